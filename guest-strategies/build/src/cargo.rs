@@ -1,0 +1,123 @@
+//! The nested Cargo.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::target::WASM;
+
+/// What the names stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Packages of the workspace, each with a `cdylib`.
+    Packages,
+    /// Examples with crate type `cdylib` of the workspace's root package.
+    Examples,
+}
+
+/// Runs Cargo and returns the core module of each name.
+pub(crate) fn build(
+    workspace: &Path,
+    target_dir: &Path,
+    kind: Kind,
+    names: &[&str],
+) -> Result<Vec<PathBuf>, String> {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in env::vars_os() {
+        if is_of_the_outer_build(&name) {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env("CARGO_ENCODED_RUSTFLAGS", path_remapping(workspace))
+        .current_dir(workspace)
+        .args(["build", "--release", "--locked", "--target", WASM])
+        .arg("--target-dir")
+        .arg(target_dir);
+    for name in names {
+        command.args([
+            match kind {
+                Kind::Packages => "--package",
+                Kind::Examples => "--example",
+            },
+            name,
+        ]);
+    }
+    let output = command
+        .output()
+        .map_err(|error| format!("cannot start Cargo for the guests: {error}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "building the guests in `{}` failed:\n{}",
+            workspace.display(),
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    let folder = target_dir.join(WASM).join("release");
+    Ok(names
+        .iter()
+        .map(|name| {
+            let file = format!("{}.wasm", name.replace('-', "_"));
+            match kind {
+                Kind::Packages => folder.join(file),
+                // Cargo keeps the dashes of an example's name in its file name.
+                Kind::Examples => folder.join("examples").join(format!("{name}.wasm")),
+            }
+        })
+        .collect())
+}
+
+/// Cargo sets these for what it builds, or the user for the outer build. What finds the
+/// toolchain, the registry and the shared pool of jobs stays.
+fn is_of_the_outer_build(name: &OsString) -> bool {
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    let kept = ["CARGO", "CARGO_HOME", "CARGO_MAKEFLAGS"].contains(&name)
+        || ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_", "CARGO_SOURCE_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix));
+    let outer = name.starts_with("CARGO_")
+        || [
+            "RUSTC",
+            "RUSTDOC",
+            "RUSTFLAGS",
+            "RUSTDOCFLAGS",
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "RUSTC_LINKER",
+            "TARGET",
+            "HOST",
+            "PROFILE",
+            "OUT_DIR",
+            "OPT_LEVEL",
+            "DEBUG",
+            "NUM_JOBS",
+            "CLIPPY_ARGS",
+            "__CARGO_DEFAULT_LIB_METADATA",
+        ]
+        .contains(&name);
+    outer && !kept
+}
+
+/// Paths of the machine stand in panic messages; without them the same source gives the same
+/// bytes everywhere.
+fn path_remapping(workspace: &Path) -> OsString {
+    let cargo_home = env::var_os("CARGO_HOME").map_or_else(
+        || env::home_dir().unwrap_or_default().join(".cargo"),
+        PathBuf::from,
+    );
+    let mut flags = OsString::new();
+    for (from, to) in [(workspace, "/guests"), (cargo_home.as_path(), "/cargo")] {
+        if !flags.is_empty() {
+            // Cargo's separator between encoded flags.
+            flags.push("\u{1f}");
+        }
+        flags.push("--remap-path-prefix=");
+        flags.push(from);
+        flags.push("=");
+        flags.push(to);
+    }
+    flags
+}
