@@ -1,1 +1,80 @@
+//! Packs an agent's conversation so that it fits the model's context window again.
+//!
+//! What to keep is decided by a *strategy*: a WebAssembly component that anyone can write, run
+//! in a sandbox that it cannot leave, hang or exhaust. Whatever it does, what comes back is a
+//! conversation that its provider accepts, or the same conversation with the reason.
+//!
+//! [`Host`] is the main type. It reads a [`Conversation`], loads a [`Strategy`], and makes a
+//! [`Compaction`]: the new document and a [`Receipt`] of what was done and why.
+//!
+//! ```
+//! use baler_host::{Budget, Host, Request, Strategy};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+//! let body = r#"{"model": "gpt-4o", "messages": [
+//!     {"role": "system", "content": "You book flights."},
+//!     {"role": "user", "content": "Lisbon to Oslo on Friday, never with a night stop."},
+//!     {"role": "assistant", "content": "There are three flights. The first one leaves at 06:10 and has a stop in Paris; the second one leaves at 11:25 and has a stop in Frankfurt; the third one leaves at 19:40 and would have a night stop in Copenhagen."},
+//!     {"role": "user", "content": "The second one, please."}
+//! ]}"#;
+//! let host = Host::builder().build()?;
+//! let conversation = host.read(body)?;
+//! let request = Request { budget: Budget::Tokens(60), ..Request::default() };
+//! let compaction = host.compact(&conversation, &[Strategy::digest()], &request).await?;
+//! assert!(compaction.document().contains("never with a night stop"));
+//! assert!(compaction.receipt().tokens.after <= 60);
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! The way through: read (wire format → conversation: units, tokens, traits) → strategy in its
+//! sandbox → check the plan → apply → check the result → archive → receipt. On a [`Fault`] the
+//! next strategy of the chain runs; `native:digest` and `native:truncate` are always its end.
 
+mod conversation;
+mod formats;
+mod marks;
+mod tokens;
+mod situation;
+mod plan;
+mod report;
+mod fault;
+mod limits;
+mod sandbox;
+mod native;
+mod config;
+mod strategy;
+mod archive;
+mod state;
+mod quarantine;
+mod receipt;
+mod host;
+mod compaction;
+
+pub use archive::Archive;
+pub use compaction::Compaction;
+pub use config::ConfigError;
+pub use conversation::{Conversation, Role, Traits, Unit, UnitKind};
+pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap};
+pub use formats::{Format, ReadError, Rule, Violation};
+pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
+pub use limits::{EngineLimits, Limits};
+pub use marks::SecretKey;
+pub use plan::Fate;
+pub use receipt::{
+    Archived, Attempt, AttemptResult, BeforeAfter, ComponentInfo, LogLine, Outcome, ReasonCode,
+    Receipt, Tokens, Unchanged, Units, Usage, Words,
+};
+pub use report::{Decision, Introspection, Metric, Value};
+pub use sandbox::{Compiler, LoadError, LogLevel, Permission, serve_as_compiler};
+pub use situation::{Budget, Pins, Policy, Request, SummaryRole, Trigger};
+pub use strategy::Strategy;
+pub use tokens::{Tokenizer, UnknownTokenizer};
+
+/// The contracts that this host speaks, newest first.
+#[must_use]
+pub fn contracts() -> &'static [&'static str] {
+    sandbox::CONTRACTS
+}

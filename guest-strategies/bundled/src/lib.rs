@@ -1,1 +1,19 @@
+//! The strategies that ship with baler, as WebAssembly components. They run in the same
+//! sandbox as anybody else's.
 
+/// A strategy that ships with baler.
+#[derive(Debug, Clone, Copy)]
+pub struct Bundled {
+    /// Its name, in kebab-case.
+    pub name: &'static str,
+    /// The component.
+    pub wasm: &'static [u8],
+}
+
+/// All of them.
+pub static ALL: &[Bundled] = include!(concat!(env!("OUT_DIR"), "/all.rs"));
+
+/// The strategy of this name.
+pub fn by_name(name: &str) -> Option<&'static Bundled> {
+    ALL.iter().find(|bundled| bundled.name == name)
+}

@@ -1,0 +1,106 @@
+//! What the bundled components import, export and weigh.
+
+use std::collections::BTreeSet;
+
+use baler_strategies::{ALL, by_name};
+use wasmparser::{Parser, Payload};
+
+const PERMITTED: [&str; 3] = [
+    "baler:compaction/history@0.1.0",
+    "baler:compaction/log@0.1.0",
+    "baler:compaction/tokenizer@0.1.0",
+];
+
+/// The imports and exports of the component itself, not of what is nested in it.
+fn names(wasm: &[u8]) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut imports, mut exports) = (BTreeSet::new(), BTreeSet::new());
+    let mut depth = 0;
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload.expect("the component is well-formed") {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth -= 1,
+            Payload::ComponentImportSection(section) if depth == 0 => {
+                for import in section {
+                    imports.insert(
+                        import
+                            .expect("the import is well-formed")
+                            .name
+                            .name
+                            .to_owned(),
+                    );
+                }
+            }
+            Payload::ComponentExportSection(section) if depth == 0 => {
+                for export in section {
+                    exports.insert(
+                        export
+                            .expect("the export is well-formed")
+                            .name
+                            .name
+                            .to_owned(),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    (imports, exports)
+}
+
+#[test]
+fn they_import_nothing_but_the_pure_interfaces() {
+    for bundled in ALL {
+        let (imports, exports) = names(bundled.wasm);
+        let permitted = PERMITTED.map(str::to_owned).into();
+        assert!(
+            imports.is_subset(&permitted),
+            "{} imports {imports:?}",
+            bundled.name
+        );
+        assert!(
+            imports.contains(PERMITTED[0]),
+            "{} imports {imports:?}",
+            bundled.name
+        );
+        assert_eq!(
+            exports,
+            ["baler:compaction/strategy@0.1.0".to_owned()].into()
+        );
+    }
+}
+
+#[test]
+fn they_are_small() {
+    for bundled in ALL {
+        let size = bundled.wasm.len();
+        assert!(size < 256 * 1024, "{} has {size} bytes", bundled.name);
+    }
+}
+
+#[test]
+fn they_hold_no_path_of_the_machine_that_built_them() {
+    let home = std::env::var("HOME").unwrap_or_default();
+    for bundled in ALL {
+        let text = String::from_utf8_lossy(bundled.wasm);
+        assert!(
+            home.len() < 2 || !text.contains(&format!("{home}/")),
+            "{}",
+            bundled.name
+        );
+        assert!(
+            !text.contains(env!("CARGO_MANIFEST_DIR")),
+            "{}",
+            bundled.name
+        );
+    }
+}
+
+#[test]
+fn they_are_found_by_name() {
+    let names: Vec<&str> = ALL.iter().map(|bundled| bundled.name).collect();
+    assert_eq!(names, ["sliding-window", "mask-tool-outputs"]);
+    for name in names {
+        assert_eq!(by_name(name).map(|bundled| bundled.name), Some(name));
+    }
+    assert!(by_name("nothing").is_none());
+}

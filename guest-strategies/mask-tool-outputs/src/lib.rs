@@ -1,0 +1,86 @@
+//! Replaces old tool outputs by short placeholders that say what was there.
+//!
+//! The calls stay, so the model still knows what it did; only what came back is left out.
+//! Where that is not enough for the budget, the oldest units are dropped.
+
+mod config;
+
+mod mask;
+
+mod placeholder;
+
+mod shorten;
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{Conversation, Draft, Failure, Report, Room, Situation, Strategy};
+
+pub use config::Config;
+
+/// The strategy.
+#[derive(Debug)]
+pub struct MaskToolOutputs;
+
+impl Strategy for MaskToolOutputs {
+    type Config = Config;
+    const NAME: &'static str = "mask-tool-outputs";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const DESCRIPTION: &'static str =
+        "Replaces the oldest tool outputs by placeholders and keeps the newest as they are.";
+    const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
+    const REASON_CODES: &'static [&'static str] = &["masked", "dropped"];
+    const METRIC_NAMES: &'static [&'static str] =
+        &["outputs-masked", "tokens-saved", "units-dropped"];
+
+    fn check(config: &Config) -> Result<(), String> {
+        config.check()
+    }
+
+    fn compact(
+        conversation: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Report, Failure> {
+        let units = conversation.units();
+        let mut room = Room::of(situation);
+        for unit in units {
+            room.charge(unit);
+        }
+        let mut masks = mask::choose(conversation, situation, config, &mut room);
+        let dropped = match config.then_drop {
+            true => shorten::choose(units, situation, &masks, &mut room),
+            false => vec![false; units.len()],
+        };
+        masks.retain(|unit, _| !dropped[*unit]);
+        if masks.is_empty() && !dropped.contains(&true) {
+            return Ok(Report::unchanged("no tool output is to be masked"));
+        }
+        if dropped.iter().all(|dropped| *dropped) {
+            return Ok(Report::unchanged("not even one unit fits"));
+        }
+        let mut draft = Draft::keeping(units.len());
+        for (unit, dropped) in dropped.iter().enumerate() {
+            if *dropped {
+                draft.drop(unit).reason(unit..unit + 1, "dropped");
+            } else if masks.contains_key(&unit) {
+                draft.reason(unit..unit + 1, "masked");
+            }
+        }
+        let (mut outputs, mut tokens) = (0, 0);
+        for (unit, masks) in masks {
+            for mask in masks {
+                outputs += 1;
+                tokens += u64::from(mask.tokens);
+                draft.rewrite(unit).text(mask.message, mask.part, mask.text);
+            }
+        }
+        let gone = dropped.iter().filter(|dropped| **dropped).count();
+        Ok(Report::compacted(draft.build()?)
+            .with_count("outputs-masked", outputs)
+            .with_count("tokens-saved", tokens)
+            .with_count("units-dropped", gone as u64))
+    }
+}
+
+baler_strategy::export!(MaskToolOutputs);

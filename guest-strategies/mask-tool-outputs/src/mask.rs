@@ -1,0 +1,185 @@
+//! Which outputs are masked, and by what.
+
+use std::collections::BTreeMap;
+
+use baler_strategy::{
+    Content, Conversation, Message, Part, PartTraits, Room, Situation, ToolOutput, Unit, UnitKind,
+};
+
+use crate::Config;
+use crate::placeholder::{Detail, placeholder};
+
+/// The search from the newest output back is mostly over soon; that from the oldest is not.
+const BACK: usize = 8;
+const FORTH: usize = 64;
+
+/// A masked output.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mask {
+    pub message: usize,
+    pub part: usize,
+    pub text: String,
+    /// tokens saved, the host's mark paid for
+    pub tokens: u32,
+    /// bytes saved, cautiously
+    pub bytes: u32,
+}
+
+/// Where the newest outputs begin, which stay: so many outputs of the unit may be masked, all
+/// of older units, none of newer ones.
+#[derive(Debug, Clone, Copy)]
+struct Border {
+    unit: usize,
+    outputs: usize,
+}
+
+/// The masks by unit. `room` gains what they save.
+pub(crate) fn choose(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    config: &Config,
+    room: &mut Room,
+) -> BTreeMap<usize, Vec<Mask>> {
+    let mut masks: BTreeMap<usize, Vec<Mask>> = BTreeMap::new();
+    if config.stop_at_budget && room.is_kept() {
+        return masks;
+    }
+    let Some(border) = border(conversation, config.keep) else {
+        return masks;
+    };
+    let units = conversation.units();
+    let worth_reading = |unit: &Unit| {
+        unit.kind == UnitKind::Step && !unit.is_protected() && unit.tokens >= config.min_tokens
+    };
+    let mut next = 0;
+    while next <= border.unit {
+        let end = run(units, next, border.unit + 1, FORTH, worth_reading);
+        for (index, messages) in conversation.read_in_slices(next..end, FORTH) {
+            let limit = if index == border.unit {
+                border.outputs
+            } else {
+                usize::MAX
+            };
+            for (message, part, place, output) in outputs(&messages).take(limit) {
+                if config.stop_at_budget && room.is_kept() {
+                    return masks;
+                }
+                let mask = may_be_masked(place, output, config)
+                    .then(|| mask(conversation, situation, index, place, output))
+                    .flatten();
+                if let Some((text, tokens, bytes)) = mask {
+                    room.gain(tokens, bytes);
+                    masks.entry(index).or_default().push(Mask {
+                        message,
+                        part,
+                        text,
+                        tokens,
+                        bytes,
+                    });
+                }
+            }
+        }
+        next = end.max(next + 1);
+    }
+    masks
+}
+
+/// Counts the newest outputs from the end. None where there are no others.
+fn border(conversation: &Conversation<'_>, keep: u32) -> Option<Border> {
+    let units = conversation.units();
+    let mut left = usize::try_from(keep).unwrap_or(usize::MAX);
+    let mut end = units.len();
+    if left == 0 {
+        return Some(Border {
+            unit: end.checked_sub(1)?,
+            outputs: usize::MAX,
+        });
+    }
+    while end > 0 {
+        if units[end - 1].kind != UnitKind::Step {
+            end -= 1;
+            continue;
+        }
+        let mut start = end;
+        while start > 0 && end - start < BACK && units[start - 1].kind == UnitKind::Step {
+            start -= 1;
+        }
+        let slice: Vec<_> = conversation.read_in_slices(start..end, BACK).collect();
+        for (unit, messages) in slice.iter().rev() {
+            let found = outputs(messages).count();
+            if found >= left {
+                return Some(Border {
+                    unit: *unit,
+                    outputs: found - left,
+                });
+            }
+            left -= found;
+        }
+        end = start;
+    }
+    None
+}
+
+/// The end of the run of units from `first` on that are all worth reading.
+fn run(
+    units: &[Unit],
+    first: usize,
+    end: usize,
+    longest: usize,
+    worth_reading: impl Fn(&Unit) -> bool,
+) -> usize {
+    let candidates = units[first..end].iter().take(longest);
+    first + candidates.take_while(|unit| worth_reading(unit)).count()
+}
+
+/// The tool outputs of a unit, oldest first, with the numbers of message and part.
+fn outputs(messages: &[Message]) -> impl Iterator<Item = (usize, usize, &Part, &ToolOutput)> {
+    messages.iter().enumerate().flat_map(|(message, content)| {
+        content
+            .parts
+            .iter()
+            .enumerate()
+            .filter_map(move |(number, part)| match &part.content {
+                Content::Output(output) => Some((message, number, part, output)),
+                _ => None,
+            })
+    })
+}
+
+fn may_be_masked(part: &Part, output: &ToolOutput, config: &Config) -> bool {
+    part.traits.contains(PartTraits::REWRITABLE)
+        && !part.traits.contains(PartTraits::REWRITTEN)
+        && part.tokens >= config.min_tokens
+        && output.media.is_empty()
+        && !config.excludes(&output.name)
+}
+
+/// The placeholder and what it saves; none where it would save nothing.
+fn mask(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    unit: usize,
+    part: &Part,
+    output: &ToolOutput,
+) -> Option<(String, u32, u32)> {
+    let reference = conversation.reference(unit);
+    [Detail::Lines, Detail::Error]
+        .into_iter()
+        .find_map(|detail| {
+            let text = placeholder(output, part.tokens, reference.as_deref(), detail);
+            let after = conversation
+                .count(&text)
+                .saturating_add(situation.insertion_overhead);
+            let tokens = part.tokens.checked_sub(after).filter(|saved| *saved > 0)?;
+            // A token of the mark is rarely more than eight bytes.
+            let mark = usize::try_from(situation.insertion_overhead)
+                .ok()?
+                .saturating_mul(8);
+            let bytes = output
+                .text
+                .len()
+                .saturating_sub(text.len())
+                .saturating_sub(mark);
+            Some((text, tokens, u32::try_from(bytes).unwrap_or(u32::MAX)))
+        })
+}

@@ -1,0 +1,20 @@
+//! The contract, as wit-bindgen reads it. The only place that names wit-bindgen: two versions
+//! of it in one guest would not link.
+#![allow(
+    missing_docs,
+    unsafe_code,
+    unused_qualifications,
+    clippy::all,
+    clippy::cast_possible_truncation,
+    reason = "generated; what the contract documents is documented here as well"
+)]
+
+wit_bindgen::generate!({
+    path: "../../wit/v0.1",
+    world: "pure-strategy",
+    additional_derives: [Clone, PartialEq],
+    export_macro_name: "__export_component",
+    pub_export_macro: true,
+    default_bindings_module: "baler_strategy::bindings",
+    generate_unused_types: true,
+});

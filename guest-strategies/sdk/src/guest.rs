@@ -1,0 +1,105 @@
+//! Between the generated bindings and the strategies.
+
+use std::marker::PhantomData;
+use std::sync::Once;
+
+use crate::bindings::baler::compaction::{history, log, tokenizer};
+use crate::bindings::exports::baler::compaction::strategy::Guest;
+use crate::conversation::Source;
+use crate::{
+    Conversation, Decision, Failure, Introspection, Level, Message, Report, Situation, Strategy,
+    Tool, Unit, config,
+};
+
+/// The component that exports a strategy.
+#[derive(Debug)]
+pub struct Component<S>(PhantomData<S>);
+
+impl<S: Strategy + 'static> Guest for Component<S> {
+    fn introspect(config: Option<String>) -> Result<Introspection, Failure> {
+        report_panics();
+        introspect::<S>(config.as_deref())
+    }
+
+    fn should_compact(
+        conversation: &history::Conversation,
+        situation: Situation,
+        config: String,
+    ) -> Result<Decision, Failure> {
+        report_panics();
+        let config = config::parse::<S>(&config)?;
+        S::should_compact(&Conversation::new(conversation), &situation, &config)
+    }
+
+    fn compact(
+        conversation: &history::Conversation,
+        situation: Situation,
+        config: String,
+    ) -> Result<Report, Failure> {
+        report_panics();
+        let config = config::parse::<S>(&config)?;
+        S::compact(&Conversation::new(conversation), &situation, &config)
+    }
+}
+
+pub(crate) fn introspect<S: Strategy>(config: Option<&str>) -> Result<Introspection, Failure> {
+    if let Some(config) = config {
+        config::parse::<S>(config)?;
+    }
+    let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    Ok(Introspection {
+        name: S::NAME.to_owned(),
+        version: S::VERSION.to_owned(),
+        description: S::DESCRIPTION.to_owned(),
+        config_schema: S::CONFIG_SCHEMA.to_owned(),
+        reason_codes: owned(S::REASON_CODES),
+        metric_names: owned(S::METRIC_NAMES),
+        timeout_ms: S::LIMITS.timeout_ms,
+        memory_mib: S::LIMITS.memory_mib,
+        fuel: S::LIMITS.fuel,
+        metadata: Vec::new(),
+    })
+}
+
+/// The conversation that the host lends.
+impl Source for history::Conversation {
+    fn units(&self) -> Vec<Unit> {
+        self.units()
+    }
+
+    fn read(&self, first: u32, count: u32) -> Vec<Vec<Message>> {
+        self.read(first, count)
+    }
+
+    fn reference(&self, unit: u32) -> Option<String> {
+        self.reference(unit)
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        self.tools()
+    }
+
+    fn count(&self, text: &str) -> u32 {
+        tokenizer::count(text)
+    }
+
+    fn log(&self, level: Level, message: &str) {
+        log::emit(level, message);
+    }
+}
+
+/// The host sees of a panic only that the guest trapped, so the guest says what and where
+/// before it does.
+fn report_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|panic| {
+            let message = panic.payload_as_str().unwrap_or("no message");
+            let text = match panic.location() {
+                Some(place) => format!("panic at {place}: {message}"),
+                None => format!("panic: {message}"),
+            };
+            log::emit(Level::Error, &text);
+        }));
+    });
+}

@@ -1,0 +1,74 @@
+use crate::{Media, ToolOutput};
+
+/// A tool call of a step, with or without its output.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub(super) name: String,
+    pub(super) arguments: String,
+    pub(super) output: Option<ToolOutput>,
+    pub(super) rewritten: bool,
+    pub(super) fixed: bool,
+}
+
+/// A call with its output.
+pub fn call(name: &str, arguments: &str, output: &str) -> Call {
+    Call {
+        output: Some(ToolOutput {
+            call_id: String::new(),
+            name: name.to_owned(),
+            failed: false,
+            text: output.to_owned(),
+            media: Vec::new(),
+        }),
+        ..pending(name, arguments)
+    }
+}
+
+/// A call that failed.
+pub fn failed(name: &str, arguments: &str, output: &str) -> Call {
+    let mut call = call(name, arguments, output);
+    if let Some(output) = &mut call.output {
+        output.failed = true;
+    }
+    call
+}
+
+/// A call that has no output yet.
+pub fn pending(name: &str, arguments: &str) -> Call {
+    Call {
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+        output: None,
+        rewritten: false,
+        fixed: false,
+    }
+}
+
+impl Call {
+    /// The output holds a picture beside its text.
+    #[must_use]
+    pub fn with_picture(mut self) -> Self {
+        if let Some(output) = &mut self.output {
+            output.media.push(Media {
+                kind: "image/png".to_owned(),
+                name: None,
+                bytes: 4000,
+            });
+        }
+        self
+    }
+
+    /// An earlier compaction wrote the output.
+    #[must_use]
+    pub fn rewritten(mut self) -> Self {
+        self.rewritten = true;
+        self
+    }
+
+    /// The host's policy does not let a plan change the output.
+    #[must_use]
+    pub fn fixed(mut self) -> Self {
+        self.fixed = true;
+        self
+    }
+}

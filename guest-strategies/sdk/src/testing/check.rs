@@ -1,0 +1,138 @@
+use super::{Recording, count};
+use crate::{
+    Change, Content, Edit, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Situation,
+    Source, Unit, UnitKind,
+};
+
+/// The first rule of the contract that the plan breaks, in words.
+pub fn violation(recording: &Recording, situation: &Situation, plan: &Plan) -> Option<String> {
+    check(recording, situation, plan).err()
+}
+
+fn check(recording: &Recording, situation: &Situation, plan: &Plan) -> Result<(), String> {
+    let units = recording.units();
+    let mut next = 0;
+    let mut kept = vec![false; units.len()];
+    if plan.pieces.is_empty() {
+        return Err("the plan has no pieces".to_owned());
+    }
+    for (index, piece) in plan.pieces.iter().enumerate() {
+        let (first, count) = match piece {
+            Piece::Keep(span) => (span.first as usize, span.count as usize),
+            Piece::Rewrite(rewrite) => (rewrite.unit as usize, 1),
+            Piece::Insert(insertion) => {
+                if matches!(insertion.role, Role::Assistant | Role::Tool) {
+                    return Err(format!("piece {index} speaks as {:?}", insertion.role));
+                }
+                if insertion.text.trim().is_empty() {
+                    return Err(format!("piece {index} inserts an empty text"));
+                }
+                let neighbour = match insertion.placement {
+                    Placement::Alone => Some(index),
+                    Placement::JoinBefore => index.checked_sub(1),
+                    Placement::JoinAfter => Some(index + 1),
+                };
+                if neighbour.and_then(|index| plan.pieces.get(index)).is_none() {
+                    return Err(format!("piece {index} joins nothing"));
+                }
+                continue;
+            }
+        };
+        if count == 0 {
+            return Err(format!("piece {index} is an empty span"));
+        }
+        if first < next {
+            return Err(format!(
+                "piece {index} names unit {first} again or out of order"
+            ));
+        }
+        next = first.saturating_add(count);
+        kept.get_mut(first..next)
+            .ok_or_else(|| format!("piece {index} names units past the end"))?
+            .fill(true);
+        if let Piece::Rewrite(rewrite) = piece {
+            check_rewrite(recording, situation, units.get(first), rewrite)?;
+        }
+    }
+    for (index, (unit, kept)) in units.iter().zip(kept).enumerate() {
+        if unit.is_protected() && !kept {
+            return Err(format!("protected unit {index} is dropped"));
+        }
+    }
+    for reason in &plan.reasons {
+        let end = reason.units.first.saturating_add(reason.units.count) as usize;
+        if reason.units.count == 0 || end > units.len() {
+            return Err(format!(
+                "a reason names units that are not there: {:?}",
+                reason.units
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_rewrite(
+    recording: &Recording,
+    situation: &Situation,
+    unit: Option<&Unit>,
+    rewrite: &Rewrite,
+) -> Result<(), String> {
+    let number = rewrite.unit;
+    let messages = recording.messages(number as usize);
+    if rewrite.edits.is_empty() {
+        return Err(format!("the rewrite of unit {number} changes nothing"));
+    }
+    if !rewrite
+        .edits
+        .is_sorted_by(|one, other| (one.message, one.part) < (other.message, other.part))
+    {
+        return Err(format!("the edits of unit {number} are not in order"));
+    }
+    for edit in &rewrite.edits {
+        let place = format!(
+            "unit {number}, message {}, part {}",
+            edit.message, edit.part
+        );
+        let part = messages
+            .get(edit.message as usize)
+            .and_then(|message| message.parts.get(edit.part as usize))
+            .ok_or_else(|| format!("{place}: not there"))?;
+        check_edit(situation, unit, part, edit).map_err(|error| format!("{place}: {error}"))?;
+    }
+    for (index, message) in messages.iter().enumerate() {
+        let removed = rewrite
+            .edits
+            .iter()
+            .filter(|edit| edit.message as usize == index && edit.change == Change::Remove);
+        if removed.count() == message.parts.len() {
+            return Err(format!("unit {number}, message {index}: no part is left"));
+        }
+    }
+    Ok(())
+}
+
+fn check_edit(
+    situation: &Situation,
+    unit: Option<&Unit>,
+    part: &Part,
+    edit: &Edit,
+) -> Result<(), String> {
+    match &edit.change {
+        Change::Remove => match part.content {
+            Content::Media(_) => Ok(()),
+            _ => Err("only media may go".to_owned()),
+        },
+        Change::Text(text) => {
+            let is_users =
+                unit.is_some_and(|unit| unit.is_protected() && unit.kind == UnitKind::User);
+            if is_users || !part.traits.contains(PartTraits::REWRITABLE) {
+                return Err("must not be rewritten".to_owned());
+            }
+            let after = count(text) + situation.insertion_overhead;
+            if after >= part.tokens {
+                return Err(format!("grows from {} to {after} tokens", part.tokens));
+            }
+            Ok(())
+        }
+    }
+}

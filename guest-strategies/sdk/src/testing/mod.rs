@@ -1,0 +1,41 @@
+//! Tests of strategies, natively: a conversation made up for the test, a run of the strategy,
+//! and a check of its plan by the contract's rules.
+//!
+//! ```
+//! use baler_strategy::testing::{Recording, call, failed};
+//!
+//! let recording = Recording::new()
+//!     .system("You are a careful engineer.")
+//!     .user("Fix the build.")
+//!     .step("I look first.", [call("read_file", r#"{"path":"main.rs"}"#, "fn main() {}")])
+//!     .step("", [failed("cargo", "build", "error: expected `;`")])
+//!     .pin();
+//! let situation = recording.situation(1000);
+//! assert!(situation.floor < situation.used);
+//! ```
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::panic,
+    reason = "for tests: sizes are small, and what is wrong should fail the test at once"
+)]
+
+mod recording;
+
+mod call;
+
+mod content;
+
+mod check;
+
+mod run;
+
+pub use call::{Call, call, failed, pending};
+pub use check::violation;
+pub use recording::Recording;
+pub use run::{Tested, run};
+
+/// The counter of the tests: one token for each four bytes, rounded up.
+pub fn count(text: &str) -> u32 {
+    text.len().div_ceil(4) as u32
+}

@@ -1,0 +1,217 @@
+mod source;
+
+use std::cell::{Cell, RefCell};
+
+use super::Call;
+use super::content::{message, part, plain};
+use crate::{
+    Content, Level, Message, PartTraits, Role, Situation, Source, ToolCall, Traits, Trigger,
+    UnitKind,
+};
+
+/// A conversation made up for a test.
+///
+/// `system`, `user`, `step` and `summary` add a unit; the methods after them change the
+/// newest one. Figures and traits follow from the content, as a host would work them out.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    units: Vec<Recorded>,
+    definitions: u32,
+    slice: Option<u32>,
+    no_archive: bool,
+    units_read: Cell<usize>,
+    log: RefCell<Vec<(Level, String)>>,
+}
+
+#[derive(Debug, Clone)]
+struct Recorded {
+    kind: UnitKind,
+    messages: Vec<Message>,
+    tokens: Option<u32>,
+    traits: Traits,
+}
+
+impl Recording {
+    /// A conversation without units.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds instructions.
+    #[must_use]
+    pub fn system(self, text: &str) -> Self {
+        self.with(
+            UnitKind::Instructions,
+            vec![message(Role::System, vec![plain(text)])],
+        )
+    }
+
+    /// Adds a message of the user's.
+    #[must_use]
+    pub fn user(self, text: &str) -> Self {
+        self.with(UnitKind::User, vec![message(Role::User, vec![plain(text)])])
+    }
+
+    /// Adds a summary of an earlier compaction.
+    #[must_use]
+    pub fn summary(self, text: &str) -> Self {
+        let part = part(Content::Text(text.to_owned()), PartTraits::REWRITTEN);
+        self.with(UnitKind::Summary, vec![message(Role::User, vec![part])])
+    }
+
+    /// Adds a step: the model's text, its calls, and one message for each output.
+    #[must_use]
+    pub fn step(self, text: &str, calls: impl IntoIterator<Item = Call>) -> Self {
+        let mut parts = Vec::new();
+        if !text.is_empty() {
+            parts.push(plain(text));
+        }
+        let mut outputs = Vec::new();
+        let mut traits = Traits::empty();
+        for (index, call) in calls.into_iter().enumerate() {
+            let id = format!("call-{}-{index}", self.units.len());
+            parts.push(part(
+                Content::Call(ToolCall {
+                    id: id.clone(),
+                    name: call.name,
+                    arguments: call.arguments,
+                }),
+                PartTraits::empty(),
+            ));
+            let Some(mut output) = call.output else {
+                traits |= Traits::PENDING;
+                continue;
+            };
+            output.call_id = id;
+            if output.failed {
+                traits |= Traits::FAILED;
+            }
+            if !output.media.is_empty() {
+                traits |= Traits::MEDIA;
+            }
+            let mut rights = PartTraits::empty();
+            rights.set(PartTraits::REWRITABLE, !call.fixed);
+            rights.set(PartTraits::REWRITTEN, call.rewritten);
+            outputs.push(message(
+                Role::Tool,
+                vec![part(Content::Output(output), rights)],
+            ));
+        }
+        let mut messages = vec![message(Role::Assistant, parts)];
+        messages.append(&mut outputs);
+        self.with(UnitKind::Step, messages)
+            .and(|unit| unit.traits |= traits)
+    }
+
+    /// The newest unit starts with thinking.
+    #[must_use]
+    pub fn thinking(self, text: &str) -> Self {
+        let thought = part(Content::Thinking(text.to_owned()), PartTraits::empty());
+        self.and(|unit| {
+            unit.traits |= Traits::THINKING;
+            if let Some(first) = unit.messages.first_mut() {
+                first.parts.insert(0, thought);
+            }
+        })
+    }
+
+    /// The embedding program asked for the newest unit to stay.
+    #[must_use]
+    pub fn pin(self) -> Self {
+        self.and(|unit| unit.traits |= Traits::PINNED)
+    }
+
+    /// The newest unit came after the state that is to be compacted.
+    #[must_use]
+    pub fn live(self) -> Self {
+        self.and(|unit| unit.traits |= Traits::LIVE)
+    }
+
+    /// The newest unit costs so many tokens, whatever is in it.
+    #[must_use]
+    pub fn tokens(self, tokens: u32) -> Self {
+        self.and(|unit| unit.tokens = Some(tokens))
+    }
+
+    /// The request has a system prompt and tool definitions of so many tokens beside the
+    /// messages.
+    #[must_use]
+    pub fn definitions(mut self, tokens: u32) -> Self {
+        self.definitions = tokens;
+        self
+    }
+
+    /// A slice holds at most so many units, whatever the strategy asks for.
+    #[must_use]
+    pub fn slices_of(mut self, units: u32) -> Self {
+        self.slice = Some(units.max(1));
+        self
+    }
+
+    /// There is no archive, so no unit has a reference.
+    #[must_use]
+    pub fn without_archive(mut self) -> Self {
+        self.no_archive = true;
+        self
+    }
+
+    /// The state of things for this conversation and a budget: the host decided on its own,
+    /// a mark costs 40 tokens, and there is no other limit. Change the fields as needed.
+    pub fn situation(&self, budget: u32) -> Situation {
+        let units = self.units();
+        let instructions = units
+            .iter()
+            .filter(|unit| unit.kind == UnitKind::Instructions);
+        let overhead = self.definitions + instructions.map(|unit| unit.tokens).sum::<u32>();
+        let cost = |all: bool| {
+            let units = units.iter().filter(|unit| all || unit.is_protected());
+            overhead + units.map(|unit| unit.cost() as u32).sum::<u32>()
+        };
+        Situation {
+            trigger: Trigger::Threshold,
+            context_window: 0,
+            used: cost(true),
+            overhead,
+            budget,
+            floor: cost(false),
+            insertion_overhead: 40,
+            cached_units: 0,
+            max_bytes: None,
+            max_media: None,
+            context: String::new(),
+            required: false,
+        }
+    }
+
+    /// How many units the strategy has read so far.
+    pub fn units_read(&self) -> usize {
+        self.units_read.get()
+    }
+
+    /// What the strategy has logged so far.
+    pub fn log(&self) -> Vec<(Level, String)> {
+        self.log.borrow().clone()
+    }
+
+    /// The messages of every unit.
+    pub(super) fn messages(&self, unit: usize) -> &[Message] {
+        self.units.get(unit).map_or(&[], |unit| &unit.messages)
+    }
+
+    fn with(mut self, kind: UnitKind, messages: Vec<Message>) -> Self {
+        self.units.push(Recorded {
+            kind,
+            messages,
+            tokens: None,
+            traits: Traits::empty(),
+        });
+        self
+    }
+
+    fn and(mut self, change: impl FnOnce(&mut Recorded)) -> Self {
+        if let Some(unit) = self.units.last_mut() {
+            change(unit);
+        }
+        self
+    }
+}

@@ -1,0 +1,215 @@
+use std::fmt::Write;
+
+use super::{Recording, count, violation};
+use crate::{
+    Change, Conversation, Failure, Metric, Outcome, Piece, Plan, Report, Situation, Source, Span,
+    Strategy, Unit, Value, config, guest,
+};
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tested {
+    /// The strategy's answer.
+    pub report: Report,
+    units: Vec<Unit>,
+    before: Vec<Vec<Vec<u32>>>,
+    situation: Situation,
+}
+
+/// Runs a strategy as a host would, twice, and checks the plan by the contract's rules.
+///
+/// # Errors
+/// What the strategy itself reports.
+///
+/// # Panics
+/// When the strategy breaks a rule: its plan is invalid or makes the conversation no smaller,
+/// the two runs differ, or it uses a code or metric that it does not declare.
+#[track_caller]
+pub fn run<S: Strategy>(
+    recording: &Recording,
+    situation: &Situation,
+    config: &str,
+) -> Result<Tested, Failure> {
+    guest::introspect::<S>(Some(config))?;
+    let config = config::parse::<S>(config)?;
+    let report = S::compact(&Conversation::new(recording), situation, &config)?;
+    let again = S::compact(&Conversation::new(recording), situation, &config)?;
+    assert_eq!(report, again, "the same input gave two answers");
+    for Metric { name, .. } in &report.metrics {
+        assert!(
+            S::METRIC_NAMES.contains(&name.as_str()),
+            "metric `{name}` is not declared"
+        );
+    }
+    let units = recording.units();
+    let tokens = |unit| {
+        let messages = recording.messages(unit).iter();
+        messages
+            .map(|message| message.parts.iter().map(|part| part.tokens).collect())
+            .collect()
+    };
+    let tested = Tested {
+        report,
+        before: (0..units.len()).map(tokens).collect(),
+        units,
+        situation: situation.clone(),
+    };
+    if let Some(plan) = tested.plan() {
+        if let Some(violation) = violation(recording, situation, plan) {
+            panic!("invalid plan: {violation}\n{}", tested.render());
+        }
+        for reason in &plan.reasons {
+            let code = reason.code.as_str();
+            assert!(
+                S::REASON_CODES.contains(&code),
+                "reason code `{code}` is not declared"
+            );
+        }
+        let (before, after) = (situation.tokens_with(&tested.units), tested.tokens());
+        assert!(
+            after < before,
+            "no progress: {before} tokens before, {after} after"
+        );
+    }
+    Ok(tested)
+}
+
+impl Tested {
+    /// The plan, where there is one.
+    pub fn plan(&self) -> Option<&Plan> {
+        match &self.report.outcome {
+            Outcome::Compacted(plan) => Some(plan),
+            Outcome::Unchanged(_) => None,
+        }
+    }
+
+    /// Why nothing should be done, where that is the answer.
+    pub fn unchanged(&self) -> Option<&str> {
+        match &self.report.outcome {
+            Outcome::Compacted(_) => None,
+            Outcome::Unchanged(reason) => Some(reason),
+        }
+    }
+
+    /// The units that stay, verbatim or rewritten.
+    pub fn kept(&self) -> Vec<usize> {
+        let Some(plan) = self.plan() else {
+            return (0..self.units.len()).collect();
+        };
+        let mut kept = Vec::new();
+        for piece in &plan.pieces {
+            match piece {
+                Piece::Keep(span) => kept.extend(range(*span)),
+                Piece::Rewrite(rewrite) => kept.push(rewrite.unit as usize),
+                Piece::Insert(_) => {}
+            }
+        }
+        kept
+    }
+
+    /// Tokens of the request after the plan.
+    pub fn tokens(&self) -> u64 {
+        let mut tokens = self
+            .situation
+            .tokens_with(self.kept().iter().filter_map(|unit| self.units.get(*unit)));
+        let mark = u64::from(self.situation.insertion_overhead);
+        for piece in self.plan().map_or(&[][..], |plan| &plan.pieces) {
+            match piece {
+                Piece::Keep(_) => {}
+                Piece::Insert(insertion) => tokens += u64::from(count(&insertion.text)) + mark,
+                Piece::Rewrite(rewrite) => {
+                    for edit in &rewrite.edits {
+                        let before = self
+                            .before
+                            .get(rewrite.unit as usize)
+                            .and_then(|unit| unit.get(edit.message as usize))
+                            .and_then(|message| message.get(edit.part as usize));
+                        tokens -= u64::from(before.copied().unwrap_or(0));
+                        if let Change::Text(text) = &edit.change {
+                            tokens += u64::from(count(text)) + mark;
+                        }
+                    }
+                }
+            }
+        }
+        tokens
+    }
+
+    /// Whether the result fits the budget, or the floor where the budget is below it.
+    pub fn fits(&self) -> bool {
+        self.tokens() <= u64::from(self.situation.budget.max(self.situation.floor))
+    }
+
+    /// The value of a counting metric.
+    pub fn count(&self, metric: &str) -> Option<u32> {
+        let found = self
+            .report
+            .metrics
+            .iter()
+            .find(|found| found.name == metric);
+        match found?.value {
+            Value::Count(count) => Some(count),
+            _ => None,
+        }
+    }
+
+    /// The plan as text, a line for each unit and insertion, to compare with what is expected.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        let Some(plan) = self.plan() else {
+            let _ = writeln!(text, "unchanged: {}", self.unchanged().unwrap_or_default());
+            return text;
+        };
+        let mut next = 0;
+        for piece in &plan.pieces {
+            let (units, word) = match piece {
+                Piece::Keep(span) => (range(*span), "keep"),
+                Piece::Rewrite(rewrite) => {
+                    (rewrite.unit as usize..rewrite.unit as usize + 1, "rewrite")
+                }
+                Piece::Insert(insertion) => {
+                    let _ = writeln!(text, "insert {:?}", insertion.text);
+                    continue;
+                }
+            };
+            for unit in next..units.start {
+                self.render_unit(&mut text, "drop", unit);
+            }
+            for unit in units.clone() {
+                self.render_unit(&mut text, word, unit);
+            }
+            next = units.end;
+            if let Piece::Rewrite(rewrite) = piece {
+                for edit in &rewrite.edits {
+                    let place = format!("{}.{}", edit.message, edit.part);
+                    let _ = match &edit.change {
+                        Change::Text(new) => writeln!(text, "  {place} {new}"),
+                        Change::Remove => writeln!(text, "  {place} removed"),
+                    };
+                }
+            }
+        }
+        for unit in next..self.units.len() {
+            self.render_unit(&mut text, "drop", unit);
+        }
+        text
+    }
+
+    fn render_unit(&self, text: &mut String, word: &str, index: usize) {
+        let Some(unit) = self.units.get(index) else {
+            return;
+        };
+        let mark = if unit.is_protected() {
+            " protected"
+        } else {
+            ""
+        };
+        let kind = format!("{:?}", unit.kind).to_lowercase();
+        let kind = kind.rsplit("::").next().unwrap_or_default();
+        let _ = writeln!(text, "{word} {index} {kind}{mark}");
+    }
+}
+
+fn range(span: Span) -> std::ops::Range<usize> {
+    span.first as usize..(span.first + span.count) as usize
+}

@@ -1,0 +1,560 @@
+//! A compaction: down the chain until a result is good.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::conversation::Conversation;
+use crate::fault::{Declared, Fault, HostError, Quantity};
+use crate::host::Host;
+use crate::plan::{Applied, Fate, Reason, apply, check};
+use crate::receipt::{
+    Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Outcome, ReasonCode, Receipt, Tokens,
+    Unchanged, Units, Usage, bounded,
+};
+use crate::report::{Answer, Introspection, Metric, Report, Value};
+use crate::sandbox::{self, CallFailure};
+use crate::situation::{Request, Situation};
+use crate::strategy::{Kind, Strategy};
+
+/// Failures in a row that strategies may declare before the chain goes on all the same.
+const FAILURES: u32 = 3;
+
+/// The most bytes of each thing that a strategy says in words.
+const WORDS: usize = 2_000;
+
+/// What came of a request: a conversation, and the receipt.
+#[derive(Debug)]
+pub struct Compaction {
+    conversation: Conversation,
+    fates: Vec<Fate>,
+    insertions: Vec<usize>,
+    receipt: Receipt,
+}
+
+impl Compaction {
+    /// The document: the new one, or the one that came in, byte for byte.
+    #[must_use]
+    pub fn document(&self) -> &str {
+        self.conversation.document()
+    }
+
+    /// The document as a conversation, already read and counted.
+    #[must_use]
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// What was done, and why.
+    #[must_use]
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// What became of each unit of the conversation that came in.
+    #[must_use]
+    pub fn fates(&self) -> &[Fate] {
+        &self.fates
+    }
+
+    /// Where texts were inserted: each before this unit of the conversation that came in.
+    #[must_use]
+    pub fn insertions(&self) -> &[usize] {
+        &self.insertions
+    }
+
+    /// Whether the document is another one than came in.
+    #[must_use]
+    pub fn is_compacted(&self) -> bool {
+        self.receipt.outcome == Outcome::Compacted
+    }
+}
+
+/// A result that passed every check.
+struct Accepted {
+    conversation: Conversation,
+    applied: Applied,
+    reasons: Vec<Reason>,
+}
+
+/// What one strategy's turn came to.
+enum Turn {
+    Accepted(Box<Accepted>),
+    Declined,
+    DeclaredFailure,
+    Next,
+}
+
+impl Host {
+    /// Makes `conversation` fit its budget, by the first strategy of `chain` whose result is
+    /// good. `native:digest` and `native:truncate` always end the chain.
+    ///
+    /// Whatever strategies do, the document that comes back obeys the rules of its format,
+    /// holds what must stay, and is smaller; or it is the one that came in. Dropping the future
+    /// stops the work and changes nothing.
+    ///
+    /// # Errors
+    /// What leaves could not be archived; then nothing has left.
+    pub async fn compact(
+        &self,
+        conversation: &Conversation,
+        chain: &[Strategy],
+        request: &Request,
+    ) -> Result<Compaction, HostError> {
+        let start = Instant::now();
+        let situation = Arc::new(self.situation(conversation, request));
+        let mut record = Record {
+            start,
+            situation: &situation,
+            attempts: Vec::new(),
+            failures_in_a_row: request.failures_in_a_row,
+        };
+        if let Some(why) = nothing_to_do(&situation) {
+            return Ok(record.unchanged(why));
+        }
+        let mut why = Unchanged::NoProgress;
+        for strategy in whole_chain(chain, &situation) {
+            let mut attempt = Attempt::of(&strategy);
+            let turn = self.turn(&strategy, &situation, &mut attempt).await;
+            record.attempts.push(attempt);
+            match turn {
+                Turn::Accepted(accepted) => {
+                    let archived = self.archive(conversation, &accepted.applied)?;
+                    return Ok(record.compacted(&strategy, *accepted, archived));
+                }
+                Turn::Declined if !request.required => {
+                    return Ok(record.unchanged(Unchanged::StrategyDeclined));
+                }
+                Turn::DeclaredFailure => {
+                    record.failures_in_a_row = record.failures_in_a_row.saturating_add(1);
+                    if !request.required && record.failures_in_a_row < FAILURES {
+                        return Ok(record.unchanged(Unchanged::StrategyFailed));
+                    }
+                }
+                Turn::Declined => why = Unchanged::StrategyDeclined,
+                Turn::Next => {}
+            }
+        }
+        Ok(record.unchanged(why))
+    }
+
+    async fn turn(
+        &self,
+        strategy: &Strategy,
+        situation: &Arc<Situation>,
+        attempt: &mut Attempt,
+    ) -> Turn {
+        let start = Instant::now();
+        let keep_words = situation.request.words_in_receipt;
+        let report = match strategy.kind() {
+            Kind::Guest(loaded) => {
+                if !self.quarantine.admits(&loaded.guest.digest, start) {
+                    attempt.result = AttemptResult::Quarantined;
+                    return Turn::Next;
+                }
+                match self.sandbox() {
+                    Err(error) => Err(CallFailure::Host(error)),
+                    Ok(sandbox) => {
+                        let call = sandbox
+                            .compact(&loaded.guest, situation, strategy.config(), *strategy.limits())
+                            .await;
+                        attempt.record_usage(call.usage, keep_words);
+                        call.result
+                    }
+                }
+            }
+            native => {
+                let report = Self::run_native(native, situation);
+                attempt.usage.time_us = micros(start);
+                report.ok_or_else(|| {
+                    CallFailure::Host(HostError::Sandbox {
+                        what: "a guest is no native strategy".to_owned(),
+                    })
+                })
+            }
+        };
+        let said = match (strategy.kind(), &report) {
+            (Kind::Guest(loaded), Ok(report)) if report.has_annotations() => {
+                self.said(loaded, strategy.limits()).await
+            }
+            _ => None,
+        };
+        let outcome = report.and_then(|report| {
+            attempt.metrics = declared_metrics(strategy, &report.metrics, said, keep_words);
+            match report.answer {
+                Answer::Unchanged(words) => {
+                    attempt.say(&words, keep_words);
+                    Ok(None)
+                }
+                Answer::Compacted(plan) => accept(plan, strategy, situation)
+                    .map(|mut accepted| {
+                        declare_reasons(strategy, &mut accepted.reasons, said);
+                        Some(Box::new(accepted))
+                    })
+                    .map_err(CallFailure::Fault),
+            }
+        });
+        if let Kind::Guest(loaded) = strategy.kind() {
+            self.judge(loaded, outcome.as_ref().err());
+        }
+        match outcome {
+            Ok(Some(accepted)) => {
+                attempt.result = AttemptResult::Accepted;
+                Turn::Accepted(accepted)
+            }
+            Ok(None) => {
+                attempt.result = AttemptResult::Declined;
+                Turn::Declined
+            }
+            Err(failure) => {
+                let declared = matches!(failure, CallFailure::Declared(..));
+                attempt.record_failure(failure, keep_words);
+                if declared {
+                    Turn::DeclaredFailure
+                } else {
+                    Turn::Next
+                }
+            }
+        }
+    }
+
+    /// Stores all that leaves or changes, before the result is handed over.
+    fn archive(
+        &self,
+        conversation: &Conversation,
+        applied: &Applied,
+    ) -> Result<Option<Vec<Archived>>, HostError> {
+        let Some(archive) = &self.archive else {
+            return Ok(None);
+        };
+        applied
+            .fates
+            .iter()
+            .enumerate()
+            .filter(|(_, fate)| **fate != Fate::Kept)
+            .map(|(unit, _)| {
+                Ok(Archived {
+                    unit,
+                    reference: archive.put(conversation, unit)?,
+                })
+            })
+            .collect::<Result<_, _>>()
+            .map(Some)
+    }
+}
+
+/// The chain with its native end, no strategy of it twice. Below the floor there is nothing to
+/// decide: only what must stay stays.
+fn whole_chain(chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
+    if situation.budget < situation.floor {
+        return vec![Strategy::truncate()];
+    }
+    let native = [Strategy::digest(), Strategy::truncate()];
+    let named: HashSet<&str> = chain.iter().map(Strategy::name).collect();
+    let missing = native
+        .into_iter()
+        .filter(|strategy| !named.contains(strategy.name()));
+    chain.iter().cloned().chain(missing).collect()
+}
+
+fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
+    let conversation = &situation.conversation;
+    if !conversation.violations().is_empty() {
+        return Some(Unchanged::InvalidInput);
+    }
+    if over(conversation, situation, situation.budget).is_none() {
+        return Some(Unchanged::WithinBudget);
+    }
+    (conversation.tokens() <= situation.floor).then_some(Unchanged::AtFloor)
+}
+
+/// What of `conversation` is over its limits, if anything.
+fn over(conversation: &Conversation, situation: &Situation, tokens: u32) -> Option<Fault> {
+    let request = &situation.request;
+    let media = u64::from(conversation.media());
+    [
+        (Quantity::Tokens, u64::from(conversation.tokens()), Some(u64::from(tokens))),
+        (
+            Quantity::Bytes,
+            conversation.document().len() as u64,
+            request.max_bytes.map(|limit| limit as u64),
+        ),
+        (Quantity::Media, media, request.max_media.map(u64::from)),
+    ]
+    .into_iter()
+    .find_map(|(what, result, limit)| {
+        let limit = limit.filter(|limit| result > *limit)?;
+        Some(Fault::OverBudget {
+            what,
+            result,
+            limit,
+        })
+    })
+}
+
+/// From a plan to a result that passed every check.
+fn accept(
+    plan: crate::plan::Plan,
+    strategy: &Strategy,
+    situation: &Situation,
+) -> Result<Accepted, Fault> {
+    let checked = check(plan, strategy.name(), situation, strategy.limits().of_plan())?;
+    let applied = apply(&checked, situation);
+    let before = &situation.conversation;
+    // The result is read like any other document: what it holds is what counts, not what we
+    // think that we wrote.
+    let after = before
+        .read_alike(applied.document.clone())
+        .map_err(|_| Fault::InvalidResult {
+            rule: crate::formats::Rule::All1,
+        })?;
+    if let Some(violation) = after.violations().first() {
+        return Err(Fault::InvalidResult {
+            rule: violation.rule,
+        });
+    }
+    if let Some(fault) = over(&after, situation, situation.target()) {
+        return Err(fault);
+    }
+    if after.tokens() >= before.tokens() {
+        return Err(Fault::NoProgress {
+            before: before.tokens(),
+            after: after.tokens(),
+        });
+    }
+    Ok(Accepted {
+        conversation: after,
+        applied,
+        reasons: checked.reasons,
+    })
+}
+
+struct Record<'a> {
+    start: Instant,
+    situation: &'a Situation,
+    attempts: Vec<Attempt>,
+    failures_in_a_row: u32,
+}
+
+impl Record<'_> {
+    fn unchanged(self, why: Unchanged) -> Compaction {
+        let conversation = self.situation.conversation.clone();
+        let units = conversation.units().len();
+        Compaction {
+            fates: vec![Fate::Kept; units],
+            insertions: Vec::new(),
+            receipt: self.receipt(Outcome::Unchanged(why), &conversation),
+            conversation,
+        }
+    }
+
+    fn compacted(
+        mut self,
+        strategy: &Strategy,
+        accepted: Accepted,
+        archive: Option<Vec<Archived>>,
+    ) -> Compaction {
+        self.failures_in_a_row = 0;
+        let Accepted {
+            conversation,
+            applied,
+            reasons,
+        } = accepted;
+        let fell_back = self.attempts.len() > 1;
+        let count = |fate| applied.fates.iter().filter(|own| **own == fate).count();
+        let receipt = Receipt {
+            strategy: Some(strategy.name().to_owned()),
+            fell_back,
+            units: Units {
+                before: applied.fates.len(),
+                kept: count(Fate::Kept),
+                rewritten: count(Fate::Rewritten),
+                dropped: count(Fate::Dropped),
+                inserted: applied.inserted,
+            },
+            reasons: reasons
+                .into_iter()
+                .map(|reason| ReasonCode {
+                    first: reason.units.first,
+                    count: reason.units.count,
+                    code: reason.code,
+                })
+                .collect(),
+            archive,
+            ..self.receipt(Outcome::Compacted, &conversation)
+        };
+        Compaction {
+            fates: applied.fates,
+            insertions: applied.insertions,
+            conversation,
+            receipt,
+        }
+    }
+
+    fn receipt(self, outcome: Outcome, after: &Conversation) -> Receipt {
+        let situation = self.situation;
+        let before = &situation.conversation;
+        let units = before.units().len();
+        Receipt {
+            receipt: 1,
+            outcome,
+            strategy: None,
+            fell_back: false,
+            attempts: self.attempts,
+            format: before.format(),
+            tokenizer: before.tokenizer().name().to_owned(),
+            trigger: situation.request.trigger.name().to_owned(),
+            required: situation.request.required,
+            tokens: Tokens {
+                before: before.tokens(),
+                after: after.tokens(),
+                budget: situation.budget,
+                floor: situation.floor,
+                overhead: before.overhead(),
+                below_floor: situation.budget < situation.floor,
+            },
+            bytes: BeforeAfter {
+                before: before.document().len(),
+                after: after.document().len(),
+            },
+            messages: BeforeAfter {
+                before: before.all_messages().len(),
+                after: after.all_messages().len(),
+            },
+            units: Units {
+                before: units,
+                kept: units,
+                rewritten: 0,
+                dropped: 0,
+                inserted: 0,
+            },
+            reasons: Vec::new(),
+            archive: None,
+            failures_in_a_row: self.failures_in_a_row,
+            violations: before.violations().to_vec(),
+            time_us: micros(self.start),
+        }
+    }
+}
+
+impl Attempt {
+    pub(crate) fn of(strategy: &Strategy) -> Self {
+        Self {
+            strategy: strategy.name().to_owned(),
+            component: strategy.component(),
+            result: AttemptResult::Declined,
+            usage: Usage::default(),
+            metrics: Vec::new(),
+            words: None,
+        }
+    }
+
+    pub(crate) fn record_usage(&mut self, usage: sandbox::Usage, keep_words: bool) {
+        self.usage = Usage {
+            fuel: usage.fuel,
+            time_us: u64::try_from(usage.time.as_micros()).unwrap_or(u64::MAX),
+            memory_bytes: usage.memory as u64,
+            host_calls: usage.host_calls,
+            log_lines: usage.log.len() as u64,
+            log_lines_dropped: usage.log_dropped,
+        };
+        if keep_words && !usage.log.is_empty() {
+            let log = usage.log.into_iter().map(|(level, text)| LogLine {
+                level,
+                text: bounded(&text, WORDS),
+            });
+            self.words.get_or_insert_default().log.extend(log);
+        }
+    }
+
+    pub(crate) fn record_failure(&mut self, failure: CallFailure, keep_words: bool) {
+        self.result = match failure {
+            CallFailure::Fault(fault) => AttemptResult::Fault { fault },
+            CallFailure::Declared(failure, words) => {
+                self.say(&words, keep_words);
+                AttemptResult::Failure { failure }
+            }
+            CallFailure::Host(error) => AttemptResult::Host {
+                error: error.to_string(),
+            },
+        };
+    }
+
+    fn say(&mut self, words: &str, keep_words: bool) {
+        if keep_words {
+            self.words.get_or_insert_default().reason = Some(bounded(words, WORDS));
+        }
+    }
+
+    /// Whether the strategy declared that it failed.
+    #[must_use]
+    pub fn declared_failure(&self) -> Option<Declared> {
+        match &self.result {
+            AttemptResult::Failure { failure } => Some(*failure),
+            _ => None,
+        }
+    }
+}
+
+impl Report {
+    fn has_annotations(&self) -> bool {
+        let reasons = match &self.answer {
+            Answer::Compacted(plan) => !plan.reasons.is_empty(),
+            Answer::Unchanged(_) => false,
+        };
+        reasons || !self.metrics.is_empty()
+    }
+}
+
+/// A strategy's own figures under the names that it declares. Anything else could carry text
+/// of the conversation into a receipt.
+fn declared_metrics(
+    strategy: &Strategy,
+    metrics: &[Metric],
+    said: Option<&Introspection>,
+    keep_words: bool,
+) -> Vec<Metric> {
+    let is_declared = |name: &str| {
+        strategy.is_native()
+            || said.is_some_and(|said| said.metric_names.iter().any(|known| known == name))
+    };
+    metrics
+        .iter()
+        .take(strategy.limits().annotations)
+        .filter(|metric| is_declared(&metric.name))
+        .filter_map(|metric| {
+            let value = match &metric.value {
+                Value::Text(_) if !keep_words => return None,
+                Value::Text(text) => Value::Text(bounded(text, WORDS)),
+                Value::Ratio(ratio) if !ratio.is_finite() => return None,
+                other => other.clone(),
+            };
+            Some(Metric {
+                name: bounded(&metric.name, 64),
+                value,
+            })
+        })
+        .take(100)
+        .collect()
+}
+
+fn declare_reasons(strategy: &Strategy, reasons: &mut [Reason], said: Option<&Introspection>) {
+    if strategy.is_native() {
+        return;
+    }
+    let declared: HashSet<&str> = said
+        .iter()
+        .flat_map(|said| said.reason_codes.iter().map(String::as_str))
+        .collect();
+    for reason in reasons {
+        if declared.contains(reason.code.as_str()) {
+            reason.code = bounded(&reason.code, 64);
+        } else {
+            reason.code = "undeclared".to_owned();
+        }
+    }
+}
+
+fn micros(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,166 @@
+//! Units: the smallest runs of messages that stay or go as one.
+
+use super::message::{Content, Message, Role};
+use super::opened;
+use crate::marks::{Purpose, SecretKey};
+use crate::tokens::Counts;
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UnitKind {
+    /// One system or developer message inside the message list.
+    Instructions,
+    /// One message of the user's own.
+    User,
+    /// One model response with all its tool calls and all their outputs, thinking included.
+    Step,
+    /// A summary that an earlier compaction wrote and whose mark verified.
+    Summary,
+    /// Anything else.
+    Other,
+}
+
+impl UnitKind {
+    /// The name in receipts and in the contract.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Instructions => "instructions",
+            Self::User => "user",
+            Self::Step => "step",
+            Self::Summary => "summary",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// What is known of a unit. Pins and the like, which a request adds, are not here but in
+/// [`crate::plan`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traits {
+    /// Holds a tool call that has no output yet.
+    pub pending: bool,
+    /// A tool output in it reports a failure.
+    pub failed: bool,
+    /// Holds thinking.
+    pub thinking: bool,
+    /// Holds pictures, documents and the like.
+    pub media: bool,
+    /// Holds signed, encrypted or unknown parts.
+    pub opaque: bool,
+    /// Holds text of the user's own.
+    pub user_text: bool,
+}
+
+/// A run of messages that stays or goes as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// What it is.
+    pub kind: UnitKind,
+    /// 0 before the first user message, then counting up with each of them.
+    pub turn: u32,
+    /// Index of its first message.
+    pub first_message: usize,
+    /// Number of its messages, at least 1.
+    pub messages: usize,
+    /// Tokens that it costs in the request.
+    pub tokens: u32,
+    /// Its bytes in the wire format.
+    pub bytes: usize,
+    /// Number of pictures, documents and the like.
+    pub media: u32,
+    /// What else is known of it.
+    pub traits: Traits,
+}
+
+pub(super) struct Divider<'a> {
+    pub(super) document: &'a str,
+    pub(super) messages: &'a [Message],
+    pub(super) counts: &'a [Counts],
+    pub(super) key: &'a SecretKey,
+}
+
+impl Divider<'_> {
+    pub(super) fn units(&self, lengths: &[usize]) -> Vec<Unit> {
+        let mut turn = 0;
+        let mut at = 0;
+        lengths
+            .iter()
+            .map(|&length| {
+                let unit = self.unit(at, length, &mut turn);
+                at += length;
+                unit
+            })
+            .collect()
+    }
+
+    fn unit(&self, first: usize, length: usize, turn: &mut u32) -> Unit {
+        let messages = &self.messages[first..first + length];
+        let mut traits = Traits::default();
+        let mut media = 0;
+        let mut purpose = None;
+        let last = first + length == self.messages.len();
+        for message in messages {
+            traits.opaque |= message.opaque;
+            for part in &message.parts {
+                match &part.content {
+                    Content::Thinking(_) => traits.thinking = true,
+                    Content::Media(_) => media += 1,
+                    Content::Output(output) => {
+                        traits.failed |= output.failed;
+                        media += u32::try_from(output.others.len()).unwrap_or(u32::MAX);
+                    }
+                    Content::Text(_) if message.role != Role::Assistant => {
+                        match opened(self.document, self.key, part) {
+                            Some(mark) if message.parts.len() == 1 => purpose = Some(mark.purpose),
+                            Some(_) => {}
+                            None => traits.user_text |= message.role == Role::User,
+                        }
+                    }
+                    Content::Call(call) => {
+                        let answered = messages
+                            .iter()
+                            .flat_map(Message::outputs)
+                            .any(|output| output.call_id == call.id);
+                        traits.pending |= last && !answered;
+                    }
+                    Content::Text(_) | Content::Opaque(_) => {}
+                }
+            }
+            // A user message of pictures alone is the user's own as well.
+            traits.user_text |= message.role == Role::User
+                && purpose.is_none()
+                && message.outputs().next().is_none()
+                && message.parts.iter().any(|part| matches!(part.content, Content::Media(_)));
+        }
+        traits.media = media > 0;
+        let kind = kind(messages, purpose);
+        if kind == UnitKind::User {
+            *turn += 1;
+        }
+        Unit {
+            kind,
+            turn: *turn,
+            first_message: first,
+            messages: length,
+            tokens: self.counts[first..first + length]
+                .iter()
+                .fold(0, |sum, counts| sum.saturating_add(counts.total())),
+            bytes: messages.iter().map(|message| message.place.len()).sum(),
+            media,
+            traits,
+        }
+    }
+}
+
+fn kind(messages: &[Message], purpose: Option<Purpose>) -> UnitKind {
+    match (messages.first().map(|message| message.role), purpose) {
+        (Some(Role::Assistant), _) => UnitKind::Step,
+        (Some(_), Some(Purpose::Summary)) => UnitKind::Summary,
+        (Some(_), Some(Purpose::Note | Purpose::Rewritten)) | (None, _) => UnitKind::Other,
+        (Some(Role::System | Role::Developer), None) => UnitKind::Instructions,
+        (Some(Role::User), None) => UnitKind::User,
+        (Some(Role::Tool), None) => UnitKind::Other,
+    }
+}

@@ -1,0 +1,321 @@
+//! Anthropic Messages.
+//!
+//! Data model and rules: docs/wire-formats.md, section "Anthropic Messages".
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use super::body::{Body, Raw, without_position};
+use super::json::{self, Members, Place};
+use super::openai_chat::printable;
+use super::rules::Findings;
+use super::{Overhead, ReadError, Rule, ToolDefinition, Violation, WireFormat};
+use crate::conversation::message::{Call, Content, Media, Message, Output, Part, Role};
+
+pub(super) struct Anthropic;
+
+/// Signs that only this format has.
+pub(super) fn looks_like(body: &Body<'_>) -> bool {
+    if body.member("system").is_some() || body.member("anthropic_version").is_some() {
+        return true;
+    }
+    if body
+        .member("model")
+        .is_some_and(|model| json::decode(model.get()).contains("claude"))
+    {
+        return true;
+    }
+    body.messages.iter().any(|raw| {
+        raw.members
+            .get("content")
+            .filter(|content| json::is_list(content.get()))
+            .and_then(|content| serde_json::from_str::<Vec<Members<'_>>>(content.get()).ok())
+            .is_some_and(|blocks| {
+                blocks.iter().any(|block| {
+                    matches!(
+                        block.text("type").as_deref(),
+                        Some(
+                            "tool_use"
+                                | "tool_result"
+                                | "thinking"
+                                | "redacted_thinking"
+                                | "server_tool_use"
+                                | "document"
+                                | "image"
+                                | "compaction"
+                        )
+                    )
+                })
+            })
+    })
+}
+
+impl WireFormat for Anthropic {
+    fn messages(&self, body: &Body<'_>) -> Result<Vec<Message>, ReadError> {
+        let mut names: HashMap<String, String> = HashMap::new();
+        body.messages
+            .iter()
+            .enumerate()
+            .map(|(index, raw)| {
+                let message = read(body, raw, &names).map_err(|what| ReadError::Message {
+                    number: index + 1,
+                    what,
+                })?;
+                for call in message.calls() {
+                    names.insert(call.id.clone(), call.name.clone());
+                }
+                Ok(message)
+            })
+            .collect()
+    }
+
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        let mut rest = messages;
+        while let Some((first, after)) = rest.split_first() {
+            let answered = first.calls().next().is_some()
+                && after
+                    .first()
+                    .is_some_and(|next| next.outputs().next().is_some());
+            lengths.push(1 + usize::from(answered));
+            rest = &after[usize::from(answered)..];
+        }
+        lengths
+    }
+
+    fn overhead(&self, body: &Body<'_>) -> Overhead {
+        let texts = match body.member("system") {
+            Some(text) if json::is_text(text.get()) => vec![body.place(text)],
+            Some(blocks) => serde_json::from_str::<Vec<Members<'_>>>(blocks.get())
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|block| block.present("text").map(|raw| body.place(raw)))
+                .collect(),
+            None => Vec::new(),
+        };
+        let tools = body.member("tools");
+        let list: Vec<Members<'_>> = tools
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default();
+        Overhead {
+            texts,
+            tools: list
+                .iter()
+                .map(|tool| ToolDefinition {
+                    name: tool.text("name").unwrap_or_default().into_owned(),
+                    description: tool.text("description").unwrap_or_default().into_owned(),
+                    parameters: tool.get("input_schema").map(|raw| body.place(raw)),
+                })
+                .collect(),
+            tool_list: tools.map(|raw| body.place(raw)),
+        }
+    }
+
+    fn violations(&self, document: &str, messages: &[Message]) -> Vec<Violation> {
+        let mut found = Findings::default();
+        found.check_not_empty(messages);
+        found.check_ids(messages);
+        found.check_texts(Rule::Anth6, document, messages, false);
+        for (index, message) in messages.iter().enumerate() {
+            if index == 0 && message.role != Role::User {
+                found.add(Rule::Anth1, 0, "the first message is not the user's");
+            }
+            if !matches!(message.role, Role::User | Role::Assistant) {
+                found.add(Rule::Anth1, index, "the role is neither user nor assistant");
+            }
+            let before = index.checked_sub(1).and_then(|before| messages.get(before));
+            check_outputs(&mut found, message, before, index);
+            check_calls(&mut found, message, messages.get(index + 1), index);
+        }
+        found.finish()
+    }
+
+    fn starts_with_user(&self) -> bool {
+        true
+    }
+
+    fn has_role(&self, role: Role) -> bool {
+        role == Role::User
+    }
+}
+
+/// ANTH-4, and the order of ANTH-3.
+fn check_outputs(found: &mut Findings, message: &Message, before: Option<&Message>, index: usize) {
+    let mut other = false;
+    for part in &message.parts {
+        let Content::Output(output) = &part.content else {
+            other = true;
+            continue;
+        };
+        if message.role != Role::User {
+            found.add(Rule::Anth4, index, "a `tool_result` is not in a user message");
+        } else if !before
+            .is_some_and(|before| before.calls().any(|call| call.id == output.call_id))
+        {
+            found.add(Rule::Anth4, index, "a `tool_result` has no `tool_use` in the message before it");
+        }
+        if other {
+            found.add(Rule::Anth3, index, "a `tool_result` stands behind other blocks");
+        }
+    }
+}
+
+/// ANTH-3.
+fn check_calls(found: &mut Findings, message: &Message, next: Option<&Message>, index: usize) {
+    let Some(next) = next else {
+        return;
+    };
+    for call in message.calls() {
+        if !next.outputs().any(|output| output.call_id == call.id) {
+            found.add(Rule::Anth3, index, "a `tool_use` has no `tool_result` in the next message");
+        }
+    }
+}
+
+fn read(
+    body: &Body<'_>,
+    raw: &Raw<'_>,
+    names: &HashMap<String, String>,
+) -> Result<Message, String> {
+    let members = &raw.members;
+    let role = match members.text("role").as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        // Not allowed, and a rule says so; the reader can still tell the user which message.
+        Some("system") => Role::System,
+        Some(other) => {
+            return Err(format!(
+                "`{}` is no role of Anthropic Messages (user, assistant)",
+                printable(other)
+            ));
+        }
+        None => return Err("it has no `role`".to_owned()),
+    };
+    let Some(content) = members.present("content") else {
+        return Err("it has no `content`".to_owned());
+    };
+    let mut message = Message {
+        role,
+        name: None,
+        parts: Vec::new(),
+        place: raw.place.clone(),
+        content: Some(body.place(content)),
+        opaque: false,
+    };
+    if json::is_text(content.get()) {
+        let place = body.place(content);
+        message.parts.push(Part {
+            content: Content::Text(place.clone()),
+            place,
+        });
+        return Ok(message);
+    }
+    let blocks: Vec<&RawValue> = serde_json::from_str(content.get())
+        .map_err(|_| "`content` is neither a text nor a list of blocks".to_owned())?;
+    for raw in blocks {
+        let block: Members<'_> = serde_json::from_str(raw.get())
+            .map_err(|error| format!("a block of `content`: {}", without_position(&error)))?;
+        let place = body.place(raw);
+        let content = read_block(body, &block, &place, names)?;
+        message.opaque |= matches!(content, Content::Opaque(_))
+            || (matches!(content, Content::Thinking(_)) && block.get("signature").is_some());
+        message.parts.push(Part { content, place });
+    }
+    Ok(message)
+}
+
+fn read_block(
+    body: &Body<'_>,
+    block: &Members<'_>,
+    place: &Place,
+    names: &HashMap<String, String>,
+) -> Result<Content, String> {
+    let kind = block.text("type").unwrap_or_default();
+    Ok(match &*kind {
+        "text" => match block.present("text").filter(|text| json::is_text(text.get())) {
+            // Citations point into other blocks; such a text cannot change alone.
+            Some(_) if block.present("citations").is_some_and(|raw| raw.get() != "[]") => {
+                Content::Opaque("cited text".to_owned())
+            }
+            Some(text) => Content::Text(body.place(text)),
+            None => return Err("a `text` block has no text".to_owned()),
+        },
+        "thinking" => match block.present("thinking").filter(|text| json::is_text(text.get())) {
+            Some(text) => Content::Thinking(body.place(text)),
+            None => Content::Opaque("thinking".to_owned()),
+        },
+        "tool_use" => Content::Call(Call {
+            id: block
+                .text("id")
+                .ok_or_else(|| "a `tool_use` block has no `id`".to_owned())?
+                .into_owned(),
+            name: block.text("name").unwrap_or_default().into_owned(),
+            arguments: block.get("input").map(|raw| body.place(raw)),
+        }),
+        "tool_result" => Content::Output(read_output(body, block, names)?),
+        "image" | "document" => Content::Media(media(&kind, block, place)),
+        "" => return Err("a block of `content` has no `type`".to_owned()),
+        other => Content::Opaque(printable(other)),
+    })
+}
+
+fn read_output(
+    body: &Body<'_>,
+    block: &Members<'_>,
+    names: &HashMap<String, String>,
+) -> Result<Output, String> {
+    let call_id = block
+        .text("tool_use_id")
+        .ok_or_else(|| "a `tool_result` block has no `tool_use_id`".to_owned())?
+        .into_owned();
+    let content = block.present("content");
+    let mut output = Output {
+        name: names.get(&call_id).cloned().unwrap_or_default(),
+        call_id,
+        failed: false,
+        texts: Vec::new(),
+        others: Vec::new(),
+        content: content.map(|raw| body.place(raw)),
+    };
+    match content {
+        Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
+        Some(list) if json::is_list(list.get()) => {
+            let raws: Vec<&RawValue> = serde_json::from_str(list.get())
+                .map_err(|_| "the content of a `tool_result` cannot be read".to_owned())?;
+            for raw in raws {
+                let inner: Members<'_> = serde_json::from_str(raw.get())
+                    .map_err(|error| format!("a block of a `tool_result`: {}", without_position(&error)))?;
+                let kind = inner.text("type").unwrap_or_default();
+                let place = body.place(raw);
+                match inner.present("text").filter(|text| kind == "text" && json::is_text(text.get())) {
+                    Some(text) => output.texts.push(body.place(text)),
+                    None => output.others.push((place.clone(), media(&kind, &inner, &place))),
+                }
+            }
+        }
+        Some(_) => return Err("the content of a `tool_result` is neither a text nor a list".to_owned()),
+        None => {}
+    }
+    output.failed = match block.get("is_error").map(RawValue::get) {
+        Some(raw) => raw == "true",
+        None => output.reports_failure(body.document),
+    };
+    Ok(output)
+}
+
+fn media(kind: &str, block: &Members<'_>, place: &Place) -> Media {
+    let source = block
+        .present("source")
+        .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok());
+    let kind = source
+        .as_ref()
+        .and_then(|source| source.text("media_type"))
+        .map_or_else(|| printable(kind), |kind| printable(&kind));
+    Media {
+        kind,
+        name: block.text("title").map(Cow::into_owned),
+        bytes: u32::try_from(place.len()).unwrap_or(u32::MAX),
+    }
+}

@@ -1,0 +1,381 @@
+//! The host: everything that calls have in common.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use crate::archive::Archive;
+use crate::config::{self, ConfigError};
+use crate::conversation::Conversation;
+use crate::fault::{Fault, HostError};
+use crate::formats::{Format, ReadError};
+use crate::limits::{EngineLimits, Limits};
+use crate::marks::SecretKey;
+use crate::native;
+use crate::quarantine::Quarantine;
+use crate::receipt::{Attempt, AttemptResult, bounded};
+use crate::report::{Decision, Introspection};
+use crate::sandbox::{CallFailure, Compiler, LoadError, Sandbox};
+use crate::situation::{Request, Situation};
+use crate::state;
+use crate::strategy::{Kind, LoadedGuest, Strategy};
+use crate::tokens::Tokenizer;
+
+/// Reads conversations, loads strategies and runs them. One for a program: what it holds (the
+/// pool of sandboxes, compiled code, counts) is shared by all conversations.
+#[derive(Debug)]
+pub struct Host {
+    pub(crate) key: SecretKey,
+    pub(crate) archive: Option<Archive>,
+    pub(crate) quarantine: Quarantine,
+    format: Option<Format>,
+    tokenizer: Option<Tokenizer>,
+    limits: EngineLimits,
+    compiler: Compiler,
+    state: Option<PathBuf>,
+    /// Made when the first component is loaded: a host that runs only its own strategies has
+    /// no need of a pool.
+    sandbox: OnceLock<Sandbox>,
+}
+
+/// Makes a [`Host`].
+#[derive(Debug, Default)]
+pub struct HostBuilder {
+    limits: EngineLimits,
+    compiler: Option<Compiler>,
+    state: Option<PathBuf>,
+    key: Option<SecretKey>,
+    archive: Option<Archive>,
+    format: Option<Format>,
+    tokenizer: Option<Tokenizer>,
+}
+
+impl HostBuilder {
+    /// Limits of the engine. Default: [`EngineLimits::default`].
+    #[must_use]
+    pub fn limits(mut self, limits: EngineLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Where components are compiled. Default: [`Compiler::InProcess`]; see there for why a
+    /// program that takes strangers' components should choose another.
+    #[must_use]
+    pub fn compiler(mut self, compiler: Compiler) -> Self {
+        self.compiler = Some(compiler);
+        self
+    }
+
+    /// A folder of the host's own, made where it is not there: for the key that summaries are
+    /// marked with, and for compiled code. Without one the key lasts as long as the host, so
+    /// summaries of an earlier run are read as ordinary messages, and each load compiles.
+    #[must_use]
+    pub fn state(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.state = Some(folder.into());
+        self
+    }
+
+    /// The key that summaries are marked with, for programs that share one. Default: that of
+    /// the state folder.
+    #[must_use]
+    pub fn key(mut self, key: SecretKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Where what leaves a conversation is stored. Without one it is gone, and placeholders
+    /// carry no references.
+    #[must_use]
+    pub fn archive(mut self, archive: Archive) -> Self {
+        self.archive = Some(archive);
+        self
+    }
+
+    /// The wire format. Default: detected for each document.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// What counts tokens. Default: the vocabulary of the model that the document names.
+    #[must_use]
+    pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
+        self.tokenizer = Some(tokenizer);
+        self
+    }
+
+    /// The host.
+    ///
+    /// # Errors
+    /// The state folder cannot be made or is open to others; or the system has no random
+    /// numbers for a key.
+    pub fn build(self) -> Result<Host, HostError> {
+        let key = match (self.key, &self.state) {
+            (Some(key), _) => key,
+            (None, Some(folder)) => state::key(folder)?,
+            (None, None) => SecretKey::random().map_err(|error| HostError::Sandbox {
+                what: format!("no random numbers for a key: {error}"),
+            })?,
+        };
+        Ok(Host {
+            key,
+            archive: self.archive,
+            quarantine: Quarantine::new(&self.limits),
+            format: self.format,
+            tokenizer: self.tokenizer,
+            limits: self.limits,
+            compiler: self.compiler.unwrap_or(Compiler::InProcess),
+            state: self.state,
+            sandbox: OnceLock::new(),
+        })
+    }
+}
+
+/// A strategy's answer to whether it is time, and what asking it cost.
+#[derive(Debug)]
+pub struct ShouldCompact {
+    /// The answer; [`Decision::HostDecides`] where the strategy failed.
+    pub decision: Decision,
+    /// Whether it is time, the host's own view included: where the strategy leaves it to the
+    /// host, it is when the conversation is over its budget.
+    pub is_time: bool,
+    /// The strategy's turn.
+    pub attempt: Attempt,
+}
+
+/// A strategy could not be asked who it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IntrospectError {
+    /// It is one of the host's own and has nothing to tell.
+    #[error("`{0}` is the host's own and takes no config")]
+    Native(String),
+    /// It faulted.
+    #[error("the strategy cannot say who it is: {0}")]
+    Fault(Fault),
+    /// It reported a failure, in its own words.
+    #[error("the strategy reports: {0}")]
+    Declared(String),
+    /// The host failed.
+    #[error(transparent)]
+    Host(HostError),
+}
+
+impl Host {
+    /// A builder with all defaults.
+    #[must_use]
+    pub fn builder() -> HostBuilder {
+        HostBuilder::default()
+    }
+
+    /// Reads a document: a request body, or its list of messages.
+    ///
+    /// # Errors
+    /// It is no conversation in a known format. One that breaks a rule of its format is read
+    /// all the same: see [`Conversation::violations`].
+    pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
+        Conversation::read(
+            document.into(),
+            self.format,
+            self.tokenizer.as_ref(),
+            &self.key,
+        )
+    }
+
+    /// Reads a document that may not even be text.
+    ///
+    /// # Errors
+    /// As [`Host::read`], or it is not UTF-8.
+    pub fn read_bytes(&self, document: Vec<u8>) -> Result<Conversation, ReadError> {
+        match String::from_utf8(document) {
+            Ok(document) => self.read(document),
+            Err(error) => Err(ReadError::NotUtf8 {
+                offset: error.utf8_error().valid_up_to(),
+            }),
+        }
+    }
+
+    /// Makes a component ready to be called. Nothing of it runs. `name` is how the host will
+    /// call it in marks and receipts, such as the file's name.
+    ///
+    /// # Errors
+    /// It is no component, or not one of a contract that this host speaks, or it wants more
+    /// than a sandbox has.
+    pub async fn load(&self, name: &str, component: &[u8]) -> Result<Strategy, LoadError> {
+        let guest = self
+            .sandbox()
+            .map_err(|error| LoadError::NoCompiler {
+                what: error.to_string(),
+            })?
+            .load(component)
+            .await?;
+        Ok(Strategy::guest(name, guest, Limits::default()))
+    }
+
+    /// Gives a strategy its config, after a check against the schema that it declares.
+    ///
+    /// # Errors
+    /// The config is wrong, with the places and what is allowed there; or the strategy could
+    /// not be asked for its schema.
+    pub async fn configure(&self, strategy: Strategy, config: &str) -> Result<Strategy, ConfigError> {
+        let schema = match strategy.kind() {
+            Kind::Digest | Kind::Truncate => String::new(),
+            Kind::Guest(_) => {
+                let said = self.introspect(&strategy, None).await.map_err(|error| {
+                    ConfigError::NoIntrospection {
+                        strategy: strategy.name().to_owned(),
+                        what: error.to_string(),
+                    }
+                })?;
+                said.config_schema
+            }
+        };
+        config::check(strategy.name(), config, &schema)?;
+        Ok(strategy.with_checked_config(config))
+    }
+
+    /// Asks a component who it is. With a config it also tells whether that makes sense to it.
+    ///
+    /// # Errors
+    /// It faulted or reported a failure, or it is native.
+    pub async fn introspect(
+        &self,
+        strategy: &Strategy,
+        config: Option<&str>,
+    ) -> Result<Introspection, IntrospectError> {
+        let Kind::Guest(loaded) = strategy.kind() else {
+            return Err(IntrospectError::Native(strategy.name().to_owned()));
+        };
+        let sandbox = self.sandbox().map_err(IntrospectError::Host)?;
+        let call = sandbox
+            .introspect(&loaded.guest, config, *strategy.limits())
+            .await;
+        call.result.map_err(|failure| match failure {
+            CallFailure::Fault(fault) => IntrospectError::Fault(fault),
+            CallFailure::Declared(_, words) => IntrospectError::Declared(bounded(&words, 500)),
+            CallFailure::Host(error) => IntrospectError::Host(error),
+        })
+    }
+
+    /// What a component said of itself when it was first asked; none where it could not say.
+    /// A guest that hangs here costs its callers once, and no more than a moment.
+    pub(crate) async fn said<'a>(
+        &self,
+        loaded: &'a LoadedGuest,
+        limits: &Limits,
+    ) -> Option<&'a Introspection> {
+        let limits = Limits {
+            time: limits.time.min(std::time::Duration::from_millis(200)),
+            ..*limits
+        };
+        loaded
+            .said
+            .get_or_init(async || {
+                let sandbox = self.sandbox().ok()?;
+                sandbox
+                    .introspect(&loaded.guest, None, limits)
+                    .await
+                    .result
+                    .ok()
+            })
+            .await
+            .as_ref()
+    }
+
+    /// Asks a strategy whether it is time to compact. A strategy that faults has no opinion.
+    pub async fn should_compact(
+        &self,
+        conversation: &Conversation,
+        strategy: &Strategy,
+        request: &Request,
+    ) -> ShouldCompact {
+        let situation = Arc::new(self.situation(conversation, request));
+        let mut attempt = Attempt::of(strategy);
+        let decision = match strategy.kind() {
+            Kind::Digest | Kind::Truncate => {
+                attempt.result = AttemptResult::Accepted;
+                Decision::HostDecides
+            }
+            Kind::Guest(loaded) => match self.sandbox() {
+                Err(error) => {
+                    attempt.record_failure(CallFailure::Host(error), request.words_in_receipt);
+                    Decision::HostDecides
+                }
+                Ok(sandbox) => {
+                    let call = sandbox
+                        .should_compact(
+                            &loaded.guest,
+                            &situation,
+                            strategy.config(),
+                            *strategy.limits(),
+                        )
+                        .await;
+                    attempt.record_usage(call.usage, request.words_in_receipt);
+                    self.judge(loaded, call.result.as_ref().err());
+                    match call.result {
+                        Ok(decision) => {
+                            attempt.result = AttemptResult::Accepted;
+                            decision
+                        }
+                        Err(failure) => {
+                            attempt.record_failure(failure, request.words_in_receipt);
+                            Decision::HostDecides
+                        }
+                    }
+                }
+            },
+        };
+        let is_time = match &decision {
+            Decision::Compact(_) => true,
+            Decision::Wait(_) => request.required,
+            Decision::HostDecides => conversation.tokens() > situation.budget,
+        };
+        ShouldCompact {
+            decision,
+            is_time,
+            attempt,
+        }
+    }
+
+    /// Lets all components that rest because of their faults run again.
+    pub fn lift_quarantine(&self) {
+        self.quarantine.lift();
+    }
+
+    /// Counts what a call of a component came to. Only its own faults count against it.
+    pub(crate) fn judge(&self, loaded: &LoadedGuest, failure: Option<&CallFailure>) {
+        let digest = &loaded.guest.digest;
+        match failure {
+            Some(CallFailure::Fault(_)) => {
+                self.quarantine.faulted(digest, std::time::Instant::now());
+            }
+            None => self.quarantine.succeeded(digest),
+            Some(CallFailure::Declared(..) | CallFailure::Host(_)) => {}
+        }
+    }
+
+    pub(crate) fn situation(&self, conversation: &Conversation, request: &Request) -> Situation {
+        Situation::new(conversation, request, self.archive.is_some())
+    }
+
+    pub(crate) fn sandbox(&self) -> Result<&Sandbox, HostError> {
+        if let Some(sandbox) = self.sandbox.get() {
+            return Ok(sandbox);
+        }
+        let state = self
+            .state
+            .as_deref()
+            .map(|folder| (folder, self.key.clone()));
+        let sandbox = Sandbox::new(self.limits, self.compiler.clone(), state)?;
+        Ok(self.sandbox.get_or_init(|| sandbox))
+    }
+
+    /// Runs a strategy of the host's own.
+    pub(crate) fn run_native(kind: &Kind, situation: &Situation) -> Option<crate::report::Report> {
+        match kind {
+            Kind::Digest => Some(native::digest(situation)),
+            Kind::Truncate => Some(native::truncate(situation)),
+            Kind::Guest(_) => None,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Limits of a sandbox. None is optional, each has a default, and all can be set.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::PlanLimits;
+
+/// What one call of a strategy may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// Fuel: about one for each instruction, one for each byte of a bulk memory operation.
+    pub fuel: u64,
+    /// Time on the clock, from the start of the call on, waiting for the host included.
+    pub time: Duration,
+    /// Bytes of all its memories together.
+    pub memory: usize,
+    /// Elements of all its tables together.
+    pub table_elements: usize,
+    /// Bytes that it may hand to the host in one call of either direction.
+    pub lifted_bytes: usize,
+    /// Handles that it may hold at once.
+    pub handles: usize,
+    /// Calls of host functions.
+    pub host_calls: u64,
+    /// Bytes of log lines that the host keeps; what comes after is counted and dropped.
+    pub log_bytes: usize,
+    /// Bytes of inserted and replacing texts in a plan together.
+    pub inserted_bytes: usize,
+    /// Pieces of a plan.
+    pub pieces: usize,
+    /// Edits of a plan.
+    pub edits: usize,
+    /// Reasons of a plan, and metrics of a report.
+    pub annotations: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            fuel: 4_000_000_000,
+            time: Duration::from_secs(2),
+            memory: 64 << 20,
+            table_elements: 20_000,
+            lifted_bytes: 16 << 20,
+            handles: 1_000,
+            host_calls: 1_000_000,
+            log_bytes: 64 << 10,
+            inserted_bytes: 1 << 20,
+            pieces: 100_000,
+            edits: 100_000,
+            annotations: 20_000,
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) const fn of_plan(&self) -> PlanLimits {
+        PlanLimits {
+            pieces: self.pieces,
+            edits: self.edits,
+            inserted_bytes: self.inserted_bytes,
+            annotations: self.annotations,
+        }
+    }
+}
+
+/// What is set once for all calls: the engine with its pool, and the loading of components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EngineLimits {
+    /// Calls that run at once; as many again may wait, and more are turned away.
+    pub concurrent_calls: u32,
+    /// Bytes that one memory can ever have, whatever a call's limit says.
+    pub memory: usize,
+    /// Memories of a component.
+    pub memories: u32,
+    /// Tables of a component.
+    pub tables: u32,
+    /// Core instances of a component.
+    pub instances: u32,
+    /// Bytes of stack.
+    pub stack: usize,
+    /// Bytes of a component file.
+    pub component_bytes: usize,
+    /// Bytes of memory that compiling a component may take.
+    pub compile_memory: u64,
+    /// CPU time that compiling a component may take; its time on the clock may be twice that.
+    pub compile_time: Duration,
+    /// Faults of one component within [`EngineLimits::fault_window`] after which it is
+    /// quarantined.
+    pub faults: u32,
+    /// How long a fault counts.
+    pub fault_window: Duration,
+    /// How long a quarantine lasts. Then one call is tried.
+    pub cool_down: Duration,
+}
+
+impl Default for EngineLimits {
+    fn default() -> Self {
+        Self {
+            concurrent_calls: 16,
+            memory: 256 << 20,
+            memories: 2,
+            tables: 8,
+            instances: 16,
+            stack: 512 << 10,
+            component_bytes: 32 << 20,
+            compile_memory: 2 << 30,
+            compile_time: Duration::from_secs(60),
+            faults: 3,
+            fault_window: Duration::from_secs(600),
+            cool_down: Duration::from_secs(60),
+        }
+    }
+}

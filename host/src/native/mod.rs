@@ -1,0 +1,7 @@
+//! Strategies that run in the host itself: trusted code for when no guest may or can decide.
+
+mod digest;
+mod truncate;
+
+pub(crate) use digest::digest;
+pub(crate) use truncate::truncate;

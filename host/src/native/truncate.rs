@@ -1,0 +1,107 @@
+//! `native:truncate`: the newest turns that fit. It cannot fail and refuses nothing.
+
+use crate::conversation::UnitKind;
+use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
+use crate::report::{Answer, Metric, Report, Value};
+use crate::situation::Situation;
+use crate::conversation::Role;
+
+/// What it says in the place of what it left out.
+const NOTE: &str = "(Earlier conversation omitted due to length)";
+
+/// Keeps what must stay, earlier summaries, and as many of the newest turns as fit; of a
+/// newest turn that is too large alone, its newest steps.
+pub(crate) fn truncate(situation: &Situation) -> Report {
+    let units = situation.units();
+    let mut kept: Vec<bool> = (0..units.len())
+        .map(|unit| situation.is_protected(unit))
+        .collect();
+    let note = situation.insertion_overhead + situation.conversation.tokenizer().count(NOTE);
+    // The note gives way to what must stay.
+    let mut room = situation.target() - situation.floor;
+    let has_note = room >= note;
+    if has_note {
+        room -= note;
+    } else {
+        // A result that begins with a step gets the host's own note.
+        room = room.saturating_sub(situation.opening_note);
+    }
+    for (index, unit) in units.iter().enumerate().rev() {
+        if unit.kind == UnitKind::Summary && !kept[index] && unit.tokens <= room {
+            room -= unit.tokens;
+            kept[index] = true;
+        }
+    }
+    keep_newest_turns(situation, &mut kept, room);
+    let dropped = kept.iter().filter(|kept| !**kept).count();
+    if dropped == 0 {
+        return Report {
+            answer: Answer::Unchanged("nothing has to go".to_owned()),
+            metrics: Vec::new(),
+        };
+    }
+    Report {
+        answer: Answer::Compacted(plan(situation, &kept, has_note)),
+        metrics: vec![Metric {
+            name: "units-dropped".to_owned(),
+            value: Value::Count(u32::try_from(dropped).unwrap_or(u32::MAX)),
+        }],
+    }
+}
+
+fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: u32) {
+    let units = situation.units();
+    let Some(newest) = units.last().map(|unit| unit.turn) else {
+        return;
+    };
+    let mut end = units.len();
+    while end > 0 {
+        let turn = units[end - 1].turn;
+        let start = units[..end]
+            .iter()
+            .rposition(|unit| unit.turn != turn)
+            .map_or(0, |before| before + 1);
+        let open: Vec<usize> = (start..end)
+            .filter(|unit| !kept[*unit] && units[*unit].kind != UnitKind::Summary)
+            .collect();
+        let cost = open
+            .iter()
+            .fold(0u32, |sum, unit| sum.saturating_add(units[*unit].tokens));
+        if cost <= room {
+            room -= cost;
+            open.into_iter().for_each(|unit| kept[unit] = true);
+            end = start;
+            continue;
+        }
+        // A long tool loop is one turn: some of it is better than none.
+        if turn == newest {
+            for unit in open.into_iter().rev() {
+                match room.checked_sub(units[unit].tokens) {
+                    Some(left) => room = left,
+                    None => break,
+                }
+                kept[unit] = true;
+            }
+        }
+        return;
+    }
+}
+
+fn plan(situation: &Situation, kept: &[bool], has_note: bool) -> Plan {
+    let mut plan = Plan::default();
+    let first_dropped = kept.iter().position(|kept| !kept);
+    for (unit, _) in situation.units().iter().enumerate() {
+        if has_note && first_dropped == Some(unit) {
+            plan.pieces.push(Piece::Insert(Insertion {
+                role: Role::User,
+                purpose: InsertionPurpose::Note,
+                placement: Placement::Alone,
+                text: NOTE.to_owned(),
+            }));
+        }
+        if kept[unit] {
+            plan.keep(unit);
+        }
+    }
+    plan
+}

@@ -1,0 +1,400 @@
+//! From a guest's plan to a checked plan, which is another type (invariants I1, I4, I8).
+
+use std::collections::HashMap;
+
+use super::{Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span};
+use crate::conversation::Role;
+use crate::conversation::UnitKind;
+use crate::conversation::message::{Content, Message, Part};
+use crate::fault::{Fault, PlanFault, PlanRule, Quantity};
+use crate::marks::{self, Purpose};
+use crate::situation::Situation;
+
+/// How much a plan may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlanLimits {
+    pub(crate) pieces: usize,
+    pub(crate) edits: usize,
+    pub(crate) inserted_bytes: usize,
+    pub(crate) annotations: usize,
+}
+
+/// A plan that obeys every rule of the contract. Only [`check`] makes one.
+#[derive(Debug)]
+pub(crate) struct CheckedPlan {
+    pub(super) pieces: Vec<Checked>,
+    /// Texts, in their marks, that join a unit's message: at its start, at its end.
+    pub(super) joins: HashMap<usize, Joins>,
+    pub(crate) reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Joins {
+    pub(super) start: Vec<String>,
+    pub(super) end: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) enum Checked {
+    /// Units from, to (excluded).
+    Keep(std::ops::Range<usize>),
+    Rewrite {
+        unit: usize,
+        edits: Vec<CheckedEdit>,
+    },
+    /// A text in its mark, as a message of its own.
+    Insert { role: Role, text: String },
+}
+
+/// An edit of a part that exists and may be edited.
+#[derive(Debug)]
+pub(super) struct CheckedEdit {
+    pub(super) message: usize,
+    pub(super) part: usize,
+    /// The new text in its mark; none to leave the part out.
+    pub(super) text: Option<String>,
+}
+
+/// Checks `plan`, which the strategy called `by` made.
+pub(crate) fn check(
+    plan: Plan,
+    by: &str,
+    situation: &Situation,
+    limits: PlanLimits,
+) -> Result<CheckedPlan, Fault> {
+    check_limits(&plan, limits)?;
+    Checker {
+        situation,
+        by,
+        next: 0,
+        pieces: Vec::with_capacity(plan.pieces.len()),
+        joins: HashMap::new(),
+        waiting: Vec::new(),
+    }
+    .run(plan)
+    .map_err(Fault::InvalidPlan)
+}
+
+fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
+    let mut edits = 0;
+    let mut bytes = 0usize;
+    for piece in &plan.pieces {
+        match piece {
+            Piece::Keep(_) => {}
+            Piece::Rewrite { edits: list, .. } => {
+                edits += list.len();
+                for edit in list {
+                    if let Change::Text(text) = &edit.change {
+                        bytes = bytes.saturating_add(text.len());
+                    }
+                }
+            }
+            Piece::Insert(insertion) => bytes = bytes.saturating_add(insertion.text.len()),
+        }
+    }
+    for (what, amount, limit) in [
+        (Quantity::Pieces, plan.pieces.len(), limits.pieces),
+        (Quantity::Edits, edits, limits.edits),
+        (Quantity::InsertedBytes, bytes, limits.inserted_bytes),
+        (Quantity::Annotations, plan.reasons.len(), limits.annotations),
+    ] {
+        if amount > limit {
+            return Err(Fault::OutputTooLarge {
+                what,
+                limit: limit as u64,
+            });
+        }
+    }
+    Ok(())
+}
+
+struct Checker<'a> {
+    situation: &'a Situation,
+    by: &'a str,
+    /// The first unit that may still come.
+    next: usize,
+    pieces: Vec<Checked>,
+    joins: HashMap<usize, Joins>,
+    /// Insertions that join the message after them, which has yet to come: piece, role, text.
+    waiting: Vec<(usize, Role, String)>,
+}
+
+impl Checker<'_> {
+    fn run(mut self, plan: Plan) -> Result<CheckedPlan, PlanFault> {
+        for (index, piece) in plan.pieces.into_iter().enumerate() {
+            match piece {
+                Piece::Keep(span) => {
+                    let units = self.span(span).map_err(|rule| at(rule, index))?;
+                    self.advance(index, units.clone())?;
+                    self.pieces.push(Checked::Keep(units));
+                }
+                Piece::Rewrite { unit, edits } => {
+                    let units = self
+                        .span(Span { first: unit, count: 1 })
+                        .map_err(|rule| at(rule, index))?;
+                    let unit = units.start;
+                    self.advance(index, units)?;
+                    let edits = self.edits(unit, edits).map_err(|rule| PlanFault {
+                        rule,
+                        piece: Some(index),
+                        unit: Some(unit),
+                    })?;
+                    self.pieces.push(Checked::Rewrite { unit, edits });
+                }
+                Piece::Insert(insertion) => {
+                    self.insert(index, insertion).map_err(|rule| at(rule, index))?;
+                }
+            }
+        }
+        if let Some((piece, ..)) = self.waiting.first() {
+            return Err(at(PlanRule::JoinsNothing, *piece));
+        }
+        let end = self.situation.units().len();
+        self.check_dropped(end, None)?;
+        if self.pieces.is_empty() {
+            return Err(PlanFault {
+                rule: PlanRule::Empty,
+                piece: None,
+                unit: None,
+            });
+        }
+        self.check_reasons(&plan.reasons)?;
+        Ok(CheckedPlan {
+            pieces: self.pieces,
+            joins: self.joins,
+            reasons: plan.reasons,
+        })
+    }
+
+    fn span(&self, span: Span) -> Result<std::ops::Range<usize>, PlanRule> {
+        if span.count == 0 {
+            return Err(PlanRule::EmptySpan);
+        }
+        let first = span.first as usize;
+        let end = first.checked_add(span.count as usize);
+        match end.filter(|end| *end <= self.situation.units().len()) {
+            None => Err(PlanRule::OutOfRange),
+            Some(_) if first < self.next => Err(PlanRule::OutOfOrder),
+            Some(end) => Ok(first..end),
+        }
+    }
+
+    /// Goes on to `units`, dropping all between.
+    fn advance(&mut self, piece: usize, units: std::ops::Range<usize>) -> Result<(), PlanFault> {
+        self.check_dropped(units.start, Some(piece))?;
+        for (waiting, role, text) in std::mem::take(&mut self.waiting) {
+            if !self.can_be_joined(units.start, role) {
+                return Err(at(PlanRule::JoinsNothing, waiting));
+            }
+            self.joins.entry(units.start).or_default().start.push(text);
+        }
+        self.next = units.end;
+        Ok(())
+    }
+
+    fn check_dropped(&self, until: usize, piece: Option<usize>) -> Result<(), PlanFault> {
+        match (self.next..until).find(|unit| self.situation.is_protected(*unit)) {
+            Some(unit) => Err(PlanFault {
+                rule: PlanRule::DropsProtected,
+                piece,
+                unit: Some(unit),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// A message of one unit of the user's or of instructions, in which parts can be added. A
+    /// step is left alone: text in front of its outputs would part them from their calls.
+    fn can_be_joined(&self, unit: usize, role: Role) -> bool {
+        let conversation = &self.situation.conversation;
+        let kind = conversation.units().get(unit).map(|unit| unit.kind);
+        matches!(kind, Some(UnitKind::User | UnitKind::Instructions))
+            && matches!(conversation.messages(unit), [message]
+                if message.role == role && message.content.is_some() && message.outputs().next().is_none())
+    }
+
+    fn insert(&mut self, piece: usize, insertion: Insertion) -> Result<(), PlanRule> {
+        let Insertion {
+            role,
+            purpose,
+            placement,
+            text,
+        } = insertion;
+        let conversation = &self.situation.conversation;
+        if !self.situation.request.policy.allows_role(role)
+            || !conversation.format().wire().has_role(role)
+        {
+            return Err(PlanRule::RoleNotAllowed);
+        }
+        if text.trim().is_empty() {
+            return Err(PlanRule::EmptyInsertion);
+        }
+        let purpose = match purpose {
+            InsertionPurpose::Summary => Purpose::Summary,
+            InsertionPurpose::Note => Purpose::Note,
+        };
+        let text = marks::wrap(conversation.key(), purpose, self.by, &text);
+        match placement {
+            Placement::Alone => self.pieces.push(Checked::Insert { role, text }),
+            Placement::JoinAfter => self.waiting.push((piece, role, text)),
+            Placement::JoinBefore => {
+                // An inserted message between the two would put the text out of order.
+                let before = match self.pieces.last() {
+                    Some(Checked::Keep(units)) => units.end.checked_sub(1),
+                    Some(Checked::Rewrite { unit, edits }) if edits.is_empty() => Some(*unit),
+                    _ => None,
+                };
+                let unit = before
+                    .filter(|unit| self.can_be_joined(*unit, role))
+                    .ok_or(PlanRule::JoinsNothing)?;
+                self.joins.entry(unit).or_default().end.push(text);
+            }
+        }
+        Ok(())
+    }
+
+    fn edits(&self, unit: usize, edits: Vec<Edit>) -> Result<Vec<CheckedEdit>, PlanRule> {
+        let mut last = None;
+        let mut removed: HashMap<usize, usize> = HashMap::new();
+        edits
+            .into_iter()
+            .map(|edit| {
+                let place = (edit.message as usize, edit.part as usize);
+                if last.is_some_and(|last| place <= last) {
+                    return Err(PlanRule::EditOutOfOrder);
+                }
+                last = Some(place);
+                let messages = self.situation.conversation.messages(unit);
+                let (message, part) = messages
+                    .get(place.0)
+                    .and_then(|message| Some((message, message.parts.get(place.1)?)))
+                    .ok_or(PlanRule::EditOutOfRange)?;
+                let text = match edit.change {
+                    Change::Text(text) => Some(self.new_text(unit, place, message, part, &text)?),
+                    Change::Remove => {
+                        let removed = removed.entry(place.0).or_default();
+                        *removed += 1;
+                        self.check_removal(message, part, *removed)?;
+                        None
+                    }
+                };
+                Ok(CheckedEdit {
+                    message: place.0,
+                    part: place.1,
+                    text,
+                })
+            })
+            .collect()
+    }
+
+    fn new_text(
+        &self,
+        unit: usize,
+        place: (usize, usize),
+        message: &Message,
+        part: &Part,
+        text: &str,
+    ) -> Result<String, PlanRule> {
+        if !is_rewritable(self.situation, message, part) {
+            return Err(PlanRule::EditNotAllowed);
+        }
+        let conversation = &self.situation.conversation;
+        let marked = marks::wrap(conversation.key(), Purpose::Rewritten, self.by, text);
+        let before = text_tokens(self.situation, unit, place);
+        if conversation.tokenizer().count(&marked) < before {
+            Ok(marked)
+        } else {
+            Err(PlanRule::EditGrows)
+        }
+    }
+
+    fn check_removal(&self, message: &Message, part: &Part, removed: usize) -> Result<(), PlanRule> {
+        match &part.content {
+            Content::Call(_) | Content::Output(_) => Err(PlanRule::EditRemovesCall),
+            _ if is_removable(self.situation, message, part)
+                && removed < parts_of_content(message) =>
+            {
+                Ok(())
+            }
+            _ => Err(PlanRule::EditNotAllowed),
+        }
+    }
+
+    fn check_reasons(&self, reasons: &[Reason]) -> Result<(), PlanFault> {
+        let end = self.situation.units().len();
+        let in_range = |span: &Span| {
+            (span.first as usize)
+                .checked_add(span.count as usize)
+                .is_some_and(|last| last <= end)
+        };
+        if reasons.iter().all(|reason| in_range(&reason.units)) {
+            Ok(())
+        } else {
+            Err(PlanFault {
+                rule: PlanRule::ReasonOutOfRange,
+                piece: None,
+                unit: None,
+            })
+        }
+    }
+}
+
+/// Whether the policy lets a plan replace the text of `part`.
+pub(crate) fn is_rewritable(situation: &Situation, message: &Message, part: &Part) -> bool {
+    let policy = &situation.request.policy;
+    match &part.content {
+        Content::Output(output) => {
+            policy.rewrite_outputs && !output.texts.is_empty() && !message.opaque
+        }
+        Content::Text(_) => {
+            policy.rewrite_assistant && message.role == Role::Assistant && !message.opaque
+        }
+        Content::Thinking(_) | Content::Call(_) | Content::Media(_) | Content::Opaque(_) => false,
+    }
+}
+
+/// Whether the policy lets a plan leave `part` out.
+pub(crate) fn is_removable(situation: &Situation, message: &Message, part: &Part) -> bool {
+    situation.request.policy.remove_media
+        && matches!(part.content, Content::Media(_))
+        && !message.opaque
+}
+
+/// Parts that stand in the list of the message's content, of which one has to stay.
+fn parts_of_content(message: &Message) -> usize {
+    message.content.as_ref().map_or(0, |list| {
+        message
+            .parts
+            .iter()
+            .filter(|part| part.place.start >= list.start && part.place.end <= list.end)
+            .count()
+    })
+}
+
+/// Tokens of the text of a part, without what else it holds.
+fn text_tokens(situation: &Situation, unit: usize, (message, part): (usize, usize)) -> u32 {
+    let conversation = &situation.conversation;
+    let content = conversation
+        .messages(unit)
+        .get(message)
+        .and_then(|message| message.parts.get(part))
+        .map(|part| &part.content);
+    match content {
+        Some(Content::Output(output)) if !output.others.is_empty() => conversation
+            .tokenizer()
+            .count(&output.text(conversation.document())),
+        _ => conversation
+            .counts(unit)
+            .get(message)
+            .and_then(|counts| counts.parts.get(part).copied())
+            .unwrap_or(0),
+    }
+}
+
+const fn at(rule: PlanRule, piece: usize) -> PlanFault {
+    PlanFault {
+        rule,
+        piece: Some(piece),
+        unit: None,
+    }
+}

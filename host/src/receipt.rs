@@ -1,0 +1,279 @@
+//! Receipts: what the host did, and why. Counts, names, digests and declared codes; what a
+//! strategy says in words stands in one field, which is off by default (invariant I9).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::fault::{Declared, Fault};
+use crate::formats::{Format, Violation};
+use crate::report::Metric;
+use crate::sandbox::{LogLevel, Permission};
+
+/// What became of one request for a compaction.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Receipt {
+    /// Version of this form: `1`.
+    pub receipt: u32,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The strategy whose result it is; none where the conversation is unchanged.
+    pub strategy: Option<String>,
+    /// Whether that is another one than the first of the chain.
+    pub fell_back: bool,
+    /// What was tried, in order.
+    pub attempts: Vec<Attempt>,
+    /// Wire format of the conversation.
+    pub format: Format,
+    /// What counted the tokens.
+    pub tokenizer: String,
+    /// Why the host was asked.
+    pub trigger: String,
+    /// Whether `unchanged` was no answer.
+    pub required: bool,
+    /// Tokens.
+    pub tokens: Tokens,
+    /// Bytes of the document.
+    pub bytes: BeforeAfter,
+    /// Number of messages.
+    pub messages: BeforeAfter,
+    /// What became of the units.
+    pub units: Units,
+    /// Why, as far as the strategy said so by codes that it declares.
+    pub reasons: Vec<ReasonCode>,
+    /// What left, where it can be had back; none without an archive.
+    pub archive: Option<Vec<Archived>>,
+    /// Failures that strategies declared in a row, this call included.
+    pub failures_in_a_row: u32,
+    /// Rules that the conversation broke when it came in.
+    pub violations: Vec<Violation>,
+    /// Time on the clock, in microseconds.
+    pub time_us: u64,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "outcome", content = "why")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The conversation is smaller now.
+    Compacted,
+    /// It is as it came in.
+    Unchanged(Unchanged),
+}
+
+/// Why a conversation is as it came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Unchanged {
+    /// It is within its budget.
+    WithinBudget,
+    /// Nothing of it may be dropped: it is all instructions, pinned, pending or newest.
+    AtFloor,
+    /// It broke a rule of its format when it came in.
+    InvalidInput,
+    /// The strategy says that nothing should be done.
+    StrategyDeclined,
+    /// The strategy reported a failure, and the compaction can wait.
+    StrategyFailed,
+    /// Nothing that was tried made it smaller.
+    NoProgress,
+}
+
+impl Unchanged {
+    /// In words, for people.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::WithinBudget => "it is within its budget",
+            Self::AtFloor => "all of it has to stay",
+            Self::InvalidInput => "it breaks a rule of its format",
+            Self::StrategyDeclined => "the strategy says that nothing should be done",
+            Self::StrategyFailed => "the strategy reported a failure, and the compaction can wait",
+            Self::NoProgress => "nothing that was tried made it smaller",
+        }
+    }
+}
+
+/// One strategy's turn.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Attempt {
+    /// The name under which the host knows it.
+    pub strategy: String,
+    /// `native`, or the component.
+    pub component: Option<ComponentInfo>,
+    /// What came of it.
+    pub result: AttemptResult,
+    /// What it used.
+    pub usage: Usage,
+    /// Its own figures, as far as it declares their names.
+    pub metrics: Vec<Metric>,
+    /// What it said in words, bounded; only where the request asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<Words>,
+}
+
+/// What is known of a component.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct ComponentInfo {
+    /// SHA-256 of the file, as `sha256:` and hex digits.
+    pub digest: String,
+    /// The contract that it is made for.
+    pub contract: String,
+    /// What it may reach.
+    pub permissions: Vec<Permission>,
+    /// Bytes of the file.
+    pub bytes: usize,
+}
+
+/// What came of a strategy's turn.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "result")]
+#[non_exhaustive]
+pub enum AttemptResult {
+    /// Its plan was carried out.
+    Accepted,
+    /// It said that nothing should be done.
+    Declined,
+    /// It faulted.
+    Fault {
+        /// How.
+        fault: Fault,
+    },
+    /// It reported a failure.
+    Failure {
+        /// Of which kind.
+        failure: Declared,
+    },
+    /// The host or the machine failed; it is not to blame.
+    Host {
+        /// What happened.
+        error: String,
+    },
+    /// It had faulted too often and rests.
+    Quarantined,
+}
+
+/// What a strategy's turn used.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Usage {
+    /// Fuel; none for a native strategy, and where it cannot be known, as after a timeout.
+    pub fuel: Option<u64>,
+    /// Time on the clock, in microseconds.
+    pub time_us: u64,
+    /// The most bytes that its memories had.
+    pub memory_bytes: u64,
+    /// Calls of host functions.
+    pub host_calls: u64,
+    /// Log lines that the host kept.
+    pub log_lines: u64,
+    /// Log lines over the limit.
+    pub log_lines_dropped: u64,
+}
+
+/// What a strategy said in words. None of it is to be believed, or shown without care.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Words {
+    /// Its reason for declining, or its failure.
+    pub reason: Option<String>,
+    /// Its log.
+    pub log: Vec<LogLine>,
+}
+
+/// A line that a strategy logged.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LogLine {
+    /// How urgent.
+    pub level: LogLevel,
+    /// The text, without control characters.
+    pub text: String,
+}
+
+/// Tokens, overhead included.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Tokens {
+    /// Before.
+    pub before: u32,
+    /// After.
+    pub after: u32,
+    /// What the result should fit in.
+    pub budget: u32,
+    /// The smallest result that there can be.
+    pub floor: u32,
+    /// System prompt, tools and instructions, which stay.
+    pub overhead: u32,
+    /// The budget is below the floor, so the result is the smallest that is legal.
+    pub below_floor: bool,
+}
+
+/// A size before and after.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct BeforeAfter {
+    /// Before.
+    pub before: usize,
+    /// After.
+    pub after: usize,
+}
+
+/// What became of the units.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Units {
+    /// How many there were.
+    pub before: usize,
+    /// Stayed as they were.
+    pub kept: usize,
+    /// Stayed with some parts changed.
+    pub rewritten: usize,
+    /// Left.
+    pub dropped: usize,
+    /// Texts that were inserted.
+    pub inserted: usize,
+}
+
+/// A code for a run of units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct ReasonCode {
+    /// The first unit, by its index before.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+    /// The code; `undeclared` for one that the strategy's introspection does not list.
+    pub code: String,
+}
+
+/// A unit that was stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Archived {
+    /// The unit, by its index before.
+    pub unit: usize,
+    /// Its reference.
+    pub reference: String,
+}
+
+impl Receipt {
+    /// The JSON Schema of receipts.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+}
+
+/// `text` without control characters and at most `bytes` long.
+pub(crate) fn bounded(text: &str, bytes: usize) -> String {
+    text.chars()
+        .filter(|c| !c.is_control() || *c == '\n')
+        .scan(0, |length, c| {
+            *length += c.len_utf8();
+            (*length <= bytes).then_some(c)
+        })
+        .collect()
+}

@@ -1,0 +1,307 @@
+//! Between the host's types and the generated ones of the contract.
+
+use super::bindings::v0_1::{history, strategy};
+use crate::conversation::message::{Call, Content, Media, Message, Part};
+use crate::conversation::{Conversation, Role, UnitKind};
+use crate::fault::Declared;
+use crate::plan::{
+    Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span, is_removable,
+    is_rewritable,
+};
+use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
+use crate::situation::{Situation, Trigger};
+
+pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
+    situation
+        .units()
+        .iter()
+        .zip(&situation.standing)
+        .map(|(unit, standing)| {
+            let mut traits = history::Traits::empty();
+            for (is, flag) in [
+                (standing.protected, history::Traits::PROTECTED),
+                (standing.pinned, history::Traits::PINNED),
+                (standing.live, history::Traits::LIVE),
+                (unit.traits.pending, history::Traits::PENDING),
+                (unit.traits.failed, history::Traits::FAILED),
+                (unit.traits.thinking, history::Traits::THINKING),
+                (unit.traits.media, history::Traits::MEDIA),
+                (unit.traits.opaque, history::Traits::OPAQUE),
+            ] {
+                if is {
+                    traits |= flag;
+                }
+            }
+            history::Unit {
+                kind: match unit.kind {
+                    UnitKind::Instructions => history::UnitKind::Instructions,
+                    UnitKind::User => history::UnitKind::User,
+                    UnitKind::Step => history::UnitKind::Step,
+                    UnitKind::Summary => history::UnitKind::Summary,
+                    UnitKind::Other => history::UnitKind::Other,
+                },
+                turn: unit.turn,
+                messages: small(unit.messages),
+                tokens: unit.tokens,
+                bytes: small(unit.bytes),
+                media: unit.media,
+                traits,
+            }
+        })
+        .collect()
+}
+
+pub(super) fn messages(situation: &Situation, unit: usize) -> Vec<history::Message> {
+    let conversation = &situation.conversation;
+    conversation
+        .messages(unit)
+        .iter()
+        .zip(conversation.counts(unit))
+        .map(|(message, counts)| history::Message {
+            role: role_out(message.role),
+            name: message.name.clone(),
+            parts: message
+                .parts
+                .iter()
+                .zip(counts.parts.iter())
+                .map(|(part, tokens)| history::Part {
+                    tokens: *tokens,
+                    ..part_out(situation, message, part)
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn part_out(situation: &Situation, message: &Message, part: &Part) -> history::Part {
+    let conversation = &situation.conversation;
+    let opened = conversation.opened(part);
+    let mut traits = history::PartTraits::empty();
+    if opened.is_some() {
+        traits |= history::PartTraits::REWRITTEN;
+    }
+    if is_rewritable(situation, message, part) {
+        traits |= history::PartTraits::REWRITABLE;
+    }
+    if is_removable(situation, message, part) {
+        traits |= history::PartTraits::REMOVABLE;
+    }
+    let content = match &part.content {
+        Content::Text(place) => history::Content::Text(
+            opened.map_or_else(|| conversation.text(place).into_owned(), |mark| mark.text),
+        ),
+        Content::Thinking(place) => {
+            history::Content::Thinking(conversation.text(place).into_owned())
+        }
+        Content::Call(call) => history::Content::Call(call_out(conversation, call)),
+        Content::Output(output) => history::Content::Output(history::ToolOutput {
+            call_id: output.call_id.clone(),
+            name: output.name.clone(),
+            failed: output.failed,
+            text: opened.map_or_else(
+                || output.text(conversation.document()).into_owned(),
+                |mark| mark.text,
+            ),
+            media: output.others.iter().map(|(_, media)| media_out(media)).collect(),
+        }),
+        Content::Media(media) => history::Content::Media(media_out(media)),
+        Content::Opaque(name) => history::Content::Opaque(name.clone()),
+    };
+    history::Part {
+        content,
+        tokens: 0,
+        traits,
+    }
+}
+
+fn call_out(conversation: &Conversation, call: &Call) -> history::ToolCall {
+    history::ToolCall {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        arguments: call
+            .arguments
+            .as_ref()
+            .map(|place| conversation.text(place).into_owned())
+            .unwrap_or_default(),
+    }
+}
+
+fn media_out(media: &Media) -> history::Media {
+    history::Media {
+        kind: media.kind.clone(),
+        name: media.name.clone(),
+        bytes: media.bytes,
+    }
+}
+
+pub(super) fn tools(conversation: &Conversation) -> Vec<history::Tool> {
+    conversation
+        .tools()
+        .iter()
+        .map(|tool| history::Tool {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            parameters: tool
+                .parameters
+                .as_ref()
+                .map(|place| conversation.text(place).into_owned())
+                .unwrap_or_default(),
+        })
+        .collect()
+}
+
+pub(super) fn situation(situation: &Situation) -> strategy::Situation {
+    let request = &situation.request;
+    strategy::Situation {
+        trigger: match &request.trigger {
+            Trigger::Threshold => strategy::Trigger::Threshold,
+            Trigger::Overflow => strategy::Trigger::Overflow,
+            Trigger::Manual(wish) => strategy::Trigger::Manual(wish.clone()),
+            Trigger::Scheduled => strategy::Trigger::Scheduled,
+        },
+        context_window: request.context_window,
+        used: situation.conversation.tokens(),
+        overhead: situation.conversation.overhead(),
+        budget: situation.budget,
+        floor: situation.floor,
+        insertion_overhead: situation.insertion_overhead,
+        opening_note: situation.opening_note,
+        cached_units: request.cached_units,
+        max_bytes: situation.max_bytes_of_units().map(small),
+        max_media: request.max_media,
+        context: request.context.clone(),
+        required: request.required,
+    }
+}
+
+const fn role_out(role: Role) -> history::Role {
+    match role {
+        Role::System => history::Role::System,
+        Role::Developer => history::Role::Developer,
+        Role::User => history::Role::User,
+        Role::Assistant => history::Role::Assistant,
+        Role::Tool => history::Role::Tool,
+    }
+}
+
+const fn role_in(role: history::Role) -> Role {
+    match role {
+        history::Role::System => Role::System,
+        history::Role::Developer => Role::Developer,
+        history::Role::User => Role::User,
+        history::Role::Assistant => Role::Assistant,
+        history::Role::Tool => Role::Tool,
+    }
+}
+
+pub(super) fn report(report: strategy::Report) -> Report {
+    Report {
+        answer: match report.outcome {
+            strategy::Outcome::Compacted(plan) => Answer::Compacted(plan_in(plan)),
+            strategy::Outcome::Unchanged(why) => Answer::Unchanged(why),
+        },
+        metrics: report.metrics.into_iter().map(metric).collect(),
+    }
+}
+
+fn plan_in(plan: strategy::Plan) -> Plan {
+    Plan {
+        pieces: plan.pieces.into_iter().map(piece).collect(),
+        reasons: plan
+            .reasons
+            .into_iter()
+            .map(|reason| Reason {
+                units: span(reason.units),
+                code: reason.code,
+            })
+            .collect(),
+    }
+}
+
+fn piece(piece: strategy::Piece) -> Piece {
+    match piece {
+        strategy::Piece::Keep(kept) => Piece::Keep(span(kept)),
+        strategy::Piece::Rewrite(rewrite) => Piece::Rewrite {
+            unit: rewrite.unit,
+            edits: rewrite
+                .edits
+                .into_iter()
+                .map(|edit| Edit {
+                    message: edit.message,
+                    part: edit.part,
+                    change: match edit.change {
+                        strategy::Change::Text(text) => Change::Text(text),
+                        strategy::Change::Remove => Change::Remove,
+                    },
+                })
+                .collect(),
+        },
+        strategy::Piece::Insert(insertion) => Piece::Insert(Insertion {
+            role: role_in(insertion.role),
+            purpose: match insertion.purpose {
+                strategy::Purpose::Summary => InsertionPurpose::Summary,
+                strategy::Purpose::Note => InsertionPurpose::Note,
+            },
+            placement: match insertion.placement {
+                strategy::Placement::Alone => Placement::Alone,
+                strategy::Placement::JoinBefore => Placement::JoinBefore,
+                strategy::Placement::JoinAfter => Placement::JoinAfter,
+            },
+            text: insertion.text,
+        }),
+    }
+}
+
+const fn span(span: strategy::Span) -> Span {
+    Span {
+        first: span.first,
+        count: span.count,
+    }
+}
+
+fn metric(metric: strategy::Metric) -> Metric {
+    Metric {
+        name: metric.name,
+        value: match metric.value {
+            strategy::Value::Count(count) => Value::Count(count),
+            strategy::Value::Ratio(ratio) => Value::Ratio(ratio),
+            strategy::Value::Flag(flag) => Value::Flag(flag),
+            strategy::Value::Text(text) => Value::Text(text),
+        },
+    }
+}
+
+pub(super) fn decision(decision: strategy::Decision) -> Decision {
+    match decision {
+        strategy::Decision::Compact(why) => Decision::Compact(why),
+        strategy::Decision::Wait(why) => Decision::Wait(why),
+        strategy::Decision::HostDecides => Decision::HostDecides,
+    }
+}
+
+pub(super) fn failure(failure: strategy::Failure) -> (Declared, String) {
+    match failure {
+        strategy::Failure::BadConfig(words) => (Declared::BadConfig, words),
+        strategy::Failure::Model(words) => (Declared::Model, words),
+        strategy::Failure::Other(words) => (Declared::Other, words),
+    }
+}
+
+pub(super) fn introspection(said: strategy::Introspection) -> Introspection {
+    Introspection {
+        name: said.name,
+        version: said.version,
+        description: said.description,
+        config_schema: said.config_schema,
+        reason_codes: said.reason_codes,
+        metric_names: said.metric_names,
+        timeout_ms: said.timeout_ms,
+        memory_mib: said.memory_mib,
+        fuel: said.fuel,
+        metadata: said.metadata.into_iter().map(metric).collect(),
+    }
+}
+
+fn small(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,78 @@
+//! The engine: one for a host, with a pool whose every limit is set.
+
+use std::num::NonZeroUsize;
+use std::thread;
+use std::time::Duration;
+
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::fault::HostError;
+use crate::limits::EngineLimits;
+
+/// How often a computing guest is interrupted to look at the clock.
+const TICK: Duration = Duration::from_millis(2);
+
+/// Host functions run on the guest's fiber; this is what is left to them beside the guest's
+/// own stack. Less than a megabyte has overflowed in other hosts.
+const STACK_OF_HOST: usize = 3 << 19;
+
+/// What makes compiled code fit an engine or not: the settings that both the compiling child
+/// and the running host use.
+pub(super) fn config(limits: &EngineLimits) -> Config {
+    let mut config = Config::new();
+    config
+        .wasm_component_model(true)
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        .wasm_memory64(false)
+        .wasm_relaxed_simd(false)
+        .cranelift_nan_canonicalization(true)
+        .memory_init_cow(true)
+        .max_wasm_stack(limits.stack)
+        .async_stack_size(limits.stack + STACK_OF_HOST)
+        .wasm_backtrace_max_frames(NonZeroUsize::new(16));
+    config
+}
+
+/// The engine that calls run in, with its ticker.
+pub(super) fn running(limits: &EngineLimits) -> Result<Engine, HostError> {
+    let calls = limits.concurrent_calls.max(1);
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(calls)
+        .total_core_instances(calls * limits.instances)
+        .total_memories(calls * limits.memories)
+        .total_tables(calls * limits.tables)
+        .total_stacks(calls)
+        .max_core_instances_per_component(limits.instances)
+        .max_memories_per_component(limits.memories)
+        .max_tables_per_component(limits.tables)
+        .max_memory_size(limits.memory)
+        .table_elements(20_000)
+        .linear_memory_keep_resident(64 << 10)
+        .table_keep_resident(64 << 10);
+    let mut pooled = config(limits);
+    pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    // Where the machine has not enough address space for the pool, memory on demand does: it is
+    // slower and has the same limits, which the store checks.
+    let engine = Engine::new(&pooled).or_else(|error| {
+        tracing::warn!(%error, "no pool of sandboxes; allocating on demand");
+        Engine::new(&config(limits))
+    });
+    let engine = engine.map_err(|error| HostError::Sandbox {
+        what: format!("the engine cannot be made: {error:#}"),
+    })?;
+    start_ticker(&engine);
+    Ok(engine)
+}
+
+/// Advances the epoch for as long as the engine lives.
+fn start_ticker(engine: &Engine) {
+    let weak = engine.weak();
+    thread::spawn(move || {
+        while let Some(engine) = weak.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            thread::sleep(TICK);
+        }
+    });
+}

@@ -1,0 +1,144 @@
+//! What a guest may ask of the host. Every argument is a stranger's: no index is used unchecked.
+
+use wasmtime::component::Resource;
+
+use super::LogLevel;
+use super::bindings::v0_1::{history, log, tokenizer};
+use super::convert;
+use super::store::Context;
+
+/// The conversation of a call, as the guest's handle stands for it. It is empty: what it gives
+/// access to is the call's own situation, so no handle can reach another call's.
+pub struct Lent;
+
+/// Bytes of messages that one `read` gives, unless a single unit is larger.
+const SLICE_BYTES: usize = 1 << 20;
+
+impl history::Host for Context {}
+
+impl history::HostConversation for Context {
+    fn units(&mut self, handle: Resource<Lent>) -> wasmtime::Result<Vec<history::Unit>> {
+        self.host_call()?;
+        self.table.get(&handle)?;
+        Ok(self
+            .situation
+            .as_deref()
+            .map(convert::units)
+            .unwrap_or_default())
+    }
+
+    fn read(
+        &mut self,
+        handle: Resource<Lent>,
+        first: u32,
+        count: u32,
+    ) -> wasmtime::Result<Vec<Vec<history::Message>>> {
+        self.host_call()?;
+        self.table.get(&handle)?;
+        let Some(situation) = self.situation.as_deref() else {
+            return Ok(Vec::new());
+        };
+        let mut bytes = 0usize;
+        Ok(situation
+            .units()
+            .iter()
+            .enumerate()
+            .skip(first as usize)
+            .take(count as usize)
+            .take_while(|(_, unit)| {
+                let fits = bytes == 0 || bytes.saturating_add(unit.bytes) <= SLICE_BYTES;
+                bytes = bytes.saturating_add(unit.bytes);
+                fits
+            })
+            .map(|(index, _)| convert::messages(situation, index))
+            .collect())
+    }
+
+    fn reference(
+        &mut self,
+        handle: Resource<Lent>,
+        unit: u32,
+    ) -> wasmtime::Result<Option<String>> {
+        self.host_call()?;
+        self.table.get(&handle)?;
+        Ok(self
+            .situation
+            .as_deref()
+            .and_then(|situation| situation.reference(unit as usize)))
+    }
+
+    fn tools(&mut self, handle: Resource<Lent>) -> wasmtime::Result<Vec<history::Tool>> {
+        self.host_call()?;
+        self.table.get(&handle)?;
+        Ok(self
+            .situation
+            .as_deref()
+            .map(|situation| convert::tools(&situation.conversation))
+            .unwrap_or_default())
+    }
+
+    fn drop(&mut self, handle: Resource<Lent>) -> wasmtime::Result<()> {
+        self.table.delete(handle)?;
+        Ok(())
+    }
+}
+
+impl tokenizer::Host for Context {
+    fn count(&mut self, text: String) -> wasmtime::Result<u32> {
+        let mut tokens = 0u32;
+        for slice in slices(&text) {
+            // Counting a hostile text is slow, and nothing interrupts it: look at the clock
+            // between slices.
+            self.host_call()?;
+            let Some(situation) = self.situation.as_deref() else {
+                return Ok(0);
+            };
+            tokens = tokens.saturating_add(situation.conversation.tokenizer().count(slice));
+        }
+        Ok(tokens)
+    }
+}
+
+/// Bytes that are counted in one go. The worst text takes some 20 ms for as many.
+const COUNTED_BYTES: usize = 64 << 10;
+
+/// `text` in slices of at most [`COUNTED_BYTES`], cut between characters. Cutting can change
+/// the count by a token for each cut.
+fn slices(mut text: &str) -> impl Iterator<Item = &str> {
+    let mut first = true;
+    std::iter::from_fn(move || {
+        if text.is_empty() && !first {
+            return None;
+        }
+        first = false;
+        let (slice, rest) = text.split_at(text.floor_char_boundary(COUNTED_BYTES));
+        text = rest;
+        Some(slice)
+    })
+}
+
+/// What a log line costs beside its text.
+const LINE_BYTES: usize = 32;
+
+impl log::Host for Context {
+    fn emit(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
+        self.host_call()?;
+        let bytes = self
+            .meter
+            .log_bytes
+            .saturating_add(message.len() + LINE_BYTES);
+        if bytes > self.log_limit() {
+            self.meter.log_dropped += 1;
+            return Ok(());
+        }
+        self.meter.log_bytes = bytes;
+        let level = match level {
+            log::Level::Debug => LogLevel::Debug,
+            log::Level::Info => LogLevel::Info,
+            log::Level::Warn => LogLevel::Warn,
+            log::Level::Error => LogLevel::Error,
+        };
+        self.meter.log.push((level, message));
+        Ok(())
+    }
+}

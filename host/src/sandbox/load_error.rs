@@ -1,0 +1,114 @@
+//! Why a component cannot be made ready.
+
+use std::time::Duration;
+
+use super::bindings::CONTRACTS;
+
+/// A component was refused before anything of it ran.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// No bytes.
+    #[error("the file is empty")]
+    Empty,
+    /// More bytes than the limit.
+    #[error("the file has {bytes} bytes, over the limit for components: {limit}")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Not WebAssembly.
+    #[error("the file is not WebAssembly: it does not begin with `\\0asm`")]
+    NotWasm,
+    /// Native code.
+    #[error("the file is precompiled native code, which is never taken from a file: give the component that it was made from")]
+    Precompiled,
+    /// A core module, which is the common mistake.
+    #[error("the file is a core WebAssembly module and not a component: wrap it with `wasm-tools component new MODULE.wasm -o STRATEGY.wasm`")]
+    CoreModule,
+    /// Broken bytes.
+    #[error("the file is broken at byte {offset}: {what}")]
+    Malformed {
+        /// What the reader says.
+        what: String,
+        /// Where.
+        offset: usize,
+    },
+    /// Another kind of component.
+    #[error("the component exports no `baler:compaction/strategy`: it is no compaction strategy")]
+    NoStrategy,
+    /// Made for another version of the contract.
+    #[error("the component is made for `{contract}`, and this host speaks {}: get a build of it for one of these, or a host that speaks its contract", CONTRACTS.join(", "))]
+    OtherContract {
+        /// The contract of the component.
+        contract: String,
+    },
+    /// It wants what this host does not give.
+    #[error("the component imports `{import}`, which this host does not offer: {}", hint(import))]
+    ImportNotOffered {
+        /// The import.
+        import: String,
+    },
+    /// Its imports or exports have other types than the contract.
+    #[error("the component does not fit its contract: {what}")]
+    DoesNotFit {
+        /// What wasmtime says.
+        what: String,
+    },
+    /// The compiler refuses it.
+    #[error("the component does not compile: {what}")]
+    DoesNotCompile {
+        /// What the compiler says.
+        what: String,
+    },
+    /// The compiler took too long.
+    #[error("compiling the component took longer than {}", humantime(*limit))]
+    CompilesTooLong {
+        /// The limit on the clock.
+        limit: Duration,
+    },
+    /// The compiler was ended by its limits.
+    #[error("compiling the component took more than {} MiB of memory or {} of CPU time", memory >> 20, humantime(*time))]
+    CompilerDied {
+        /// The limit in bytes.
+        memory: u64,
+        /// The limit of CPU time.
+        time: Duration,
+    },
+    /// The compiler could not be started.
+    #[error("the compiler cannot be started: {what}")]
+    NoCompiler {
+        /// Why not.
+        what: String,
+    },
+    /// It has more memories, tables or instances, or larger ones, than the pool gives.
+    #[error("the component needs more than a sandbox has ({memories} memories of {} MiB, {tables} tables, {instances} instances): {what}", memory >> 20)]
+    OverLimits {
+        /// What wasmtime says.
+        what: String,
+        /// Memories of a component.
+        memories: u32,
+        /// Tables of a component.
+        tables: u32,
+        /// Instances of a component.
+        instances: u32,
+        /// Bytes of a memory.
+        memory: usize,
+    },
+}
+
+fn humantime(duration: Duration) -> String {
+    format!("{} s", duration.as_secs())
+}
+
+fn hint(import: &str) -> &'static str {
+    if import.starts_with("wasi:") {
+        "strategies have no files, clocks or network; build it for `wasm32-unknown-unknown`, or switch WASI features off in the language's toolchain"
+    } else if import.starts_with("baler:compaction/model") {
+        "it wants to ask a model, and this version gives none"
+    } else {
+        "only `baler:compaction` with history, tokenizer and log is"
+    }
+}

@@ -1,0 +1,412 @@
+//! The sandbox: the only place that names wasmtime.
+//!
+//! A component is inspected, compiled in a child, and kept ready. Every call gets a fresh
+//! store and instance, which are thrown away after it, whatever happened.
+
+mod bindings;
+mod cache;
+mod classify;
+mod compile;
+mod convert;
+mod engine;
+mod imports;
+mod inspect;
+mod load_error;
+mod store;
+
+use std::fmt;
+use std::hash::{Hash as _, Hasher as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+use wasmtime::component::{Component, HasSelf, Linker, Resource};
+use wasmtime::{Engine, Store};
+
+pub(crate) use bindings::CONTRACTS;
+use bindings::v0_1::{PureStrategy, PureStrategyPre, history, log, tokenizer};
+use cache::CodeCache;
+pub use compile::{Compiler, serve_as_compiler};
+pub use load_error::LoadError;
+use store::Context;
+
+use crate::fault::{Declared, Fault, HostError};
+use crate::limits::{EngineLimits, Limits};
+use crate::marks::SecretKey;
+use crate::report::{Decision, Introspection, Report};
+use crate::situation::Situation;
+
+/// The SHA-256 of a component file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Digest([u8; 32]);
+
+impl Digest {
+    #[cfg(test)]
+    pub(crate) const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    pub(crate) fn hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.hex())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// How urgent a strategy's log line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogLevel {
+    /// For its author.
+    Debug,
+    /// For who wants to know.
+    Info,
+    /// Something is not as it should be.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+/// What a component may reach, by what it imports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Permission {
+    /// Read the conversation that is to be compacted.
+    Conversation,
+    /// Count tokens.
+    Tokenizer,
+    /// Write log lines.
+    Log,
+}
+
+impl Permission {
+    /// The name in receipts and listings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Conversation => "conversation",
+            Self::Tokenizer => "tokenizer",
+            Self::Log => "log",
+        }
+    }
+
+    fn of_import(name: &str) -> Option<Self> {
+        match name.split_once('@')?.0 {
+            "baler:compaction/history" => Some(Self::Conversation),
+            "baler:compaction/tokenizer" => Some(Self::Tokenizer),
+            "baler:compaction/log" => Some(Self::Log),
+            _ => None,
+        }
+    }
+}
+
+/// Runs components.
+pub(crate) struct Sandbox {
+    engine: Engine,
+    linker: Linker<Context>,
+    limits: EngineLimits,
+    compiler: Compiler,
+    cache: Option<CodeCache>,
+    /// As many calls as the pool has room for.
+    running: Semaphore,
+    /// Those, and as many that wait.
+    admitted: Semaphore,
+}
+
+/// A component, ready to run.
+pub(crate) struct Guest {
+    pub(crate) digest: Digest,
+    pub(crate) contract: String,
+    pub(crate) permissions: Vec<Permission>,
+    pub(crate) bytes: usize,
+    pre: PureStrategyPre<Context>,
+}
+
+/// Why a call of a guest gave nothing.
+#[derive(Debug)]
+pub(crate) enum CallFailure {
+    Fault(Fault),
+    /// With the guest's own words, which nobody has bounded yet.
+    Declared(Declared, String),
+    Host(HostError),
+}
+
+/// What came of a call, and what it used.
+#[derive(Debug)]
+pub(crate) struct Call<T> {
+    pub(crate) result: Result<T, CallFailure>,
+    pub(crate) usage: Usage,
+}
+
+/// What a call used.
+#[derive(Debug, Default)]
+pub(crate) struct Usage {
+    /// Fuel; none where it cannot be known, as after a timeout.
+    pub(crate) fuel: Option<u64>,
+    pub(crate) time: Duration,
+    pub(crate) memory: usize,
+    pub(crate) host_calls: u64,
+    pub(crate) log: Vec<(LogLevel, String)>,
+    pub(crate) log_dropped: u64,
+}
+
+impl Sandbox {
+    /// `state` is the folder for compiled code; without one each load compiles.
+    pub(crate) fn new(
+        limits: EngineLimits,
+        compiler: Compiler,
+        state: Option<(&Path, SecretKey)>,
+    ) -> Result<Self, HostError> {
+        let engine = engine::running(&limits)?;
+        let mut linker = Linker::new(&engine);
+        let failed = |error: wasmtime::Error| HostError::Sandbox {
+            what: format!("{error:#}"),
+        };
+        history::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context).map_err(failed)?;
+        tokenizer::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context).map_err(failed)?;
+        log::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context).map_err(failed)?;
+        let cache = match state {
+            Some((folder, key)) => Some(CodeCache::open(
+                &folder.join("compiled"),
+                key,
+                settings(&engine),
+            )?),
+            None => None,
+        };
+        let calls = limits.concurrent_calls.max(1) as usize;
+        Ok(Self {
+            engine,
+            linker,
+            limits,
+            compiler,
+            cache,
+            running: Semaphore::new(calls),
+            admitted: Semaphore::new(calls * 2),
+        })
+    }
+
+    /// Makes a component ready. Nothing of it runs.
+    pub(crate) async fn load(&self, bytes: &[u8]) -> Result<Guest, LoadError> {
+        let inspection = inspect::inspect(bytes, &self.limits)?;
+        let mut permissions = Vec::with_capacity(inspection.imports.len());
+        for import in &inspection.imports {
+            permissions.push(Permission::of_import(import).ok_or_else(|| {
+                LoadError::ImportNotOffered {
+                    import: import.clone(),
+                }
+            })?);
+        }
+        let digest = Digest::of(bytes);
+        let component = self.component(bytes, &digest).await?;
+        let does_not_fit = |error: wasmtime::Error| LoadError::DoesNotFit {
+            what: format!("{error:#}"),
+        };
+        let pre = self.linker.instantiate_pre(&component).map_err(does_not_fit)?;
+        Ok(Guest {
+            digest,
+            contract: inspection.contract,
+            permissions,
+            bytes: bytes.len(),
+            pre: PureStrategyPre::new(pre).map_err(does_not_fit)?,
+        })
+    }
+
+    async fn component(&self, bytes: &[u8], digest: &Digest) -> Result<Component, LoadError> {
+        if let Some(cache) = &self.cache
+            && let Some(code) = cache.get(digest)
+            && let Ok(component) = self.deserialize(&code)
+        {
+            return Ok(component);
+        }
+        let code = compile::compile(&self.compiler, bytes, &self.limits).await?;
+        let component = self.deserialize(&code)?;
+        if let Some(cache) = &self.cache {
+            cache.put(digest, &code);
+        }
+        Ok(component)
+    }
+
+    #[expect(unsafe_code, reason = "compiled code is native code; see the comment inside")]
+    fn deserialize(&self, code: &[u8]) -> Result<Component, LoadError> {
+        // SAFETY: `code` is what our own compiler gave for our own engine settings: it came
+        // from the child just now, or from the cache, whose entries carry a digest keyed with
+        // a secret that only this user has. There is no other way to get here, and none to
+        // load compiled code from a path.
+        unsafe { Component::deserialize(&self.engine, code) }.map_err(|error| LoadError::OverLimits {
+            what: format!("{error:#}"),
+            memories: self.limits.memories,
+            tables: self.limits.tables,
+            instances: self.limits.instances,
+            memory: self.limits.memory,
+        })
+    }
+
+    /// Asks the guest who it is. It sees no conversation.
+    pub(crate) async fn introspect(
+        &self,
+        guest: &Guest,
+        config: Option<&str>,
+        limits: Limits,
+    ) -> Call<Introspection> {
+        self.call(guest, None, limits, async |strategy, store, _| {
+            let said = strategy
+                .baler_compaction_strategy()
+                .call_introspect(store, config)
+                .await?;
+            Ok(said.map(convert::introspection).map_err(convert::failure))
+        })
+        .await
+    }
+
+    /// Asks the guest whether it is time.
+    pub(crate) async fn should_compact(
+        &self,
+        guest: &Guest,
+        situation: &Arc<Situation>,
+        config: &str,
+        limits: Limits,
+    ) -> Call<Decision> {
+        let lent = convert::situation(situation);
+        self.call(guest, Some(situation), limits, async |strategy, store, handle| {
+            let said = strategy
+                .baler_compaction_strategy()
+                .call_should_compact(store, handle, &lent, config)
+                .await?;
+            Ok(said.map(convert::decision).map_err(convert::failure))
+        })
+        .await
+    }
+
+    /// Asks the guest for a plan.
+    pub(crate) async fn compact(
+        &self,
+        guest: &Guest,
+        situation: &Arc<Situation>,
+        config: &str,
+        limits: Limits,
+    ) -> Call<Report> {
+        let lent = convert::situation(situation);
+        self.call(guest, Some(situation), limits, async |strategy, store, handle| {
+            let said = strategy
+                .baler_compaction_strategy()
+                .call_compact(store, handle, &lent, config)
+                .await?;
+            Ok(said.map(convert::report).map_err(convert::failure))
+        })
+        .await
+    }
+
+    /// Runs `ask` in a fresh instance. Dropping the future stops the guest at its next
+    /// interruption and leaves nothing behind.
+    async fn call<T>(
+        &self,
+        guest: &Guest,
+        situation: Option<&Arc<Situation>>,
+        limits: Limits,
+        ask: impl AsyncFnOnce(
+            &PureStrategy,
+            &mut Store<Context>,
+            Resource<imports::Lent>,
+        ) -> wasmtime::Result<Result<T, (Declared, String)>>,
+    ) -> Call<T> {
+        let failed = |failure| Call {
+            result: Err(failure),
+            usage: Usage::default(),
+        };
+        let Ok(_admitted) = self.admitted.try_acquire() else {
+            return failed(CallFailure::Host(HostError::Overloaded {
+                limit: self.limits.concurrent_calls as usize,
+            }));
+        };
+        // Waiting for room is the host's time and not the guest's.
+        let Ok(_running) = self.running.acquire().await else {
+            return failed(CallFailure::Host(HostError::Sandbox {
+                what: "the host is shutting down".to_owned(),
+            }));
+        };
+        let start = Instant::now();
+        let deadline = start + limits.time;
+        let mut store = match store::fresh(&self.engine, situation.cloned(), limits, deadline) {
+            Ok(store) => store,
+            Err(error) => return failed(CallFailure::Host(error)),
+        };
+        let talk = async {
+            // A guest can loop where it starts; so this is inside of the timeout.
+            let strategy = guest.pre.instantiate_async(&mut store).await?;
+            let own = store.data_mut().table.push(imports::Lent)?;
+            let handle = Resource::new_borrow(own.rep());
+            ask(&strategy, &mut store, handle).await
+        };
+        let outcome = tokio::time::timeout_at(deadline.into(), talk).await;
+        let time = start.elapsed();
+        let mut fuel_is_known = true;
+        let result = match outcome {
+            Err(_) => {
+                fuel_is_known = false;
+                Err(CallFailure::Fault(Fault::timeout(limits.time)))
+            }
+            Ok(Ok(Ok(said))) => Ok(said),
+            Ok(Ok(Err((declared, words)))) => Err(CallFailure::Declared(declared, words)),
+            Ok(Err(error)) => {
+                let failure = classify::classify(&error, &limits, &self.limits);
+                // A function that is interrupted keeps its count in a register.
+                fuel_is_known = !matches!(failure, CallFailure::Fault(Fault::Timeout { .. }));
+                Err(failure)
+            }
+        };
+        let left = store.get_fuel().ok().filter(|_| fuel_is_known);
+        let meter = std::mem::take(&mut store.data_mut().meter);
+        Call {
+            result,
+            usage: Usage {
+                fuel: left.map(|left| limits.fuel.saturating_sub(left)),
+                time,
+                memory: meter.memory,
+                host_calls: meter.host_calls,
+                log: meter.log,
+                log_dropped: meter.log_dropped,
+            },
+        }
+    }
+}
+
+/// What compiled code depends on beside the component: the compiler's version, its settings
+/// and the machine, all of which wasmtime puts into one hash.
+fn settings(engine: &Engine) -> String {
+    let mut hasher = std::hash::DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    format!("baler {} engine {:016x}", env!("CARGO_PKG_VERSION"), hasher.finish())
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sandbox").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Guest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guest").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}

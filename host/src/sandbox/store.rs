@@ -1,0 +1,157 @@
+//! The store of one call: what it may use, and what it used.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wasmtime::component::ResourceTable;
+use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
+
+use crate::fault::{Fault, HostError, Quantity};
+use crate::limits::Limits;
+use crate::situation::Situation;
+
+/// A limit that was broken, on its way through wasmtime's errors.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Broken(pub(super) Fault);
+
+/// The state of one call.
+pub(crate) struct Context {
+    pub(super) table: ResourceTable,
+    /// The conversation and what is wanted; none for `introspect`, which sees nothing.
+    pub(super) situation: Option<Arc<Situation>>,
+    pub(super) meter: Meter,
+    limits: Limits,
+    deadline: Instant,
+}
+
+/// What a call used.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    pub(crate) memory: usize,
+    table_elements: usize,
+    pub(crate) host_calls: u64,
+    /// Log lines, within the limit.
+    pub(crate) log: Vec<(super::LogLevel, String)>,
+    pub(super) log_bytes: usize,
+    pub(crate) log_dropped: u64,
+}
+
+impl Context {
+    /// Counts a call of a host function, and stops a guest that floods the host with them or
+    /// whose time is over: a guest in a loop of host calls never computes for long.
+    pub(super) fn host_call(&mut self) -> wasmtime::Result<()> {
+        self.meter.host_calls += 1;
+        if self.meter.host_calls > self.limits.host_calls {
+            return Err(wasmtime::Error::new(Broken(Fault::OutputTooLarge {
+                what: Quantity::HostCalls,
+                limit: self.limits.host_calls,
+            })));
+        }
+        if Instant::now() >= self.deadline {
+            return Err(wasmtime::Error::new(Broken(Fault::timeout(self.limits.time))));
+        }
+        Ok(())
+    }
+
+    pub(super) fn log_limit(&self) -> usize {
+        self.limits.log_bytes
+    }
+}
+
+/// Memory and tables, counted over all of them together: the ready-made limiter counts each
+/// alone. A refusal is an error and not a `false`, which the guest could hide.
+impl ResourceLimiter for Context {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let wanted = self
+            .meter
+            .memory
+            .saturating_add(desired.saturating_sub(current));
+        if wanted > self.limits.memory {
+            return Err(wasmtime::Error::new(Broken(Fault::Memory {
+                limit: self.limits.memory as u64,
+                wanted: wanted as u64,
+            })));
+        }
+        self.meter.memory = wanted;
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let wanted = self
+            .meter
+            .table_elements
+            .saturating_add(desired.saturating_sub(current));
+        if wanted > self.limits.table_elements {
+            return Err(wasmtime::Error::new(Broken(Fault::Table {
+                limit: self.limits.table_elements as u64,
+                wanted: wanted as u64,
+            })));
+        }
+        self.meter.table_elements = wanted;
+        Ok(true)
+    }
+
+    // Counts are refused when a component is loaded, by the same limits; these are the second
+    // line, above what one component can have.
+    fn instances(&self) -> usize {
+        64
+    }
+
+    fn tables(&self) -> usize {
+        64
+    }
+
+    fn memories(&self) -> usize {
+        16
+    }
+}
+
+/// A fresh store with every limit set.
+pub(super) fn fresh(
+    engine: &Engine,
+    situation: Option<Arc<Situation>>,
+    limits: Limits,
+    deadline: Instant,
+) -> Result<Store<Context>, HostError> {
+    let mut table = ResourceTable::new();
+    table.set_max_capacity(limits.handles);
+    let context = Context {
+        table,
+        situation,
+        meter: Meter::default(),
+        limits,
+        deadline,
+    };
+    let mut store = Store::new(engine, context);
+    store.limiter(|context| context);
+    store.set_hostcall_fuel(limits.lifted_bytes);
+    store.set_max_component_handles(limits.handles);
+    store.set_fuel(limits.fuel).map_err(|error| HostError::Sandbox {
+        what: format!("fuel cannot be set: {error:#}"),
+    })?;
+    // At every tick the guest gives way to the executor, so that the timeout around the call
+    // can end it, and is ended here if the executor is too busy to do so.
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(|context| {
+        let context = context.data();
+        if Instant::now() >= context.deadline {
+            return Err(wasmtime::Error::new(Broken(Fault::timeout(context.limits.time))));
+        }
+        Ok(UpdateDeadline::YieldCustom(
+            1,
+            Box::pin(tokio::task::yield_now()),
+        ))
+    });
+    Ok(store)
+}

@@ -1,0 +1,300 @@
+//! One compaction to be done: the conversation, what must stay of it, and what to reach.
+
+use serde::{Deserialize, Serialize};
+
+use crate::archive;
+use crate::conversation::{Conversation, Role, Unit, UnitKind};
+use crate::marks::{self, Purpose};
+use crate::tokens::PER_MESSAGE;
+
+/// Why the host is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Trigger {
+    /// A threshold of the embedding program's was crossed.
+    #[default]
+    Threshold,
+    /// The provider refused a request as too long.
+    Overflow,
+    /// A person or program asked, perhaps saying what to keep in mind.
+    Manual(Option<String>),
+    /// A schedule said so.
+    Scheduled,
+}
+
+impl Trigger {
+    /// The name in receipts and in the contract.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Threshold => "threshold",
+            Self::Overflow => "overflow",
+            Self::Manual(_) => "manual",
+            Self::Scheduled => "scheduled",
+        }
+    }
+}
+
+/// How large the result may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// This many tokens, overhead included.
+    Tokens(u32),
+    /// The overhead, and this share (from 0 to 1) of the tokens of all other units.
+    Share(f64),
+}
+
+/// What the embedding program wants to stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pins {
+    /// The first message of the user's, which is often the task.
+    FirstUser,
+    /// The units with these indices.
+    Units(Vec<usize>),
+    /// Nothing beside what always stays.
+    None,
+}
+
+/// What a plan may do beside keeping and dropping units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Policy {
+    /// Rewrite tool outputs.
+    pub rewrite_outputs: bool,
+    /// Rewrite the assistant's text.
+    pub rewrite_assistant: bool,
+    /// Leave pictures and the like, and unsigned thinking, out of messages that stay.
+    pub remove_media: bool,
+    /// Give inserted text the developer or system role where the format has it.
+    pub summary_role: SummaryRole,
+}
+
+/// The highest role that inserted text may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SummaryRole {
+    /// Only the user's.
+    #[default]
+    User,
+    /// The developer's too.
+    Developer,
+    /// The system's too.
+    System,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            rewrite_outputs: true,
+            rewrite_assistant: false,
+            remove_media: false,
+            summary_role: SummaryRole::User,
+        }
+    }
+}
+
+impl Policy {
+    pub(crate) fn allows_role(&self, role: Role) -> bool {
+        match role {
+            Role::User => true,
+            Role::Developer => self.summary_role != SummaryRole::User,
+            Role::System => self.summary_role == SummaryRole::System,
+            Role::Assistant | Role::Tool => false,
+        }
+    }
+}
+
+/// What is wanted of a compaction. The defaults are those of the command line.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Why.
+    pub trigger: Trigger,
+    /// How large the result may be. Default: half.
+    pub budget: Budget,
+    /// What stays. Default: the first user message.
+    pub pins: Pins,
+    /// Index of the first message that is live: it and all after it came after the state that
+    /// is to be compacted, and stay.
+    pub live_from: Option<usize>,
+    /// The model's context window in tokens; 0 where it is not known.
+    pub context_window: u32,
+    /// Leading units that the provider is believed to hold in its cache.
+    pub cached_units: u32,
+    /// The most bytes that the result may have.
+    pub max_bytes: Option<usize>,
+    /// The most pictures, documents and the like that the result may have.
+    pub max_media: Option<u32>,
+    /// JSON for the strategy: turns left, memory, data …
+    pub context: String,
+    /// `unchanged` is no answer: the host goes on to the next strategy of the chain.
+    pub required: bool,
+    /// Failures that strategies declared in a row before this call, for this conversation: the
+    /// receipt of the call before says how many.
+    pub failures_in_a_row: u32,
+    /// What plans may do.
+    pub policy: Policy,
+    /// Whether the receipt holds what strategies say in words. Default: no.
+    pub words_in_receipt: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            trigger: Trigger::default(),
+            budget: Budget::Share(0.5),
+            pins: Pins::FirstUser,
+            live_from: None,
+            context_window: 0,
+            cached_units: 0,
+            max_bytes: None,
+            max_media: None,
+            context: String::new(),
+            required: false,
+            failures_in_a_row: 0,
+            policy: Policy::default(),
+            words_in_receipt: false,
+        }
+    }
+}
+
+/// A request for one conversation, worked out.
+#[derive(Debug)]
+pub(crate) struct Situation {
+    pub(crate) conversation: Conversation,
+    pub(crate) request: Request,
+    /// What is known of each unit in this situation.
+    pub(crate) standing: Vec<Standing>,
+    /// Tokens that the result should fit in.
+    pub(crate) budget: u32,
+    /// Tokens of the smallest result that there can be.
+    pub(crate) floor: u32,
+    /// Tokens that a mark and a message add to an inserted text.
+    pub(crate) insertion_overhead: u32,
+    /// Tokens of the host's own note where a result may not begin with a step; else 0.
+    pub(crate) opening_note: u32,
+    /// Whether what leaves can be had back, so that references mean something.
+    pub(crate) archived: bool,
+}
+
+/// Why a unit has to stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Standing {
+    pub(crate) pinned: bool,
+    pub(crate) live: bool,
+    /// For any reason.
+    pub(crate) protected: bool,
+}
+
+impl Situation {
+    pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
+        let standing = standing(conversation, request);
+        let units = conversation.units();
+        let overhead = conversation.overhead();
+        let protected = units
+            .iter()
+            .zip(&standing)
+            .filter(|(unit, standing)| standing.protected && unit.kind != UnitKind::Instructions)
+            .fold(overhead, |sum, (unit, _)| sum.saturating_add(unit.tokens));
+        let first = standing.iter().position(|standing| standing.protected);
+        let needs_start = first.is_none_or(|first| units[first].kind == UnitKind::Step);
+        let opening_note = if conversation.format().wire().starts_with_user() {
+            let note = marks::wrap(conversation.key(), Purpose::Note, HOST, LEFT_OUT);
+            PER_MESSAGE + conversation.tokenizer().count(&note)
+        } else {
+            0
+        };
+        let floor = if needs_start {
+            protected.saturating_add(opening_note)
+        } else {
+            protected
+        };
+        let empty = marks::wrap(
+            conversation.key(),
+            Purpose::Summary,
+            "a-strategy-with-a-name-of-some-length",
+            "",
+        );
+        let budget = match request.budget {
+            Budget::Tokens(tokens) => tokens,
+            Budget::Share(share) => {
+                let rest = f64::from(conversation.tokens().saturating_sub(overhead));
+                // Rounded down, so that a share never gives more than it says; casts saturate.
+                overhead.saturating_add((rest * share) as u32)
+            }
+        };
+        Self {
+            insertion_overhead: conversation.tokenizer().count(&empty) + PER_MESSAGE,
+            conversation: conversation.clone(),
+            request: request.clone(),
+            standing,
+            budget,
+            floor,
+            opening_note,
+            archived,
+        }
+    }
+
+    /// The reference under which a unit will be in the archive, if there is one.
+    pub(crate) fn reference(&self, unit: usize) -> Option<String> {
+        self.archived
+            .then(|| archive::reference(&self.conversation, unit))
+            .flatten()
+    }
+
+    pub(crate) fn units(&self) -> &[Unit] {
+        self.conversation.units()
+    }
+
+    pub(crate) fn is_protected(&self, unit: usize) -> bool {
+        self.standing
+            .get(unit)
+            .is_some_and(|standing| standing.protected)
+    }
+
+    /// The most bytes that the units of the result may have, as far as bytes are limited.
+    pub(crate) fn max_bytes_of_units(&self) -> Option<usize> {
+        let units: usize = self.units().iter().map(|unit| unit.bytes).sum();
+        let around = self.conversation.document().len().saturating_sub(units);
+        Some(self.request.max_bytes?.saturating_sub(around))
+    }
+
+    /// What has to be reached: the budget, or the floor where the budget is below that.
+    pub(crate) fn target(&self) -> u32 {
+        self.budget.max(self.floor)
+    }
+}
+
+/// The name under which the host itself inserts text.
+pub(crate) const HOST: &str = "baler";
+
+/// What the host says where a result would begin with the model's words and may not.
+pub(crate) const LEFT_OUT: &str = "Earlier messages were left out.";
+
+fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
+    let units = conversation.units();
+    let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
+    let newest_user = units.iter().rposition(|unit| unit.traits.user_text);
+    units
+        .iter()
+        .enumerate()
+        .map(|(index, unit)| {
+            let pinned = match &request.pins {
+                Pins::FirstUser => first_user == Some(index),
+                Pins::Units(pinned) => pinned.contains(&index),
+                Pins::None => false,
+            };
+            let live = request
+                .live_from
+                .is_some_and(|first| unit.first_message + unit.messages > first);
+            Standing {
+                pinned,
+                live,
+                protected: pinned
+                    || live
+                    || unit.traits.pending
+                    || unit.kind == UnitKind::Instructions
+                    || newest_user == Some(index),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,146 @@
+//! Strategies, as a host knows them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use crate::limits::Limits;
+use crate::receipt::ComponentInfo;
+use crate::report::Introspection;
+use crate::sandbox::Guest;
+
+/// A strategy that can be called: a component that was loaded, or one of the host's own.
+///
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Strategy {
+    name: Arc<str>,
+    kind: Kind,
+    config: Arc<str>,
+    limits: Limits,
+}
+
+#[derive(Clone)]
+pub(crate) enum Kind {
+    Guest(Arc<LoadedGuest>),
+    Digest,
+    Truncate,
+}
+
+/// A guest, and what it said of itself when it was first asked.
+pub(crate) struct LoadedGuest {
+    pub(crate) guest: Guest,
+    pub(crate) said: OnceCell<Option<Introspection>>,
+}
+
+impl Strategy {
+    /// The names of the strategies that need no component.
+    pub const NATIVE: &[&str] = &["native:digest", "native:truncate"];
+
+    /// The strategy of the host's own called `name`, such as `native:digest`.
+    #[must_use]
+    pub fn native(name: &str) -> Option<Self> {
+        match name {
+            "native:digest" => Some(Self::digest()),
+            "native:truncate" => Some(Self::truncate()),
+            _ => None,
+        }
+    }
+
+    /// `native:digest`: a structured summary of what is dropped, written without a model.
+    #[must_use]
+    pub fn digest() -> Self {
+        Self::new("native:digest", Kind::Digest)
+    }
+
+    /// `native:truncate`: the newest turns that fit, with a note for the rest.
+    #[must_use]
+    pub fn truncate() -> Self {
+        Self::new("native:truncate", Kind::Truncate)
+    }
+
+    pub(crate) fn guest(name: &str, guest: Guest, limits: Limits) -> Self {
+        let loaded = LoadedGuest {
+            guest,
+            said: OnceCell::new(),
+        };
+        Self {
+            limits,
+            ..Self::new(name, Kind::Guest(Arc::new(loaded)))
+        }
+    }
+
+    fn new(name: &str, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            config: "".into(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// The name under which the host knows it, and which stands in marks and receipts.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it is one of the host's own.
+    #[must_use]
+    pub const fn is_native(&self) -> bool {
+        !matches!(self.kind, Kind::Guest(_))
+    }
+
+    /// What is known of its component; none for a native one.
+    #[must_use]
+    pub fn component(&self) -> Option<ComponentInfo> {
+        match &self.kind {
+            Kind::Guest(loaded) => Some(ComponentInfo {
+                digest: loaded.guest.digest.to_string(),
+                contract: loaded.guest.contract.clone(),
+                permissions: loaded.guest.permissions.clone(),
+                bytes: loaded.guest.bytes,
+            }),
+            Kind::Digest | Kind::Truncate => None,
+        }
+    }
+
+    /// The config that it will get, as JSON text; empty for none.
+    #[must_use]
+    pub fn config(&self) -> &str {
+        &self.config
+    }
+
+    /// What a call of it may use.
+    #[must_use]
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The same strategy under other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same strategy with a config that was checked: see [`crate::Host::configure`].
+    pub(crate) fn with_checked_config(mut self, config: &str) -> Self {
+        self.config = config.into();
+        self
+    }
+
+    pub(crate) const fn kind(&self) -> &Kind {
+        &self.kind
+    }
+}
+
+impl fmt::Debug for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Strategy")
+            .field("name", &self.name)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,208 @@
+//! Counting tokens: exact vocabularies, and counts remembered for each message.
+
+mod cache;
+
+use std::fmt;
+use std::sync::Arc;
+
+use cache::Cache;
+
+use crate::conversation::message::{Content, Media, Message, text_at};
+
+/// What a message costs beside its parts: role and separators, as the chat templates of the
+/// providers add them.
+pub(crate) const PER_MESSAGE: u32 = 4;
+
+/// What a tool call costs beside its name and arguments.
+const PER_CALL: u32 = 8;
+
+/// A picture or one page of a document, in the order of what the providers bill. Its bytes
+/// in the request say little about it.
+const PER_PICTURE: u32 = 1_600;
+
+/// Bytes of a document (as base64) that cost about a token.
+const DOCUMENT_BYTES_PER_TOKEN: u32 = 30;
+
+/// Bytes of an encrypted or unknown part that count as a token.
+const OPAQUE_BYTES_PER_TOKEN: usize = 4;
+
+/// A vocabulary, and the counts of the messages that were counted with it.
+///
+/// Cheap to clone; clones share the counts. The vocabulary is unpacked when it is first used,
+/// which takes a tenth of a second or so: see [`Tokenizer::warm_up`].
+#[derive(Clone)]
+pub struct Tokenizer {
+    vocabulary: &'static str,
+    cache: Arc<Cache>,
+}
+
+/// Tokens of one message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) parts: Arc<[u32]>,
+}
+
+impl Counts {
+    pub(crate) fn total(&self) -> u32 {
+        self.parts
+            .iter()
+            .fold(PER_MESSAGE, |sum, part| sum.saturating_add(*part))
+    }
+}
+
+/// No vocabulary has this name.
+#[derive(Debug, thiserror::Error)]
+#[error("no tokenizer is called `{name}`; known: auto, {}", Tokenizer::names().join(", "))]
+pub struct UnknownTokenizer {
+    /// The name that was asked for.
+    pub name: String,
+}
+
+impl Tokenizer {
+    /// The vocabulary where nothing speaks for another: that of the newer OpenAI models, and
+    /// a fair estimate for those whose vocabulary is not published.
+    pub const DEFAULT: &str = "o200k_base";
+
+    /// The names of the built-in vocabularies.
+    #[must_use]
+    pub fn names() -> &'static [&'static str] {
+        tiktoken::list_encodings()
+    }
+
+    /// The vocabulary called `name`.
+    ///
+    /// # Errors
+    /// There is none of that name; the message lists those that there are.
+    pub fn named(name: &str) -> Result<Self, UnknownTokenizer> {
+        Self::names()
+            .iter()
+            .find(|known| **known == name)
+            .map(|vocabulary| Self::of(vocabulary))
+            .ok_or_else(|| UnknownTokenizer {
+                name: name.to_owned(),
+            })
+    }
+
+    /// The vocabulary of a model, by the model's name; [`Tokenizer::DEFAULT`] for one that is
+    /// not known.
+    #[must_use]
+    pub fn for_model(model: &str) -> Self {
+        // Routers put the provider in front: `openai/gpt-5`.
+        let bare = model.rsplit('/').next().unwrap_or(model);
+        let known = tiktoken::model_to_encoding(bare).or_else(|| tiktoken::model_to_encoding(model));
+        Self::of(known.unwrap_or(Self::DEFAULT))
+    }
+
+    fn of(vocabulary: &'static str) -> Self {
+        Self {
+            vocabulary,
+            cache: Arc::new(Cache::default()),
+        }
+    }
+
+    /// The vocabulary's name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.vocabulary
+    }
+
+    /// Unpacks the vocabulary now, for a program that has time to do so beside other work.
+    pub fn warm_up(&self) {
+        let _ = self.count("");
+    }
+
+    /// Tokens of `text` alone.
+    #[must_use]
+    pub fn count(&self, text: &str) -> u32 {
+        tiktoken::get_encoding(self.vocabulary)
+            .map_or(0, |encoding| u32::try_from(encoding.count(text)).unwrap_or(u32::MAX))
+    }
+
+    /// Tokens of all `messages` of `document`, from memory where they were counted before.
+    pub(crate) fn count_messages(&self, document: &str, messages: &[Message]) -> Vec<Counts> {
+        messages
+            .iter()
+            .map(|message| {
+                let raw = document.get(message.place.clone()).unwrap_or_default();
+                self.cache
+                    .get_or_insert(raw, || Counts {
+                        parts: message
+                            .parts
+                            .iter()
+                            .map(|part| self.count_part(document, &part.content, part.place.len()))
+                            .collect(),
+                    })
+            })
+            .collect()
+    }
+
+    fn count_part(&self, document: &str, content: &Content, bytes: usize) -> u32 {
+        match content {
+            Content::Text(place) | Content::Thinking(place) => self.count(&text_at(document, place)),
+            Content::Call(call) => {
+                let arguments = call
+                    .arguments
+                    .as_ref()
+                    .map_or(0, |place| self.count(&text_at(document, place)));
+                PER_CALL + self.count(&call.name) + arguments
+            }
+            Content::Output(output) => output
+                .others
+                .iter()
+                .fold(self.count(&output.text(document)), |sum, (_, media)| {
+                    sum.saturating_add(count_media(media))
+                }),
+            Content::Media(media) => count_media(media),
+            Content::Opaque(_) => u32::try_from(bytes / OPAQUE_BYTES_PER_TOKEN + 1).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+fn count_media(media: &Media) -> u32 {
+    let is_picture = media.kind.starts_with("image");
+    if is_picture {
+        PER_PICTURE
+    } else {
+        PER_PICTURE.max(media.bytes / DOCUMENT_BYTES_PER_TOKEN)
+    }
+}
+
+impl fmt::Debug for Tokenizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tokenizer").field(&self.vocabulary).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_finds_its_vocabulary_with_or_without_its_provider() {
+        for (model, vocabulary) in [
+            ("gpt-4o", "o200k_base"),
+            ("openai/gpt-4o-mini", "o200k_base"),
+            ("gpt-4", "cl100k_base"),
+            ("some-model-of-tomorrow", Tokenizer::DEFAULT),
+        ] {
+            assert_eq!(Tokenizer::for_model(model).name(), vocabulary, "{model}");
+        }
+    }
+
+    /// Counts published by OpenAI for its own tokenizer (the tiktoken cookbook).
+    #[test]
+    fn counts_agree_with_the_published_ones() {
+        let text = "antidisestablishmentarianism";
+        assert_eq!(Tokenizer::named("cl100k_base").map(|t| t.count(text)).ok(), Some(6));
+        assert_eq!(Tokenizer::named("o200k_base").map(|t| t.count(text)).ok(), Some(6));
+        let japanese = "お誕生日おめでとう";
+        assert_eq!(Tokenizer::named("cl100k_base").map(|t| t.count(japanese)).ok(), Some(9));
+        assert_eq!(Tokenizer::named("o200k_base").map(|t| t.count(japanese)).ok(), Some(8));
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        let message = Tokenizer::named("gpt9").map(|_| ()).unwrap_err().to_string();
+        assert!(message.contains("`gpt9`") && message.contains("o200k_base"), "{message}");
+    }
+}

@@ -1,0 +1,49 @@
+//! Its allocator gives the host a place at an odd address, for the answer of an import.
+//!
+//! The host must refuse it: the call ends as a fault.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hostile_guests::{
+    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, polite_pieces,
+};
+
+struct AllocatorMisaligned;
+
+impl Hostile for AllocatorMisaligned {
+    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+        ARMED.store(true, Ordering::Relaxed);
+        compacted(polite_pieces(&conversation.units()))
+    }
+}
+
+struct Allocator;
+
+static ARMED: AtomicBool = AtomicBool::new(false);
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+// SAFETY: it is not; that is the attack.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if ARMED.load(Ordering::Relaxed) {
+            // SAFETY: one byte more was asked for.
+            return unsafe {
+                System
+                    .alloc(Layout::from_size_align_unchecked(layout.size() + 1, 8))
+                    .add(1)
+            };
+        }
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+hostile!(AllocatorMisaligned);

@@ -1,0 +1,20 @@
+//! Drops all units and inserts a text that says so.
+//!
+//! The plan is invalid.
+
+use hostile_guests::{
+    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, note, nothing_to_attack,
+};
+
+struct DropEverything;
+
+impl Hostile for DropEverything {
+    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+        if conversation.units().is_empty() {
+            return nothing_to_attack();
+        }
+        compacted(vec![note("Nothing happened.")])
+    }
+}
+
+hostile!(DropEverything);

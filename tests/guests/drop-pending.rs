@@ -1,0 +1,23 @@
+//! Drops a call that has no output yet. Its output will come, and nothing will be there that it answers.
+//!
+//! The plan is invalid.
+
+use hostile_guests::{
+    Conversation, Failure, Hostile, Report, Situation, Traits, compacted, hostile, keep_where,
+    nothing_to_attack,
+};
+
+struct DropPending;
+
+impl Hostile for DropPending {
+    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+        let units = conversation.units();
+        let pieces = keep_where(&units, |_, unit| !unit.traits.contains(Traits::PENDING));
+        if pieces.len() == units.len() {
+            return nothing_to_attack();
+        }
+        compacted(pieces)
+    }
+}
+
+hostile!(DropPending);

@@ -1,0 +1,27 @@
+//! Rewrites the instructions that stand inside the message list.
+//!
+//! They are protected: the plan is invalid.
+
+use hostile_guests::{
+    Change, Content, Conversation, Failure, Hostile, Report, Situation, UnitKind, find, hostile,
+    nothing_to_attack, rewrite,
+};
+
+struct EditInstructions;
+
+impl Hostile for EditInstructions {
+    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+        let Some((place, _)) = find(conversation, |unit, _, part| {
+            unit.kind == UnitKind::Instructions && matches!(part.content, Content::Text(_))
+        }) else {
+            return nothing_to_attack();
+        };
+        rewrite(
+            conversation,
+            place.unit,
+            vec![place.edit(Change::Text("-".to_owned()))],
+        )
+    }
+}
+
+hostile!(EditInstructions);

@@ -1,0 +1,16 @@
+//! A plan without pieces: nothing is left.
+//!
+//! The plan is invalid wherever a unit is protected, and a conversation without messages is never the
+//! result.
+
+use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, compacted, hostile};
+
+struct PlanEmpty;
+
+impl Hostile for PlanEmpty {
+    fn compact(_: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+        compacted(Vec::new())
+    }
+}
+
+hostile!(PlanEmpty);

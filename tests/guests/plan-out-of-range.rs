@@ -1,0 +1,19 @@
+//! Keeps units that the conversation does not have.
+//!
+//! The plan is invalid.
+
+use hostile_guests::{
+    Conversation, Failure, Hostile, Report, Situation, compacted, hostile, keep, polite_pieces,
+};
+
+struct PlanOutOfRange;
+
+impl Hostile for PlanOutOfRange {
+    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+        let mut pieces = polite_pieces(&conversation.units());
+        pieces.push(keep(u32::MAX - 1, 1));
+        compacted(pieces)
+    }
+}
+
+hostile!(PlanOutOfRange);

@@ -1,0 +1,20 @@
+//! Says that its answer lies at an odd address.
+//!
+//! The answer is malformed.
+
+use core::hint::black_box;
+use core::ptr;
+
+use hostile_guests::{Hostile, give_back, hostile};
+
+struct ResultMisaligned;
+
+impl Hostile for ResultMisaligned {}
+
+unsafe fn answer(arguments: *mut u8) -> *mut u8 {
+    // SAFETY: they are the arguments of `compact`.
+    unsafe { give_back(arguments) };
+    ptr::without_provenance_mut(black_box(0x1001))
+}
+
+hostile!(ResultMisaligned, answer = answer);
