@@ -1,1 +1,95 @@
-fn main(){}
+//! `baler`: packs an agent's conversation so that it fits the model's context window again.
+//!
+//! Documents go to standard output, words for people to standard error. Everything that
+//! matters happens in `baler-host`; here is what people type and see.
+
+mod commands;
+mod arguments;
+mod settings;
+mod input;
+mod chain;
+mod output;
+mod strip;
+mod receipt;
+mod figures;
+mod exit;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::{CompactCommand, IntrospectCommand, ShouldCompactCommand, StrategiesCommand};
+use exit::{Exit, Failure};
+
+/// Packs an agent's conversation so that it fits the model's context window again.
+///
+/// What to keep is decided by a strategy: a WebAssembly component in a sandbox, or one of
+/// baler's own. Whatever it does, what comes out is a conversation that its provider accepts,
+/// or the one that went in with the reason.
+#[derive(Debug, Parser)]
+#[command(name = "baler", version = version(), propagate_version = true, after_help = EXAMPLES)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Compact(CompactCommand),
+    ShouldCompact(ShouldCompactCommand),
+    Introspect(IntrospectCommand),
+    Strategies(StrategiesCommand),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  baler compact request.json > smaller.json
+  baler compact request.json --budget 8000 --strategy sliding-window --dry-run
+  baler strategies
+
+`baler COMMAND --help` tells more, exit codes included.";
+
+fn version() -> String {
+    format!(
+        "{} (contract {})",
+        env!("CARGO_PKG_VERSION"),
+        baler_host::contracts().join(", ")
+    )
+}
+
+fn main() -> ExitCode {
+    if let Some(done) = baler_host::serve_as_compiler() {
+        return done;
+    }
+    let program = match Program::try_parse() {
+        Ok(program) => program,
+        Err(error) => {
+            // Help that nobody reads to its end is no failure either.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::WrongUse } else { Exit::Done }.into();
+        }
+    };
+    let done = run(program.command).unwrap_or_else(|failure| {
+        if failure.error.is::<output::Closed>() {
+            return Exit::Done;
+        }
+        output::error(&failure.message());
+        failure.exit
+    });
+    done.into()
+}
+
+fn run(command: Command) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)?;
+    runtime.block_on(async {
+        match command {
+            Command::Compact(command) => command.exec().await,
+            Command::ShouldCompact(command) => command.exec().await,
+            Command::Introspect(command) => command.exec().await,
+            Command::Strategies(command) => command.exec().await,
+        }
+    })
+}

@@ -530,7 +530,7 @@ fn declared_metrics(
                 other => other.clone(),
             };
             Some(Metric {
-                name: bounded(&metric.name, 64),
+                name: metric.name.clone(),
                 value,
             })
         })
@@ -547,9 +547,7 @@ fn declare_reasons(strategy: &Strategy, reasons: &mut [Reason], said: Option<&In
         .flat_map(|said| said.reason_codes.iter().map(String::as_str))
         .collect();
     for reason in reasons {
-        if declared.contains(reason.code.as_str()) {
-            reason.code = bounded(&reason.code, 64);
-        } else {
+        if !declared.contains(reason.code.as_str()) {
             reason.code = "undeclared".to_owned();
         }
     }

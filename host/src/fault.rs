@@ -120,10 +120,6 @@ pub enum Quantity {
     Annotations,
     /// Calls of host functions.
     HostCalls,
-    /// Bytes of an introspection.
-    IntrospectionBytes,
-    /// Handles that a guest holds.
-    Handles,
     /// Tokens of a result.
     Tokens,
     /// Bytes of a result.
@@ -330,8 +326,6 @@ impl Quantity {
             Self::Edits => "edits of a plan",
             Self::Annotations => "reasons and metrics",
             Self::HostCalls => "calls of the host",
-            Self::IntrospectionBytes => "bytes about itself",
-            Self::Handles => "handles",
             Self::Tokens => "tokens",
             Self::Bytes => "bytes",
             Self::Media => "pictures and documents",

@@ -61,8 +61,7 @@ pub(crate) fn build(
             let file = format!("{}.wasm", name.replace('-', "_"));
             match kind {
                 Kind::Packages => folder.join(file),
-                // Cargo keeps the dashes of an example's name in its file name.
-                Kind::Examples => folder.join("examples").join(format!("{name}.wasm")),
+                Kind::Examples => folder.join("examples").join(file),
             }
         })
         .collect())

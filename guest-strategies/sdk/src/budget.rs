@@ -112,13 +112,12 @@ impl Room {
     }
 }
 
-/// Tokens to leave free for the note that a host may have to put first, because some formats
-/// refuse a conversation that starts with the model. `first` is the first kept unit that is
-/// not of instructions.
+/// Tokens of the note that the host puts first where the wire format refuses a conversation
+/// that starts with the model; 0 where it does not. `first` is the first kept unit that is not
+/// of instructions.
 pub fn opening_note(situation: &Situation, first: Option<&Unit>) -> u64 {
-    const TEXT: u64 = 32;
     match first.map(|unit| unit.kind) {
-        Some(UnitKind::Step | UnitKind::Other) => u64::from(situation.insertion_overhead) + TEXT,
+        Some(UnitKind::Step | UnitKind::Other) => u64::from(situation.opening_note),
         _ => 0,
     }
 }

@@ -63,7 +63,7 @@ fn of_trap(trap: wasmtime::Trap, limits: &Limits, engine: &EngineLimits) -> Faul
         T::MemoryOutOfBounds | T::HeapMisaligned => Trap::MemoryOutOfBounds,
         T::TableOutOfBounds | T::IndirectCallToNull | T::BadSignature => Trap::Table,
         T::IntegerOverflow | T::IntegerDivisionByZero | T::BadConversionToInteger => Trap::Arithmetic,
-        T::CannotEnterComponent => Trap::ComponentModel,
+        T::CannotEnterComponent | T::CannotLeaveComponent => Trap::ComponentModel,
         _ => Trap::Other,
     };
     Fault::Trap { trap }

@@ -8,6 +8,7 @@ use crate::plan::{
     Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span, is_removable,
     is_rewritable,
 };
+use crate::receipt::bounded;
 use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
 use crate::situation::{Situation, Trigger};
 
@@ -287,20 +288,27 @@ pub(super) fn failure(failure: strategy::Failure) -> (Declared, String) {
     }
 }
 
+/// What a component claims of itself, fit to be shown: one line each, without control
+/// characters. The schema is JSON and gets parsed before it is shown.
 pub(super) fn introspection(said: strategy::Introspection) -> Introspection {
+    let line = |text: String, bytes| bounded(&text, bytes).replace('\n', " ");
+    let names = |names: Vec<String>| names.into_iter().map(|name| line(name, NAME)).collect();
     Introspection {
-        name: said.name,
-        version: said.version,
-        description: said.description,
+        name: line(said.name, NAME),
+        version: line(said.version, NAME),
+        description: line(said.description, 500),
         config_schema: said.config_schema,
-        reason_codes: said.reason_codes,
-        metric_names: said.metric_names,
+        reason_codes: names(said.reason_codes),
+        metric_names: names(said.metric_names),
         timeout_ms: said.timeout_ms,
         memory_mib: said.memory_mib,
         fuel: said.fuel,
         metadata: said.metadata.into_iter().map(metric).collect(),
     }
 }
+
+/// Bytes of a name, a version or a code.
+const NAME: usize = 64;
 
 fn small(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)

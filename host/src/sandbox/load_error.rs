@@ -99,6 +99,30 @@ pub enum LoadError {
     },
 }
 
+impl LoadError {
+    /// A short, stable name.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::TooLarge { .. } => "too-large",
+            Self::NotWasm => "not-wasm",
+            Self::Precompiled => "precompiled",
+            Self::CoreModule => "core-module",
+            Self::Malformed { .. } => "malformed",
+            Self::NoStrategy => "no-strategy",
+            Self::OtherContract { .. } => "other-contract",
+            Self::ImportNotOffered { .. } => "import-not-offered",
+            Self::DoesNotFit { .. } => "does-not-fit",
+            Self::DoesNotCompile { .. } => "does-not-compile",
+            Self::CompilesTooLong { .. } => "compiles-too-long",
+            Self::CompilerDied { .. } => "compiler-died",
+            Self::NoCompiler { .. } => "no-compiler",
+            Self::OverLimits { .. } => "over-limits",
+        }
+    }
+}
+
 fn humantime(duration: Duration) -> String {
     format!("{} s", duration.as_secs())
 }

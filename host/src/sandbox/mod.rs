@@ -262,13 +262,17 @@ impl Sandbox {
         })
     }
 
-    /// Asks the guest who it is. It sees no conversation.
+    /// Asks the guest who it is. It sees no conversation, and has not much to say.
     pub(crate) async fn introspect(
         &self,
         guest: &Guest,
         config: Option<&str>,
         limits: Limits,
     ) -> Call<Introspection> {
+        let limits = Limits {
+            lifted_bytes: limits.lifted_bytes.min(INTROSPECTION_BYTES),
+            ..limits
+        };
         self.call(guest, None, limits, async |strategy, store, _| {
             let said = strategy
                 .baler_compaction_strategy()
@@ -390,6 +394,9 @@ impl Sandbox {
         }
     }
 }
+
+/// Bytes that a guest may tell of itself.
+const INTROSPECTION_BYTES: usize = 1 << 20;
 
 /// What compiled code depends on beside the component: the compiler's version, its settings
 /// and the machine, all of which wasmtime puts into one hash.

@@ -1,6 +1,6 @@
 use super::{Recording, count};
 use crate::{
-    Change, Content, Edit, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Situation,
+    Change, Edit, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Situation,
     Source, Unit, UnitKind,
 };
 
@@ -118,10 +118,8 @@ fn check_edit(
     edit: &Edit,
 ) -> Result<(), String> {
     match &edit.change {
-        Change::Remove => match part.content {
-            Content::Media(_) => Ok(()),
-            _ => Err("only media may go".to_owned()),
-        },
+        Change::Remove if part.traits.contains(PartTraits::REMOVABLE) => Ok(()),
+        Change::Remove => Err("must not be removed".to_owned()),
         Change::Text(text) => {
             let is_users =
                 unit.is_some_and(|unit| unit.is_protected() && unit.kind == UnitKind::User);

@@ -175,6 +175,7 @@ impl Recording {
             budget,
             floor: cost(false),
             insertion_overhead: 40,
+            opening_note: 0,
             cached_units: 0,
             max_bytes: None,
             max_media: None,

@@ -1,0 +1,239 @@
+//! Arguments as people type them. What they come to is worked out in `settings`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use baler_host::{Budget, Format, Pins};
+use clap::Args;
+
+/// Where the conversation comes from and how it is read.
+#[derive(Debug, Args)]
+pub(crate) struct ConversationArguments {
+    /// The conversation: a request body in a provider's wire format, or its list of messages.
+    /// `-`, or nothing, reads it from standard input
+    #[arg(value_name = "FILE", help_heading = "Conversation")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Wire format of the conversation: auto, openai-chat, anthropic
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Conversation")]
+    pub(crate) format: FormatArgument,
+
+    /// What counts tokens: `auto` goes by the model that the conversation names; or a
+    /// vocabulary, such as o200k_base or cl100k_base
+    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Conversation")]
+    pub(crate) tokenizer: String,
+}
+
+/// What is wanted.
+#[derive(Debug, Args)]
+pub(crate) struct GoalArguments {
+    /// How large the result may be: a number of tokens, all included; or a share such as 50%,
+    /// which means what always stays (system prompt, tools, instructions) and that share of
+    /// the tokens of all the rest
+    #[arg(long, value_name = "TOKENS|N%", default_value = "50%", allow_hyphen_values = true, help_heading = "Goal")]
+    pub(crate) budget: BudgetArgument,
+
+    /// The model's context window, for strategies that want to know. It sets no budget
+    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens, help_heading = "Goal")]
+    pub(crate) context_window: Option<u32>,
+
+    /// What stays in any case: `first-user`, which is often the task; `none`; or numbers of
+    /// units as the strip shows them, such as 0,3,4. Instructions, the newest user message and
+    /// pending tool calls always stay
+    #[arg(long, value_name = "WHAT", default_value = "first-user", allow_hyphen_values = true, help_heading = "Goal")]
+    pub(crate) pin: PinArgument,
+
+    /// A strategy may not say that nothing should be done: the next one is asked then
+    #[arg(long, help_heading = "Goal")]
+    pub(crate) required: bool,
+}
+
+/// What a strategy may use, and where the host keeps its own things.
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArguments {
+    /// Fuel of a call, about one for each instruction [default: 4000000000]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = fuel, help_heading = "Sandbox")]
+    pub(crate) fuel: Option<u64>,
+
+    /// Time on the clock of a call, such as 500ms or 10s [default: 2s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time, help_heading = "Sandbox")]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Memory of a call, such as 64MiB [default: 64MiB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory, help_heading = "Sandbox")]
+    pub(crate) memory: Option<usize>,
+
+    /// Folder for the key that summaries are marked with, and for compiled strategies
+    /// [default: $BALER_STATE, else $XDG_STATE_HOME/baler, else ~/.local/state/baler]
+    #[arg(long, value_name = "DIR", help_heading = "Sandbox")]
+    pub(crate) state: Option<PathBuf>,
+}
+
+/// A wire format, or finding out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FormatArgument(pub(crate) Option<Format>);
+
+impl FromStr for FormatArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        text.parse().map(|format| Self(Some(format))).map_err(|_| {
+            let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+            format!("known formats: auto, {}", known.join(", "))
+        })
+    }
+}
+
+/// A budget, as it was typed and as it is meant.
+#[derive(Debug, Clone)]
+pub(crate) struct BudgetArgument {
+    pub(crate) typed: String,
+    pub(crate) budget: Budget,
+}
+
+impl FromStr for BudgetArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let budget = match text.strip_suffix('%') {
+            Some(percent) => {
+                let percent: f64 = percent
+                    .trim()
+                    .parse()
+                    .map_err(|_| "give a number of tokens such as 8000, or a share such as 50%")?;
+                if !(percent > 0.0 && percent <= 100.0) {
+                    return Err("a share is more than 0% and at most 100%".to_owned());
+                }
+                Budget::Share(percent / 100.0)
+            }
+            None => match tokens(text)? {
+                0 => {
+                    return Err("nothing fits into 0 tokens; 1 asks for the smallest result there can be".to_owned());
+                }
+                tokens => Budget::Tokens(tokens),
+            },
+        };
+        Ok(Self {
+            typed: text.to_owned(),
+            budget,
+        })
+    }
+}
+
+/// What stays in any case.
+#[derive(Debug, Clone)]
+pub(crate) struct PinArgument(pub(crate) Pins);
+
+impl FromStr for PinArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "first-user" => Ok(Self(Pins::FirstUser)),
+            "none" => Ok(Self(Pins::None)),
+            numbers => numbers
+                .split(',')
+                .map(|number| number.trim().parse().ok())
+                .collect::<Option<_>>()
+                .map(|units| Self(Pins::Units(units)))
+                .ok_or_else(|| "give first-user, none, or numbers of units such as 0,3,4".to_owned()),
+        }
+    }
+}
+
+fn tokens(text: &str) -> Result<u32, String> {
+    let number = whole(text)
+        .ok_or("give a number of tokens such as 8000, or, for a budget, a share such as 50%")?;
+    u32::try_from(number).map_err(|_| format!("no request has so many tokens; the most is {}", u32::MAX))
+}
+
+fn fuel(text: &str) -> Result<u64, String> {
+    match whole(text) {
+        None => Err("give a whole number such as 4000000000".to_owned()),
+        Some(0) => Err("without fuel no strategy runs; give at least 1".to_owned()),
+        Some(fuel) => Ok(fuel),
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Err(_) => Err("give a number with its unit, such as 500ms, 2s or 1m".to_owned()),
+        Ok(Duration::ZERO) => Err("without time no strategy runs; give at least 1ms".to_owned()),
+        Ok(time) => Ok(time),
+    }
+}
+
+/// What a 32-bit memory can have.
+const MOST_MEMORY: u64 = 4 << 30;
+
+fn memory(text: &str) -> Result<usize, String> {
+    const UNITS: [(&str, u64); 7] = [
+        ("GiB", 1 << 30),
+        ("MiB", 1 << 20),
+        ("KiB", 1 << 10),
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("kB", 1_000),
+        ("B", 1),
+    ];
+    let lower = text.trim().to_ascii_lowercase();
+    let (number, unit) = UNITS
+        .iter()
+        .find_map(|(name, bytes)| Some((lower.strip_suffix(&name.to_ascii_lowercase())?, *bytes)))
+        .unwrap_or((&lower, 1));
+    let bytes = whole(number.trim())
+        .ok_or("give a size such as 64MiB, 64MB, or a number of bytes")?
+        .saturating_mul(unit);
+    match bytes {
+        0 => Err("without memory no strategy runs; most need some MiB".to_owned()),
+        bytes if bytes > MOST_MEMORY => Err("a strategy can have 4GiB at most".to_owned()),
+        bytes => usize::try_from(bytes).map_err(|_| "this machine has no room for so much".to_owned()),
+    }
+}
+
+/// A whole number; `_` may part its digits.
+fn whole(text: &str) -> Option<u64> {
+    if text.starts_with(['_', '+']) {
+        return None;
+    }
+    text.replace('_', "").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units_of_both_kinds() {
+        assert_eq!(memory("64MiB"), Ok(64 << 20));
+        assert_eq!(memory("64 mb"), Ok(64_000_000));
+        assert_eq!(memory("65_536"), Ok(65_536));
+        for wrong in ["0", "-1", "1.5MiB", "MiB", "5GiB", "x"] {
+            assert!(memory(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_budget_is_tokens_or_a_share() {
+        let budget = |text: &str| text.parse::<BudgetArgument>().map(|budget| budget.budget);
+        assert_eq!(budget("8000"), Ok(Budget::Tokens(8_000)));
+        assert_eq!(budget("12.5%"), Ok(Budget::Share(0.125)));
+        for wrong in ["0", "0%", "101%", "-5", "-5%", "NaN%", "inf%", "half", "", "%", "99999999999"] {
+            assert!(budget(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pins_are_named_or_numbered() {
+        let pins = |text: &str| text.parse::<PinArgument>().map(|pins| pins.0);
+        assert_eq!(pins("first-user"), Ok(Pins::FirstUser));
+        assert_eq!(pins("0, 3"), Ok(Pins::Units(vec![0, 3])));
+        for wrong in ["", "first", "1,,2", "-1"] {
+            assert!(pins(wrong).is_err(), "{wrong}");
+        }
+    }
+}

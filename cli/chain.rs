@@ -1,0 +1,186 @@
+//! From the names of strategies to strategies that are ready to run.
+
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{self, Path};
+
+use anyhow::{Context as _, anyhow};
+use baler_host::{EngineLimits, Host, Limits, LoadError, Strategy};
+use baler_strategies::Bundled;
+
+use crate::exit::Failure;
+use crate::figures;
+
+/// The strategy of a person who names none.
+pub(crate) const DEFAULT: &str = "native:digest";
+
+/// What each of the host's own strategies does.
+pub(crate) fn about_native(name: &str) -> &'static str {
+    match name {
+        "native:digest" => "Keeps the newest units and writes a structured summary of the rest, without a model.",
+        "native:truncate" => "Keeps the newest turns that fit, and a note for the rest.",
+        _ => "",
+    }
+}
+
+/// A strategy that was found, but not loaded.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Native(Strategy),
+    Component {
+        /// How messages call it.
+        shown: String,
+        /// How marks and receipts call it.
+        name: String,
+        wasm: Cow<'static, [u8]>,
+    },
+}
+
+/// Finds a strategy by its name or file.
+pub(crate) fn find(named: &str) -> Result<Source, Failure> {
+    if let Some(native) = Strategy::native(named) {
+        return Ok(Source::Native(native));
+    }
+    if let Some(bundled) = baler_strategies::by_name(named) {
+        return Ok(Source::bundled(bundled));
+    }
+    if named.ends_with(".wasm") || named.contains(path::is_separator) {
+        return Ok(Source::Component {
+            shown: named.to_owned(),
+            name: name_of(Path::new(named)),
+            wasm: read(Path::new(named)).map_err(Failure::wrong_use)?.into(),
+        });
+    }
+    Err(Failure::wrong_use(unknown(named)))
+}
+
+impl Source {
+    pub(crate) fn bundled(bundled: &'static Bundled) -> Self {
+        Self::Component {
+            shown: bundled.name.to_owned(),
+            name: bundled.name.to_owned(),
+            wasm: bundled.wasm.into(),
+        }
+    }
+
+    /// Makes the strategy ready, under `limits`.
+    pub(crate) async fn load(&self, host: &Host, limits: Limits) -> Result<Strategy, Failure> {
+        match self {
+            Self::Native(strategy) => Ok(strategy.clone()),
+            Self::Component { shown, name, wasm } => match host.load(name, wasm).await {
+                Ok(strategy) => Ok(strategy.with_limits(limits)),
+                Err(error) => Err(cannot_use(shown, error)),
+            },
+        }
+    }
+}
+
+/// The strategies called so, in order; the first with the config.
+pub(crate) async fn load(
+    host: &Host,
+    sources: &[Source],
+    config: Option<&str>,
+    limits: Limits,
+) -> Result<Vec<Strategy>, Failure> {
+    let mut chain = Vec::with_capacity(sources.len());
+    for source in sources {
+        chain.push(source.load(host, limits).await?);
+    }
+    if let (Some(config), Some(first)) = (config, chain.first_mut()) {
+        *first = configured(host, first, config).await?;
+    }
+    Ok(chain)
+}
+
+/// The strategy with a config that was checked against its schema.
+pub(crate) async fn configured(
+    host: &Host,
+    strategy: &Strategy,
+    config: &str,
+) -> Result<Strategy, Failure> {
+    if strategy.is_native() {
+        return Err(Failure::wrong_use(anyhow!(
+            "`{}` is baler's own and takes no config; name the strategy that it is for first, by --strategy",
+            strategy.name()
+        )));
+    }
+    host.configure(strategy.clone(), config)
+        .await
+        .map_err(|error| {
+            // It quotes the strategy's schema, which is a stranger's.
+            let told = figures::cleaned(&error.to_string());
+            Failure::wrong_use(anyhow!(
+                "{told}\n\n`baler introspect {}` shows what it takes.",
+                strategy.name()
+            ))
+        })
+}
+
+fn cannot_use(shown: &str, error: LoadError) -> Failure {
+    let is_ours = matches!(error, LoadError::NoCompiler { .. });
+    let told = anyhow!(
+        "cannot use `{}`: {}",
+        figures::cleaned(shown),
+        figures::cleaned(&error.to_string())
+    );
+    if is_ours { told.into() } else { Failure::wrong_use(told) }
+}
+
+/// The name of a strategy from a file: its own, without ending, and only of characters that
+/// can neither imitate the host's own strategies nor do anything in a mark or on a terminal.
+fn name_of(file: &Path) -> String {
+    let name: String = file
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .take(64)
+        .collect();
+    if name.is_empty() { "strategy".to_owned() } else { name }
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
+    let shown = figures::cleaned(&file.to_string_lossy());
+    let metadata = fs::metadata(file).with_context(|| format!("cannot read the strategy `{shown}`"))?;
+    if metadata.is_dir() {
+        return Err(anyhow!("`{shown}` is a folder; name a strategy's .wasm file"));
+    }
+    let limit = EngineLimits::default().component_bytes;
+    let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+    if size > limit {
+        return Err(anyhow!("cannot use `{shown}`: {}", LoadError::TooLarge { bytes: size, limit }));
+    }
+    let mut bytes = Vec::with_capacity(size);
+    File::open(file)
+        // The host refuses what has more than the limit, so one byte more is enough to know.
+        .and_then(|file| file.take(limit as u64 + 1).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read the strategy `{shown}`"))?;
+    Ok(bytes)
+}
+
+fn unknown(named: &str) -> anyhow::Error {
+    let known: Vec<&str> = Strategy::NATIVE
+        .iter()
+        .copied()
+        .chain(baler_strategies::ALL.iter().map(|bundled| bundled.name))
+        .collect();
+    let nearest = known
+        .iter()
+        .map(|name| {
+            let own = name.strip_prefix("native:").unwrap_or(name);
+            (strsim::jaro_winkler(named, name).max(strsim::jaro_winkler(named, own)), *name)
+        })
+        .filter(|(nearness, _)| *nearness > 0.75)
+        .max_by(|one, other| one.0.total_cmp(&other.0));
+    let mut message = format!("no strategy is called `{}`", figures::cleaned(named));
+    if let Some((_, name)) = nearest {
+        message.push_str(&format!("; did you mean `{name}`?"));
+    }
+    message.push_str(&format!(
+        "\n\nKnown: {}. A file is named with its ending or folder, such as `my.wasm`.",
+        known.join(", "),
+    ));
+    anyhow!(message)
+}

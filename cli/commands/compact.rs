@@ -1,0 +1,226 @@
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use baler_host::{Archive, Compaction, Conversation, Outcome, Request, Strategy, Unchanged};
+use clap::Args;
+use serde_json::json;
+
+use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
+use crate::exit::{self, Exit, Failure};
+use crate::output::{self, Messages, WholeFile};
+use crate::receipt::{self, Circumstances};
+use crate::settings::{self, HostSettings};
+use crate::{chain, input, strip};
+
+/// Make a conversation fit its budget
+///
+/// The new conversation goes to standard output; what was done, and why, to standard error.
+/// What stays stays byte for byte. When a strategy fails or breaks a rule, the next one runs;
+/// `native:digest` and `native:truncate` always end the chain.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
+pub(crate) struct CompactCommand {
+    #[command(flatten)]
+    conversation: ConversationArguments,
+
+    /// Who decides what stays: the name of a strategy (`baler strategies` lists them), or a
+    /// .wasm file. Given more than once, each is the fallback of the one before
+    #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm", default_value = chain::DEFAULT, help_heading = "Strategy")]
+    strategies: Vec<String>,
+
+    /// Config of the first strategy: JSON, or @FILE for a file that holds it. It is checked
+    /// against the strategy's schema, which `baler introspect` shows
+    #[arg(long, value_name = "JSON|@FILE", help_heading = "Strategy")]
+    config: Option<String>,
+
+    #[command(flatten)]
+    goal: GoalArguments,
+
+    /// Store what leaves in this folder first, so that it can be had back. Without an archive
+    /// it is gone
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    archive: Option<PathBuf>,
+
+    /// Write the conversation to this file, whole or not at all, and not to standard output.
+    /// It may be the file that was read
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Write the receipt to this file, as JSON, whole or not at all
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    receipt: Option<PathBuf>,
+
+    /// Print one JSON object to standard output: the conversation (unless it goes to a file),
+    /// the receipt, and what became of every unit. No summary then
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+
+    /// Say nothing on standard error but errors
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+
+    /// Show what would be done and do nothing: no conversation comes out, and no archive and
+    /// no file is written
+    #[arg(short = 'n', long, help_heading = "Output")]
+    dry_run: bool,
+
+    /// Show what strategies say in words: their reasons and logs. It may quote the
+    /// conversation, and nothing of it is to be trusted
+    #[arg(long, help_heading = "Output")]
+    words: bool,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 compacted, 1 baler failed, 2 wrong use, 3 unchanged, 4 by a fallback, 5 wrong input";
+
+const EXAMPLES: &str = "\
+Examples:
+  Half of it, by the built-in digest:
+    baler compact request.json > smaller.json
+  In a pipe, to 8000 tokens all included, with nothing lost:
+    agent-dump | baler compact --budget 8000 --archive ~/bales | send
+  See what a stranger's strategy would do, in less time than usual:
+    baler compact request.json --strategy ./theirs.wasm --timeout 500ms --dry-run
+  First the one, and the other where the first fails; the file is replaced:
+    baler compact request.json -s mask-tool-outputs -s sliding-window \\
+      --config '{\"keep\": 5}' --output request.json";
+
+/// The files that a run writes, begun before any work is done.
+#[derive(Debug, Default)]
+struct Files {
+    output: Option<WholeFile>,
+    receipt: Option<WholeFile>,
+}
+
+impl CompactCommand {
+    pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        let messages = Messages {
+            quiet: self.quiet || self.json,
+        };
+        let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
+        let config = self.config.as_deref().map(settings::config).transpose()?;
+        let sources = self
+            .strategies
+            .iter()
+            .map(|named| chain::find(named))
+            .collect::<Result<Vec<_>, _>>()?;
+        let document = input::read(self.conversation.file.as_deref(), "compact")?;
+        input::warm_up(tokenizer.as_ref(), &document);
+
+        let files = self.files()?;
+        // A dry run stores what would leave where nobody finds it, so that its plan, which
+        // holds references, is the one of a run in earnest.
+        let nowhere = self.nowhere()?;
+        let archive = match (&nowhere, &self.archive) {
+            (Some(nowhere), _) => Some(Archive::open(nowhere.path())?),
+            (None, Some(folder)) => Some(Archive::open(folder)?),
+            (None, None) => None,
+        };
+        let settings = HostSettings {
+            format: self.conversation.format.0,
+            tokenizer,
+            archive,
+        };
+        let host = self.sandbox.host(settings, messages)?;
+        let chain = chain::load(&host, &sources, config.as_deref(), self.sandbox.limits()).await?;
+        let conversation = input::conversation(&host, document)?;
+        self.goal.check_pins(&conversation)?;
+
+        let request = Request {
+            words_in_receipt: self.words,
+            ..self.goal.request()
+        };
+        let compaction = host.compact(&conversation, &chain, &request).await?;
+        self.tell(&conversation, &compaction, &chain, messages);
+        self.hand_over(files, &conversation, &compaction)?;
+        Ok(exit_of(&compaction, &chain))
+    }
+
+    fn files(&self) -> Result<Files, Failure> {
+        if self.dry_run {
+            return Ok(Files::default());
+        }
+        let begin = |path: &Option<PathBuf>| path.as_deref().map(WholeFile::create).transpose();
+        Ok(Files {
+            output: begin(&self.output)?,
+            receipt: begin(&self.receipt)?,
+        })
+    }
+
+    fn nowhere(&self) -> anyhow::Result<Option<tempfile::TempDir>> {
+        (self.dry_run && self.archive.is_some())
+            .then(tempfile::tempdir)
+            .transpose()
+            .context("cannot make a temporary folder")
+    }
+
+    fn tell(
+        &self,
+        conversation: &Conversation,
+        compaction: &Compaction,
+        chain: &[Strategy],
+        messages: Messages,
+    ) {
+        let receipt = compaction.receipt();
+        if receipt.outcome == Outcome::Unchanged(Unchanged::InvalidInput) {
+            input::tell_violations(conversation);
+            return;
+        }
+        let circumstances = Circumstances {
+            chain,
+            archive: self.archive.as_deref(),
+            is_dry_run: self.dry_run,
+        };
+        let mut text = String::new();
+        if compaction.is_compacted() {
+            text = strip::text(&strip::entries(conversation, compaction));
+            text.push('\n');
+        }
+        text.push_str(&receipt::text(receipt, &circumstances));
+        messages.say(&text);
+    }
+
+    /// Writes the documents. What was begun and is not finished leaves nothing behind.
+    fn hand_over(
+        &self,
+        files: Files,
+        conversation: &Conversation,
+        compaction: &Compaction,
+    ) -> anyhow::Result<()> {
+        let receipt = serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
+        let document = compaction.document();
+        let to_stdout = self.output.is_none() && !self.dry_run;
+        if let Some(file) = files.output {
+            file.finish(document)?;
+        }
+        if let Some(file) = files.receipt {
+            file.finish(&format!("{receipt:#}\n"))?;
+        }
+        if self.json {
+            let units = json!(strip::entries(conversation, compaction));
+            let rest = format!("\"receipt\":{receipt},\"units\":{units}}}\n");
+            if to_stdout {
+                // Byte for byte, and so never parsed and written again.
+                let document = document.trim_start_matches('\u{feff}').trim();
+                output::document(&["{\"conversation\":", document, ",", &rest])
+            } else {
+                output::document(&["{", &rest])
+            }
+        } else if to_stdout {
+            output::document(&[document])
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn exit_of(compaction: &Compaction, chain: &[Strategy]) -> Exit {
+    match compaction.receipt().outcome {
+        Outcome::Unchanged(Unchanged::InvalidInput) => Exit::WrongInput,
+        Outcome::Unchanged(_) => Exit::Unchanged,
+        _ if receipt::fell_back(compaction.receipt(), chain) => Exit::FellBack,
+        _ => Exit::Done,
+    }
+}

@@ -1,0 +1,172 @@
+use std::fmt::Write as _;
+
+use anyhow::anyhow;
+use baler_host::{Introspection, IntrospectError, Strategy};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::arguments::SandboxArguments;
+use crate::exit::{Exit, Failure};
+use crate::figures::{self, cleaned, number};
+use crate::output::{self, BOLD, FAINT, Messages, styled};
+use crate::receipt::permissions;
+use crate::settings::{self, HostSettings};
+use crate::chain;
+
+/// Show what a strategy is, what it may do, and what it says of itself
+///
+/// Its digest, size, contract and permissions are read from the file before anything in it
+/// runs. The rest is what it claims, asked in its sandbox.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct IntrospectCommand {
+    /// The name of a strategy (`baler strategies` lists them), or a .wasm file
+    #[arg(value_name = "STRATEGY")]
+    strategy: String,
+
+    /// Also check this config: JSON, or @FILE for a file that holds it
+    #[arg(long, value_name = "JSON|@FILE")]
+    config: Option<String>,
+
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+const AFTER: &str = "\
+Examples:
+  baler introspect sliding-window
+  baler introspect ./theirs.wasm --config '{\"keep\": 5}'
+
+Exit codes:
+  0  shown
+  1  baler itself failed
+  2  wrong use: an unknown option or name, a strategy that cannot be used or asked, a config
+     that it does not take";
+
+impl IntrospectCommand {
+    pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        let config = self.config.as_deref().map(settings::config).transpose()?;
+        let source = chain::find(&self.strategy)?;
+        let messages = Messages { quiet: self.json };
+        let host = self.sandbox.host(HostSettings::default(), messages)?;
+        let mut strategy = source.load(&host, self.sandbox.limits()).await?;
+        if let Some(config) = &config {
+            strategy = chain::configured(&host, &strategy, config).await?;
+        }
+        let said = match host.introspect(&strategy, config.as_deref()).await {
+            Ok(said) => Some(said),
+            Err(IntrospectError::Native(_)) => None,
+            Err(error) => return Err(cannot_say(&strategy, &error)),
+        };
+        if self.json {
+            let value = as_json(&strategy, said.as_ref());
+            output::document(&[&format!("{value:#}\n")])?;
+        } else {
+            output::words(&as_words(&strategy, said.as_ref(), config.is_some()))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn cannot_say(strategy: &Strategy, error: &IntrospectError) -> Failure {
+    let remedy = match error {
+        IntrospectError::Fault(fault) => format!("\n  → {}", fault.remedy()),
+        _ => String::new(),
+    };
+    let told = anyhow!(
+        "`{}`: {}{remedy}",
+        cleaned(strategy.name()),
+        cleaned(&error.to_string())
+    );
+    if matches!(error, IntrospectError::Host(_)) {
+        told.into()
+    } else {
+        Failure::wrong_use(told)
+    }
+}
+
+fn as_json(strategy: &Strategy, said: Option<&Introspection>) -> Value {
+    json!({
+        "strategy": strategy.name(),
+        "native": strategy.is_native(),
+        "component": strategy.component(),
+        "claims": said,
+        "description": strategy.is_native().then(|| chain::about_native(strategy.name())),
+    })
+}
+
+fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool) -> String {
+    let mut text = styled(BOLD, &cleaned(strategy.name())) + "\n";
+    let Some(component) = strategy.component() else {
+        row(&mut text, "is", "baler's own: it runs in the host and takes no config");
+        row(&mut text, "does", chain::about_native(strategy.name()));
+        return text;
+    };
+    row(&mut text, "digest", &component.digest);
+    row(&mut text, "size", &format!("{} ({} bytes)", figures::bytes(component.bytes as u64), number(component.bytes as u64)));
+    row(&mut text, "contract", &component.contract);
+    row(&mut text, "may", &permissions(&component));
+    if has_config {
+        row(&mut text, "config", "the one that you gave suits it");
+    }
+    if let Some(said) = said {
+        text.push('\n');
+        text.push_str(&styled(FAINT, "What it says of itself:"));
+        text.push('\n');
+        claims(&mut text, said);
+    }
+    text
+}
+
+fn claims(text: &mut String, said: &Introspection) {
+    let list = |words: &[String]| match words {
+        [] => "none".to_owned(),
+        words => words.iter().map(|word| cleaned(word)).collect::<Vec<_>>().join(", "),
+    };
+    row(text, "name", &format!("{} {}", cleaned(&said.name), cleaned(&said.version)));
+    row(text, "does", &cleaned(&said.description));
+    let asks: Vec<String> = [
+        said.timeout_ms.map(|ms| format!("--timeout {ms}ms")),
+        said.memory_mib.map(|mib| format!("--memory {mib}MiB")),
+        said.fuel.map(|fuel| format!("--fuel {fuel}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let asks = if asks.is_empty() {
+        "nothing beyond the defaults".to_owned()
+    } else {
+        format!("{} (it does not get it by asking)", asks.join(" "))
+    };
+    row(text, "asks for", &asks);
+    row(text, "reasons", &list(&said.reason_codes));
+    row(text, "figures", &list(&said.metric_names));
+    for metric in &said.metadata {
+        let value = serde_json::to_string(&metric.value).unwrap_or_default();
+        row(text, "tells", &format!("{}: {}", cleaned(&metric.name), cleaned(&value)));
+    }
+    if said.config_schema.trim().is_empty() {
+        row(text, "config", "takes none");
+        return;
+    }
+    row(text, "config", "as this JSON Schema says");
+    // Written anew where it can be read, so that it is indented and nothing hides in it.
+    let schema = serde_json::from_str::<Value>(&said.config_schema)
+        .map_or_else(|_| said.config_schema.clone(), |schema| format!("{schema:#}"));
+    for line in schema.lines() {
+        let _ = writeln!(text, "    {}{}", indentation(line), cleaned(line.trim_start()));
+    }
+}
+
+fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches(' ').len()]
+}
+
+fn row(text: &mut String, name: &str, value: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "  {name:<8}  {value}");
+}

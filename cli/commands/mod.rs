@@ -1,0 +1,11 @@
+//! The subcommands, one in each file.
+
+mod compact;
+mod introspect;
+mod should_compact;
+mod strategies;
+
+pub(crate) use compact::CompactCommand;
+pub(crate) use introspect::IntrospectCommand;
+pub(crate) use should_compact::ShouldCompactCommand;
+pub(crate) use strategies::StrategiesCommand;

@@ -1,0 +1,127 @@
+use baler_host::{AttemptResult, Decision};
+use clap::Args;
+use serde_json::json;
+
+use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
+use crate::exit::{Exit, Failure};
+use crate::figures::{cleaned, number};
+use crate::output::{self, Messages};
+use crate::settings::{self, HostSettings};
+use crate::{chain, input};
+
+/// Ask whether it is time to compact a conversation
+///
+/// Prints `compact` or `wait` and who decided it. A strategy without an opinion, or one that
+/// fails, leaves it to baler: it is time when the conversation is over its budget.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct ShouldCompactCommand {
+    #[command(flatten)]
+    conversation: ConversationArguments,
+
+    /// Who is asked: the name of a strategy (`baler strategies` lists them), or a .wasm file
+    #[arg(short, long, value_name = "NAME|FILE.wasm", default_value = chain::DEFAULT, help_heading = "Strategy")]
+    strategy: String,
+
+    /// Config of the strategy: JSON, or @FILE for a file that holds it
+    #[arg(long, value_name = "JSON|@FILE", help_heading = "Strategy")]
+    config: Option<String>,
+
+    #[command(flatten)]
+    goal: GoalArguments,
+
+    /// Print the answer as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+
+    /// Print nothing but errors: the exit code tells
+    #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
+    quiet: bool,
+
+    /// Show the strategy's reason in its own words. It may quote the conversation, and nothing
+    /// of it is to be trusted
+    #[arg(long, help_heading = "Output")]
+    words: bool,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+const AFTER: &str = "\
+Examples:
+  baler should-compact request.json --budget 100000
+  baler should-compact request.json -q --budget 80% && baler compact request.json -o request.json
+
+Exit codes:
+  0  it is time
+  1  baler itself failed
+  2  wrong use: an unknown option or name, a config or strategy file that cannot be used
+  3  not yet
+  5  wrong input: the conversation breaks a rule of its format, or cannot be read";
+
+impl ShouldCompactCommand {
+    pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        let messages = Messages {
+            quiet: self.quiet || self.json,
+        };
+        let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
+        let config = self.config.as_deref().map(settings::config).transpose()?;
+        let source = chain::find(&self.strategy)?;
+        let document = input::read(self.conversation.file.as_deref(), "should-compact")?;
+        input::warm_up(tokenizer.as_ref(), &document);
+
+        let settings = HostSettings {
+            format: self.conversation.format.0,
+            tokenizer,
+            archive: None,
+        };
+        let host = self.sandbox.host(settings, messages)?;
+        let mut strategy = source.load(&host, self.sandbox.limits()).await?;
+        if let Some(config) = &config {
+            strategy = chain::configured(&host, &strategy, config).await?;
+        }
+        let conversation = input::conversation(&host, document)?;
+        self.goal.check_pins(&conversation)?;
+        if !conversation.violations().is_empty() {
+            input::tell_violations(&conversation);
+            return Ok(Exit::WrongInput);
+        }
+
+        let request = self.goal.request();
+        let answer = host.should_compact(&conversation, &strategy, &request).await;
+        let verdict = if answer.is_time { "compact" } else { "wait" };
+        let name = cleaned(strategy.name());
+        let (by_strategy, reason) = match &answer.decision {
+            Decision::Compact(reason) => (true, reason.as_str()),
+            Decision::Wait(reason) => (!answer.is_time, reason.as_str()),
+            Decision::HostDecides => (false, ""),
+        };
+        if let AttemptResult::Fault { fault } = &answer.attempt.result {
+            messages.warn(&format!("{name} was asked and failed: {fault}\n  → {}", fault.remedy()));
+        }
+        if self.json {
+            let answer = json!({
+                "decision": verdict,
+                "decided-by": if by_strategy { &name } else { "baler" },
+                "tokens": conversation.tokens(),
+                "attempt": answer.attempt,
+            });
+            output::document(&[&format!("{answer}\n")])?;
+        } else if !self.quiet {
+            let who = if by_strategy {
+                format!("{name} decides")
+            } else if matches!(answer.decision, Decision::Wait(_)) {
+                format!("{name} would wait, but it is required")
+            } else {
+                let over = if answer.is_time { "over" } else { "within" };
+                format!("baler decides: {} tokens, {over} the budget: {}", number(conversation.tokens()), self.goal.budget.typed)
+            };
+            output::words(&format!("{verdict}: {who}\n"))?;
+            if self.words && !reason.is_empty() {
+                let reason: String = cleaned(reason).chars().take(2_000).collect();
+                output::words(&format!("  it says: {reason}\n"))?;
+            }
+        }
+        Ok(if answer.is_time { Exit::Done } else { Exit::Unchanged })
+    }
+}

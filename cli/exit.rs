@@ -1,0 +1,82 @@
+//! How a run ends: exit codes, and failures that know theirs.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use baler_host::HostError;
+
+/// The exit codes, as help texts tell them.
+pub(crate) const OF_COMPACT: &str = "\
+Exit codes:
+  0  compacted
+  1  baler itself failed: a file cannot be written, the sandbox cannot be made
+  2  wrong use: an unknown option or name, a config or strategy file that cannot be used
+  3  nothing to do: the conversation comes back unchanged
+  4  compacted, but by a fallback and not by the strategy that was asked for
+  5  wrong input: the conversation breaks a rule of its format (it comes back unchanged), or
+     it cannot be read at all (nothing comes back)";
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done = 0,
+    HostFailed = 1,
+    WrongUse = 2,
+    Unchanged = 3,
+    FellBack = 4,
+    WrongInput = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a run ended early.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) error: anyhow::Error,
+}
+
+impl Failure {
+    /// The person who called is to blame.
+    pub(crate) fn wrong_use(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            exit: Exit::WrongUse,
+            error: error.into(),
+        }
+    }
+
+    /// The conversation is to blame.
+    pub(crate) fn wrong_input(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            exit: Exit::WrongInput,
+            error: error.into(),
+        }
+    }
+
+    /// The message, causes included.
+    pub(crate) fn message(&self) -> String {
+        let mut message = String::new();
+        // Writing to a string cannot fail.
+        let _ = write!(message, "{:#}", self.error);
+        message
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self {
+            exit: Exit::HostFailed,
+            error,
+        }
+    }
+}
+
+impl From<HostError> for Failure {
+    fn from(error: HostError) -> Self {
+        anyhow::Error::from(error).into()
+    }
+}

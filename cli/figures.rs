@@ -1,0 +1,85 @@
+//! Figures and foreign words, as people see them.
+
+use std::time::Duration;
+
+/// A number with its thousands apart.
+pub(crate) fn number(number: impl TryInto<u64>) -> String {
+    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `1 unit`, `2 units`.
+pub(crate) fn count(how_many: usize, what: &str) -> String {
+    let plural = if how_many == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", number(how_many as u64))
+}
+
+/// Bytes in the unit that suits them.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    for (unit, size) in UNITS {
+        if bytes >= size {
+            let whole = bytes / size;
+            let tenths = bytes % size * 10 / size;
+            return if tenths == 0 {
+                format!("{whole} {unit}")
+            } else {
+                format!("{whole}.{tenths} {unit}")
+            };
+        }
+    }
+    format!("{bytes} B")
+}
+
+/// A time in the unit that suits it.
+pub(crate) fn time(time: Duration) -> String {
+    let tenths = |number: u128, unit: &str| match number % 10 {
+        0 => format!("{} {unit}", number / 10),
+        rest => format!("{}.{rest} {unit}", number / 10),
+    };
+    match time.as_micros() {
+        micros @ 0..1_000 => format!("{micros} µs"),
+        micros @ 1_000..1_000_000 => tenths(micros / 100, "ms"),
+        micros => tenths(micros / 100_000, "s"),
+    }
+}
+
+/// Words that a stranger wrote, so that a terminal shows them and does nothing else: without
+/// control characters, and without those that turn the direction of writing or show nothing.
+pub(crate) fn cleaned(text: &str) -> String {
+    text.chars()
+        .map(|c| if c == '\n' || c == '\t' { ' ' } else { c })
+        .filter(|c| {
+            !c.is_control()
+                && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_read_well() {
+        assert_eq!(number(1_234_567u64), "1,234,567");
+        assert_eq!(number(999u64), "999");
+        assert_eq!(count(1, "unit"), "1 unit");
+        assert_eq!(bytes(1_536), "1.5 KiB");
+        assert_eq!(bytes(64 << 20), "64 MiB");
+        assert_eq!(time(Duration::from_micros(1_250)), "1.2 ms");
+        assert_eq!(time(Duration::from_secs(2)), "2 s");
+    }
+
+    #[test]
+    fn a_strangers_words_do_nothing_to_a_terminal() {
+        assert_eq!(cleaned("a\u{1b}[31mb\u{202e}c\nd\u{7}"), "a[31mbc d");
+    }
+}

@@ -1,0 +1,242 @@
+//! What people see of a receipt.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use baler_host::{
+    Attempt, AttemptResult, ComponentInfo, Limits, Outcome, Permission, Receipt, Strategy, Tokens,
+    Usage, Words,
+};
+
+use crate::figures::{self, cleaned, number};
+use crate::output::{BAD, BOLD, CHANGED, FAINT, GOOD, styled};
+
+/// What a summary is about, beside the receipt.
+#[derive(Debug)]
+pub(crate) struct Circumstances<'a> {
+    pub(crate) chain: &'a [Strategy],
+    pub(crate) archive: Option<&'a Path>,
+    pub(crate) is_dry_run: bool,
+}
+
+/// Whether another strategy than the first of the chain made the result.
+pub(crate) fn fell_back(receipt: &Receipt, chain: &[Strategy]) -> bool {
+    let first = chain.first().map(Strategy::name);
+    receipt.fell_back || (receipt.outcome == Outcome::Compacted && receipt.strategy.as_deref() != first)
+}
+
+/// The receipt in words.
+pub(crate) fn text(receipt: &Receipt, circumstances: &Circumstances<'_>) -> String {
+    let mut text = headline(receipt, circumstances);
+    text.push('\n');
+    sizes(&mut text, receipt);
+    for attempt in &receipt.attempts {
+        tell_attempt(&mut text, attempt, circumstances.chain);
+    }
+    if receipt.outcome == Outcome::Compacted {
+        tell_archive(&mut text, receipt, circumstances);
+    }
+    text
+}
+
+fn headline(receipt: &Receipt, circumstances: &Circumstances<'_>) -> String {
+    match receipt.outcome {
+        Outcome::Compacted => {
+            let strategy = cleaned(receipt.strategy.as_deref().unwrap_or_default());
+            let verb = if circumstances.is_dry_run { "would be compacted" } else { "compacted" };
+            if fell_back(receipt, circumstances.chain) {
+                let why = if receipt.tokens.below_floor {
+                    "the budget is below the floor, so only what has to stay stays"
+                } else {
+                    "a fallback"
+                };
+                format!("{} by {strategy}: {why}", styled(CHANGED.bold(), verb))
+            } else {
+                format!("{} by {strategy}", styled(GOOD.bold(), verb))
+            }
+        }
+        Outcome::Unchanged(why) => format!("{}: {}", styled(BOLD, "unchanged"), why.words()),
+        _ => styled(BOLD, "done"),
+    }
+}
+
+fn sizes(text: &mut String, receipt: &Receipt) {
+    let Tokens {
+        before,
+        after,
+        budget,
+        floor,
+        overhead,
+        ..
+    } = receipt.tokens;
+    let changes = [
+        ("tokens", before as usize, after as usize),
+        ("bytes", receipt.bytes.before, receipt.bytes.after),
+        ("messages", receipt.messages.before, receipt.messages.after),
+    ];
+    let figures = changes.map(|(what, before, after)| (what, number(before as u64), number(after as u64)));
+    let wide = |column: fn(&(&str, String, String)) -> usize| figures.iter().map(column).max().unwrap_or(0);
+    let (before_wide, after_wide) = (wide(|row| row.1.len()), wide(|row| row.2.len()));
+    let is_compacted = receipt.outcome == Outcome::Compacted;
+    for ((what, before, after), (_, old, new)) in figures.iter().zip(changes) {
+        let line = if is_compacted {
+            let share = if old == 0 { 0.0 } else { new as f64 / old as f64 * 100.0 };
+            format!("{before:>before_wide$} → {after:>after_wide$}  {}", styled(FAINT, &format!("{share:>3.0}%")))
+        } else {
+            format!("{before:>before_wide$}")
+        };
+        row(text, what, &line);
+    }
+    let units = receipt.units;
+    if is_compacted {
+        row(
+            text,
+            "units",
+            &format!(
+                "{}: {} kept, {} rewritten, {} dropped; {} inserted",
+                number(units.before as u64),
+                number(units.kept as u64),
+                number(units.rewritten as u64),
+                number(units.dropped as u64),
+                figures::count(units.inserted, "text"),
+            ),
+        );
+    } else {
+        row(text, "units", &number(units.before as u64));
+    }
+    let over = if after > budget { styled(CHANGED, "  the result is over it") } else { String::new() };
+    row(
+        text,
+        "budget",
+        &format!(
+            "{} tokens{}{}",
+            number(budget),
+            styled(FAINT, &format!("  floor {}, overhead {}", number(floor), number(overhead))),
+            if is_compacted { over } else { String::new() }
+        ),
+    );
+    row(text, "counted", &format!("{} with {}", receipt.format, receipt.tokenizer));
+}
+
+fn row(text: &mut String, name: &str, value: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "  {name:<8}  {value}");
+}
+
+fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
+    let name = styled(BOLD, &cleaned(&attempt.strategy));
+    let mut more = Vec::new();
+    let said = match &attempt.result {
+        AttemptResult::Accepted => styled(GOOD, "its plan was carried out"),
+        AttemptResult::Declined => styled(CHANGED, "it says that nothing should be done"),
+        AttemptResult::Fault { fault } => {
+            more.push(fault.remedy().to_owned());
+            styled(BAD, &fault.to_string())
+        }
+        AttemptResult::Failure { failure } => {
+            more.push("check its config, or ask its author; --words shows what it says".to_owned());
+            styled(BAD, &failure.to_string())
+        }
+        AttemptResult::Host { error } => {
+            more.push("the strategy is not to blame; try again, or with lower limits".to_owned());
+            styled(BAD, &cleaned(error))
+        }
+        AttemptResult::Quarantined => styled(BAD, "it faulted too often and rests"),
+        _ => styled(BAD, "it came to nothing"),
+    };
+    let _ = writeln!(text, "\n{name}: {said}");
+    for line in more {
+        let _ = writeln!(text, "  → {line}");
+    }
+    if let Some(component) = &attempt.component {
+        let limits = chain
+            .iter()
+            .find(|strategy| strategy.name() == attempt.strategy)
+            .map_or_else(Limits::default, |strategy| *strategy.limits());
+        row(text, "is", &format!("{} {}", short_digest(component), styled(FAINT, &component.contract)));
+        row(text, "may", &permissions(component));
+        row(text, "used", &usage(&attempt.usage, &limits));
+    } else {
+        row(text, "used", &time_of(&attempt.usage));
+    }
+    if attempt.usage.log_lines > 0 && attempt.words.is_none() {
+        let lines = usize::try_from(attempt.usage.log_lines).unwrap_or(usize::MAX);
+        row(text, "logged", &format!("{}; --words shows them", figures::count(lines, "line")));
+    }
+    for metric in &attempt.metrics {
+        // Names and values are a stranger's.
+        let value = serde_json::to_string(&metric.value).unwrap_or_default();
+        row(text, "figure", &format!("{} {}", cleaned(&metric.name), cleaned(&value)));
+    }
+    if let Some(words) = &attempt.words {
+        tell_words(text, words);
+    }
+}
+
+fn tell_words(text: &mut String, words: &Words) {
+    if let Some(reason) = &words.reason {
+        row(text, "says", &cleaned(reason));
+    }
+    for line in &words.log {
+        let level = format!("{:?}", line.level).to_lowercase();
+        row(text, "logs", &format!("{} {}", styled(FAINT, &level), cleaned(&line.text)));
+    }
+}
+
+/// As much of the digest as tells components apart at a glance.
+pub(crate) fn short_digest(component: &ComponentInfo) -> String {
+    component.digest.chars().take("sha256:".len() + 12).collect()
+}
+
+/// What a component may do, in words.
+pub(crate) fn permissions(component: &ComponentInfo) -> String {
+    if component.permissions.is_empty() {
+        return "only compute".to_owned();
+    }
+    let words: Vec<&str> = component
+        .permissions
+        .iter()
+        .map(|permission| match permission {
+            Permission::Conversation => "read the conversation",
+            Permission::Tokenizer => "count tokens",
+            Permission::Log => "log",
+            other => other.name(),
+        })
+        .collect();
+    words.join(", ")
+}
+
+fn usage(usage: &Usage, limits: &Limits) -> String {
+    let fuel = match usage.fuel {
+        Some(fuel) => number(fuel),
+        None => "not known".to_owned(),
+    };
+    format!(
+        "fuel {fuel} of {}; {} of {}; {} of {} of memory; {} of the host",
+        number(limits.fuel),
+        time_of(usage),
+        figures::time(limits.time),
+        figures::bytes(usage.memory_bytes),
+        figures::bytes(limits.memory as u64),
+        figures::count(usize::try_from(usage.host_calls).unwrap_or(usize::MAX), "call"),
+    )
+}
+
+fn time_of(usage: &Usage) -> String {
+    figures::time(Duration::from_micros(usage.time_us))
+}
+
+fn tell_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstances<'_>) {
+    let told = match (&receipt.archive, circumstances.archive) {
+        (Some(archived), Some(folder)) => format!(
+            "what left can be had back: {} {} in `{}`",
+            figures::count(archived.len(), "unit"),
+            if circumstances.is_dry_run { "would be stored" } else { "stored" },
+            folder.display()
+        ),
+        _ if circumstances.is_dry_run => "what leaves could not be had back: there is no --archive".to_owned(),
+        _ => "what left cannot be had back: there is no --archive".to_owned(),
+    };
+    let _ = writeln!(text, "\n{told}");
+}

@@ -1,0 +1,167 @@
+//! From what was typed to what it means: a host, limits and a request.
+
+use std::env;
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use baler_host::{
+    Archive, Compiler, Conversation, EngineLimits, Format, Host, HostError, Limits, Pins, Request,
+    Tokenizer,
+};
+
+use crate::arguments::{GoalArguments, SandboxArguments};
+use crate::exit::Failure;
+use crate::output::Messages;
+
+/// What a host is made with.
+#[derive(Debug, Default)]
+pub(crate) struct HostSettings {
+    pub(crate) format: Option<Format>,
+    /// None where it goes by the model.
+    pub(crate) tokenizer: Option<Tokenizer>,
+    pub(crate) archive: Option<Archive>,
+}
+
+impl SandboxArguments {
+    /// What each guest of a chain may use.
+    pub(crate) fn limits(&self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            fuel: self.fuel.unwrap_or(default.fuel),
+            time: self.timeout.unwrap_or(default.time),
+            memory: self.memory.unwrap_or(default.memory),
+            ..default
+        }
+    }
+
+    fn engine_limits(&self) -> EngineLimits {
+        let default = EngineLimits::default();
+        EngineLimits {
+            // One conversation, one strategy at a time.
+            concurrent_calls: 1,
+            memory: default.memory.max(self.limits().memory),
+            ..default
+        }
+    }
+
+    /// A host, with the state folder where one can be used. Without one it goes on; but one
+    /// that others can write into is no inconvenience but a danger, and an error.
+    pub(crate) fn host(&self, settings: HostSettings, messages: Messages) -> Result<Host, Failure> {
+        let HostSettings {
+            format,
+            tokenizer,
+            archive,
+        } = settings;
+        let builder = || {
+            let mut builder = Host::builder()
+                .limits(self.engine_limits())
+                .compiler(Compiler::ThisProgram);
+            if let Some(format) = format {
+                builder = builder.format(format);
+            }
+            if let Some(tokenizer) = &tokenizer {
+                builder = builder.tokenizer(tokenizer.clone());
+            }
+            if let Some(archive) = &archive {
+                builder = builder.archive(archive.clone());
+            }
+            builder
+        };
+        let why = match self.state_folder() {
+            None => "neither $XDG_STATE_HOME nor $HOME says where".to_owned(),
+            Some(folder) => match builder().state(&folder).build() {
+                Ok(host) => match room_for_code(&folder) {
+                    Ok(()) => return Ok(host),
+                    Err(error) => format!("`{}`: {error}", folder.display()),
+                },
+                Err(HostError::Io { source, path, .. })
+                    if source.kind() != ErrorKind::InvalidData =>
+                {
+                    format!("`{}`: {source}", path.display())
+                }
+                Err(error) => return Err(error.into()),
+            },
+        };
+        messages.warn(&format!(
+            "going on without a state folder ({why}): later runs will take summaries of this one for ordinary messages, and strategies are compiled anew each time; name another folder with --state"
+        ));
+        Ok(builder().build()?)
+    }
+
+    fn state_folder(&self) -> Option<PathBuf> {
+        let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
+        self.state
+            .clone()
+            .or_else(|| variable("BALER_STATE").map(PathBuf::from))
+            .or_else(|| {
+                variable("XDG_STATE_HOME")
+                    .map(PathBuf::from)
+                    // As its specification wants it.
+                    .filter(|folder| folder.is_absolute())
+                    .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".local/state")))
+                    .map(|folder| folder.join("baler"))
+            })
+    }
+}
+
+/// Makes the folder that the host keeps compiled strategies in: it does so itself only when
+/// the first one is loaded, which is too late to go on without.
+fn room_for_code(state: &Path) -> std::io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(state.join("compiled"))
+}
+
+impl GoalArguments {
+    /// The request, without what belongs to one command.
+    pub(crate) fn request(&self) -> Request {
+        Request {
+            budget: self.budget.budget,
+            pins: self.pin.0.clone(),
+            context_window: self.context_window.unwrap_or(0),
+            required: self.required,
+            ..Request::default()
+        }
+    }
+
+    /// Pins are numbers of units, which only the conversation tells.
+    pub(crate) fn check_pins(&self, conversation: &Conversation) -> Result<(), Failure> {
+        let units = conversation.units().len();
+        let Pins::Units(pinned) = &self.pin.0 else {
+            return Ok(());
+        };
+        match pinned.iter().find(|unit| **unit >= units) {
+            None => Ok(()),
+            Some(unit) => Err(Failure::wrong_use(anyhow::anyhow!(
+                "unit {unit} cannot be pinned: the conversation has {}; `baler compact --dry-run` shows them",
+                match units {
+                    0 => "no units".to_owned(),
+                    1 => "one unit, number 0".to_owned(),
+                    units => format!("units 0 to {}", units - 1),
+                }
+            ))),
+        }
+    }
+}
+
+/// The tokenizer called so; none for `auto`.
+pub(crate) fn tokenizer(name: &str) -> Result<Option<Tokenizer>, Failure> {
+    if name == "auto" {
+        return Ok(None);
+    }
+    Tokenizer::named(name).map(Some).map_err(Failure::wrong_use)
+}
+
+/// A config that was typed, or is in a file named after `@`.
+pub(crate) fn config(typed: &str) -> Result<String, Failure> {
+    match typed.strip_prefix('@') {
+        None => Ok(typed.to_owned()),
+        Some(file) => std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read the config `{file}`"))
+            .map_err(Failure::wrong_use),
+    }
+}

@@ -1,0 +1,19 @@
+//! The host and its strategies, end to end.
+
+/// Hosts, conversations and checks that the tests share.
+mod support;
+
+/// One test for each hostile guest: the fault, or why it is harmless.
+mod hostile;
+/// I1 to I9 of ARCHITECTURE.md, one by one.
+mod invariants;
+/// Random conversations and random plans.
+mod properties;
+/// What the sandbox promises beside faults: limits, cache, cancelling, quarantine.
+mod sandbox;
+/// The strategies that ship with baler, as guests.
+mod strategies;
+/// Recorded conversations, where there are some.
+mod corpus;
+/// Published files agree with the code; the example program and the guests' own tests run.
+mod published;
