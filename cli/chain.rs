@@ -119,8 +119,14 @@ pub(crate) async fn configured(
 
 fn cannot_use(shown: &str, error: LoadError) -> Failure {
     let is_ours = matches!(error, LoadError::NoCompiler { .. });
+    let hint = match error {
+        LoadError::Empty | LoadError::NotWasm | LoadError::Malformed { .. } | LoadError::NoStrategy => {
+            "; give the .wasm component of a strategy, whole as its author made it"
+        }
+        _ => "",
+    };
     let told = anyhow!(
-        "cannot use `{}`: {}",
+        "cannot use `{}`: {}{hint}",
         figures::cleaned(shown),
         figures::cleaned(&error.to_string())
     );
@@ -143,7 +149,7 @@ fn name_of(file: &Path) -> String {
 
 fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = figures::cleaned(&file.to_string_lossy());
-    let metadata = fs::metadata(file).with_context(|| format!("cannot read the strategy `{shown}`"))?;
+    let metadata = fs::metadata(file).with_context(|| unreadable(&shown))?;
     if metadata.is_dir() {
         return Err(anyhow!("`{shown}` is a folder; name a strategy's .wasm file"));
     }
@@ -156,8 +162,12 @@ fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
     File::open(file)
         // The host refuses what has more than the limit, so one byte more is enough to know.
         .and_then(|file| file.take(limit as u64 + 1).read_to_end(&mut bytes))
-        .with_context(|| format!("cannot read the strategy `{shown}`"))?;
+        .with_context(|| unreadable(&shown))?;
     Ok(bytes)
+}
+
+fn unreadable(shown: &str) -> String {
+    format!("cannot read the strategy `{shown}`; name a readable .wasm file, or one that `baler strategies` lists")
 }
 
 fn unknown(named: &str) -> anyhow::Error {

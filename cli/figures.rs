@@ -63,6 +63,16 @@ pub(crate) fn cleaned(text: &str) -> String {
         .collect()
 }
 
+/// A stranger's words as [`cleaned`], and no more of them than anybody reads.
+pub(crate) fn shortened(text: &str) -> String {
+    const LENGTH: usize = 500;
+    let mut short: String = cleaned(text).chars().take(LENGTH).collect();
+    if text.chars().count() > LENGTH {
+        short.push('…');
+    }
+    short
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,9 @@ const VIOLATIONS: usize = 20;
 pub(crate) fn read(file: Option<&Path>, command: &str) -> Result<Vec<u8>, Failure> {
     let bytes = match file.filter(|file| *file != Path::new("-")) {
         Some(file) => {
-            from_file(file).with_context(|| format!("cannot read `{}`", file.display()))
+            from_file(file).with_context(|| {
+                format!("cannot read `{}`; name a readable file, or `-` for standard input", file.display())
+            })
         }
         None if file.is_none() && io::stdin().is_terminal() => {
             return Err(Failure::wrong_use(anyhow!(
@@ -40,7 +42,7 @@ pub(crate) fn read(file: Option<&Path>, command: &str) -> Result<Vec<u8>, Failur
 fn from_file(file: &Path) -> anyhow::Result<Vec<u8>> {
     let metadata = fs::metadata(file)?;
     if metadata.is_dir() {
-        return Err(anyhow!("it is a folder; name the file of a conversation"));
+        return Err(anyhow!("it is a folder"));
     }
     if metadata.len() > LIMIT {
         return Err(too_large());

@@ -1,5 +1,6 @@
 //! Where things go: documents to standard output or files, words for people to standard error.
 
+use std::error::Error as _;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal as _, Write};
@@ -129,7 +130,11 @@ impl WholeFile {
             // As any new file, the umask taken off; a temporary one is its owner's alone.
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         }
-        let written = builder.tempfile_in(folder)?;
+        let written = builder.tempfile_in(folder).map_err(|error| {
+            // Without the temporary file's name, which says nothing to anybody.
+            let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            anyhow!("{why}; name a file in a folder that is there and that you may write to")
+        })?;
         if let Some(before) = before {
             fs::set_permissions(written.path(), before.permissions())?;
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use baler_host::{
-    Attempt, AttemptResult, ComponentInfo, Limits, Outcome, Permission, Receipt, Strategy, Tokens,
-    Usage, Words,
+    Attempt, AttemptResult, ComponentInfo, Fault, Limits, Metric, Outcome, Permission, Receipt, Strategy,
+    Tokens, Usage, Value, Words,
 };
 
 use crate::figures::{self, cleaned, number};
@@ -131,11 +131,12 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
         AttemptResult::Accepted => styled(GOOD, "its plan was carried out"),
         AttemptResult::Declined => styled(CHANGED, "it says that nothing should be done"),
         AttemptResult::Fault { fault } => {
-            more.push(fault.remedy().to_owned());
+            more.push(remedy(fault));
             styled(BAD, &fault.to_string())
         }
         AttemptResult::Failure { failure } => {
-            more.push("check its config, or ask its author; --words shows what it says".to_owned());
+            let hint = if attempt.words.is_none() { "; --words shows what it says" } else { "" };
+            more.push(format!("check its config, or ask its author{hint}"));
             styled(BAD, &failure.to_string())
         }
         AttemptResult::Host { error } => {
@@ -164,14 +165,24 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
         let lines = usize::try_from(attempt.usage.log_lines).unwrap_or(usize::MAX);
         row(text, "logged", &format!("{}; --words shows them", figures::count(lines, "line")));
     }
-    for metric in &attempt.metrics {
-        // Names and values are a stranger's.
-        let value = serde_json::to_string(&metric.value).unwrap_or_default();
-        row(text, "figure", &format!("{} {}", cleaned(&metric.name), cleaned(&value)));
+    if !attempt.metrics.is_empty() {
+        let metrics: Vec<String> = attempt.metrics.iter().map(metric).collect();
+        row(text, "reports", &metrics.join(", "));
     }
     if let Some(words) = &attempt.words {
         tell_words(text, words);
     }
+}
+
+/// A figure of a strategy's own. Its name and words are a stranger's.
+pub(crate) fn metric(metric: &Metric) -> String {
+    let value = match &metric.value {
+        Value::Count(count) => number(*count),
+        Value::Ratio(ratio) => ratio.to_string(),
+        Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        Value::Text(text) => format!("`{}`", cleaned(text)),
+    };
+    format!("{} {value}", cleaned(&metric.name))
 }
 
 fn tell_words(text: &mut String, words: &Words) {
@@ -182,6 +193,18 @@ fn tell_words(text: &mut String, words: &Words) {
         let level = format!("{:?}", line.level).to_lowercase();
         row(text, "logs", &format!("{} {}", styled(FAINT, &level), cleaned(&line.text)));
     }
+}
+
+/// What to do about a fault, with the option that does it.
+pub(crate) fn remedy(fault: &Fault) -> String {
+    let option = match fault {
+        Fault::OutOfFuel { .. } => " (--fuel)",
+        Fault::Timeout { .. } => " (--timeout)",
+        Fault::Memory { .. } => " (--memory)",
+        Fault::OverBudget { .. } => " (--budget, --config)",
+        _ => "",
+    };
+    format!("{}{option}", fault.remedy())
 }
 
 /// As much of the digest as tells components apart at a glance.

@@ -1,6 +1,6 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use baler_host::{Archive, Compaction, Conversation, Outcome, Request, Strategy, Unchanged};
 use clap::Args;
 use serde_json::json;
@@ -138,14 +138,23 @@ impl CompactCommand {
         Ok(exit_of(&compaction, &chain))
     }
 
+    /// The file that the conversation goes to; none for standard output.
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|file| *file != Path::new("-"))
+    }
+
     fn files(&self) -> Result<Files, Failure> {
+        if self.receipt.as_deref() == Some(Path::new("-")) {
+            return Err(Failure::wrong_use(anyhow!(
+                "`--receipt` takes a file; for a receipt on standard output, use `--json`"
+            )));
+        }
         if self.dry_run {
             return Ok(Files::default());
         }
-        let begin = |path: &Option<PathBuf>| path.as_deref().map(WholeFile::create).transpose();
         Ok(Files {
-            output: begin(&self.output)?,
-            receipt: begin(&self.receipt)?,
+            output: self.output().map(WholeFile::create).transpose()?,
+            receipt: self.receipt.as_deref().map(WholeFile::create).transpose()?,
         })
     }
 
@@ -191,7 +200,7 @@ impl CompactCommand {
     ) -> anyhow::Result<()> {
         let receipt = serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
         let document = compaction.document();
-        let to_stdout = self.output.is_none() && !self.dry_run;
+        let to_stdout = self.output().is_none() && !self.dry_run;
         if let Some(file) = files.output {
             file.finish(document)?;
         }

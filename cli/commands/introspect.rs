@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::arguments::SandboxArguments;
 use crate::exit::{Exit, Failure};
-use crate::figures::{self, cleaned, number};
+use crate::figures::{self, cleaned, number, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
-use crate::receipt::permissions;
+use crate::receipt::{metric, permissions, remedy};
 use crate::settings::{self, HostSettings};
 use crate::chain;
 
@@ -74,7 +74,7 @@ impl IntrospectCommand {
 
 fn cannot_say(strategy: &Strategy, error: &IntrospectError) -> Failure {
     let remedy = match error {
-        IntrospectError::Fault(fault) => format!("\n  → {}", fault.remedy()),
+        IntrospectError::Fault(fault) => format!("\n  → {}", remedy(fault)),
         _ => String::new(),
     };
     let told = anyhow!(
@@ -125,10 +125,10 @@ fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool)
 fn claims(text: &mut String, said: &Introspection) {
     let list = |words: &[String]| match words {
         [] => "none".to_owned(),
-        words => words.iter().map(|word| cleaned(word)).collect::<Vec<_>>().join(", "),
+        words => shortened(&words.join(", ")),
     };
-    row(text, "name", &format!("{} {}", cleaned(&said.name), cleaned(&said.version)));
-    row(text, "does", &cleaned(&said.description));
+    row(text, "name", &format!("{} {}", shortened(&said.name), shortened(&said.version)));
+    row(text, "does", &shortened(&said.description));
     let asks: Vec<String> = [
         said.timeout_ms.map(|ms| format!("--timeout {ms}ms")),
         said.memory_mib.map(|mib| format!("--memory {mib}MiB")),
@@ -145,9 +145,8 @@ fn claims(text: &mut String, said: &Introspection) {
     row(text, "asks for", &asks);
     row(text, "reasons", &list(&said.reason_codes));
     row(text, "figures", &list(&said.metric_names));
-    for metric in &said.metadata {
-        let value = serde_json::to_string(&metric.value).unwrap_or_default();
-        row(text, "tells", &format!("{}: {}", cleaned(&metric.name), cleaned(&value)));
+    for told in &said.metadata {
+        row(text, "tells", &metric(told));
     }
     if said.config_schema.trim().is_empty() {
         row(text, "config", "takes none");

@@ -4,8 +4,9 @@ use serde_json::json;
 
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{Exit, Failure};
-use crate::figures::{cleaned, number};
+use crate::figures::{cleaned, number, shortened};
 use crate::output::{self, Messages};
+use crate::receipt::remedy;
 use crate::settings::{self, HostSettings};
 use crate::{chain, input};
 
@@ -97,7 +98,7 @@ impl ShouldCompactCommand {
             Decision::HostDecides => (false, ""),
         };
         if let AttemptResult::Fault { fault } = &answer.attempt.result {
-            messages.warn(&format!("{name} was asked and failed: {fault}\n  → {}", fault.remedy()));
+            messages.warn(&format!("{name} was asked and failed: {fault}\n  → {}", remedy(fault)));
         }
         if self.json {
             let answer = json!({
@@ -118,8 +119,7 @@ impl ShouldCompactCommand {
             };
             output::words(&format!("{verdict}: {who}\n"))?;
             if self.words && !reason.is_empty() {
-                let reason: String = cleaned(reason).chars().take(2_000).collect();
-                output::words(&format!("  it says: {reason}\n"))?;
+                output::words(&format!("  it says: {}\n", shortened(reason)))?;
             }
         }
         Ok(if answer.is_time { Exit::Done } else { Exit::Unchanged })

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::arguments::SandboxArguments;
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
-use crate::figures::{self, cleaned};
+use crate::figures::{self, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
 use crate::receipt::short_digest;
 use crate::settings::HostSettings;
@@ -57,7 +57,7 @@ impl StrategiesCommand {
             let strategy = Source::bundled(bundled).load(&host, self.sandbox.limits()).await?;
             let said = host.introspect(&strategy, None).await.map_err(anyhow::Error::from)?;
             list.push(Listed {
-                description: cleaned(&said.description),
+                description: shortened(&said.description),
                 strategy,
             });
         }

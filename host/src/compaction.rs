@@ -9,7 +9,7 @@ use crate::fault::{Declared, Fault, HostError, Quantity};
 use crate::host::Host;
 use crate::plan::{Applied, Fate, Reason, apply, check};
 use crate::receipt::{
-    Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Outcome, ReasonCode, Receipt, Tokens,
+    Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Outcome, ReasonCode, Receipt, Stages, Tokens,
     Unchanged, Units, Usage, bounded,
 };
 use crate::report::{Answer, Introspection, Metric, Report, Value};
@@ -71,10 +71,11 @@ impl Compaction {
 }
 
 /// A result that passed every check.
-struct Accepted {
-    conversation: Conversation,
-    applied: Applied,
+pub(crate) struct Accepted {
+    pub(crate) conversation: Conversation,
+    pub(crate) applied: Applied,
     reasons: Vec<Reason>,
+    stages: Stages,
 }
 
 /// What one strategy's turn came to.
@@ -118,8 +119,10 @@ impl Host {
             let turn = self.turn(&strategy, &situation, &mut attempt).await;
             record.attempts.push(attempt);
             match turn {
-                Turn::Accepted(accepted) => {
+                Turn::Accepted(mut accepted) => {
+                    let start = Instant::now();
                     let archived = self.archive(conversation, &accepted.applied)?;
+                    accepted.stages.archive_us = micros(start);
                     return Ok(record.compacted(&strategy, *accepted, archived));
                 }
                 Turn::Declined if !request.required => {
@@ -188,6 +191,7 @@ impl Host {
                 }
                 Answer::Compacted(plan) => accept(plan, strategy, situation)
                     .map(|mut accepted| {
+                        accepted.stages.strategy_us = attempt.usage.time_us;
                         declare_reasons(strategy, &mut accepted.reasons, said);
                         Some(Box::new(accepted))
                     })
@@ -293,13 +297,19 @@ fn over(conversation: &Conversation, situation: &Situation, tokens: u32) -> Opti
 }
 
 /// From a plan to a result that passed every check.
-fn accept(
+pub(crate) fn accept(
     plan: crate::plan::Plan,
     strategy: &Strategy,
     situation: &Situation,
 ) -> Result<Accepted, Fault> {
+    let mut stages = Stages::default();
+    let start = Instant::now();
     let checked = check(plan, strategy.name(), situation, strategy.limits().of_plan())?;
+    stages.check_us = micros(start);
+    let start = Instant::now();
     let applied = apply(&checked, situation);
+    stages.apply_us = micros(start);
+    let start = Instant::now();
     let before = &situation.conversation;
     // The result is read like any other document: what it holds is what counts, not what we
     // think that we wrote.
@@ -322,10 +332,12 @@ fn accept(
             after: after.tokens(),
         });
     }
+    stages.verify_us = micros(start);
     Ok(Accepted {
         conversation: after,
         applied,
         reasons: checked.reasons,
+        stages,
     })
 }
 
@@ -359,6 +371,7 @@ impl Record<'_> {
             conversation,
             applied,
             reasons,
+            stages,
         } = accepted;
         let fell_back = self.attempts.len() > 1;
         let count = |fate| applied.fates.iter().filter(|own| **own == fate).count();
@@ -381,6 +394,7 @@ impl Record<'_> {
                 })
                 .collect(),
             archive,
+            stages,
             ..self.receipt(Outcome::Compacted, &conversation)
         };
         Compaction {
@@ -433,6 +447,7 @@ impl Record<'_> {
             failures_in_a_row: self.failures_in_a_row,
             violations: before.violations().to_vec(),
             time_us: micros(self.start),
+            stages: Stages::default(),
         }
     }
 }

@@ -65,7 +65,7 @@ pub use marks::SecretKey;
 pub use plan::Fate;
 pub use receipt::{
     Archived, Attempt, AttemptResult, BeforeAfter, ComponentInfo, LogLine, Outcome, ReasonCode,
-    Receipt, Tokens, Unchanged, Units, Usage, Words,
+    Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
 };
 pub use report::{Decision, Introspection, Metric, Value};
 pub use sandbox::{Compiler, LoadError, LogLevel, Permission, serve_as_compiler};

@@ -49,6 +49,24 @@ pub struct Receipt {
     pub violations: Vec<Violation>,
     /// Time on the clock, in microseconds.
     pub time_us: u64,
+    /// Where that time went, for the strategy whose result it is.
+    pub stages: Stages,
+}
+
+/// Time on the clock of each stage, in microseconds.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Stages {
+    /// The strategy itself, its sandbox included.
+    pub strategy_us: u64,
+    /// Checking its plan.
+    pub check_us: u64,
+    /// Carrying it out.
+    pub apply_us: u64,
+    /// Reading, counting and checking the result.
+    pub verify_us: u64,
+    /// Storing what left.
+    pub archive_us: u64,
 }
 
 /// What came of a request.

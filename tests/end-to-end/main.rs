@@ -7,8 +7,6 @@ mod support;
 mod hostile;
 /// I1 to I9 of ARCHITECTURE.md, one by one.
 mod invariants;
-/// Random conversations and random plans.
-mod properties;
 /// What the sandbox promises beside faults: limits, cache, cancelling, quarantine.
 mod sandbox;
 /// The strategies that ship with baler, as guests.

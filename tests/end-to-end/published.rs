@@ -1,1 +1,84 @@
+use std::path::Path;
+use std::process::Command;
 
+use baler_host::Receipt;
+
+use crate::support::{chat, half, host, read};
+
+const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/receipt.schema.json");
+
+/// `BLESS=1 cargo test --test end-to-end published` writes it anew.
+#[test]
+fn the_published_schema_of_receipts_is_that_of_the_code() {
+    let schema = serde_json::to_string_pretty(&Receipt::schema()).expect("JSON") + "\n";
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(SCHEMA, &schema).expect("writes");
+    }
+    let published = std::fs::read_to_string(SCHEMA).expect("it is published");
+    assert_eq!(published, schema);
+}
+
+#[tokio::test]
+async fn receipts_obey_their_published_schema() {
+    let host = host();
+    let conversation = read(host, &chat());
+    let guest = host
+        .load("panic", baler_hostile_guests::PANIC_IN_START.wasm)
+        .await
+        .expect("loads");
+    let compaction = host
+        .compact(&conversation, &[guest], &half())
+        .await
+        .expect("no archive that could fail");
+    let receipt = serde_json::to_value(compaction.receipt()).expect("JSON");
+    let validator = jsonschema::validator_for(&Receipt::schema()).expect("a schema");
+    let problems: Vec<String> = validator
+        .iter_errors(&receipt)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(problems, Vec::<String>::new());
+}
+
+/// The guests are a workspace of their own, so that a plain `cargo test` would pass them by.
+#[test]
+fn the_guests_own_tests_pass() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest-strategies");
+    let output = nested_cargo(&workspace)
+        .args(["test", "--locked", "--quiet"])
+        .output()
+        .expect("Cargo starts");
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn the_example_program_compacts() {
+    let output = nested_cargo(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .args(["run", "--locked", "--quiet", "--example", "embed"])
+        .output()
+        .expect("Cargo starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("tokens by mask-tool-outputs"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// A Cargo with none of what this test's own Cargo set.
+fn nested_cargo(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        let is_mine = name.starts_with("CARGO_") && !["CARGO_HOME", "CARGO_TARGET_DIR"].contains(&name.as_str());
+        if is_mine || name.starts_with("RUSTC") {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir(folder);
+    command
+}

@@ -1,1 +1,131 @@
+use baler_host::{ConfigError, Fate, Permission, Strategy};
 
+use crate::support::{anthropic, assert_good, bundled, chat, host, listing, read, render, share};
+
+#[tokio::test]
+async fn they_import_nothing_but_the_contract() {
+    let host = host();
+    for strategy in baler_strategies::ALL {
+        let loaded = bundled(host, strategy.name).await;
+        let component = loaded.component().expect("a component");
+        assert_eq!(
+            component.permissions,
+            [Permission::Conversation, Permission::Tokenizer, Permission::Log],
+            "{}",
+            strategy.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn they_say_who_they_are_and_their_default_config_obeys_their_schema() {
+    let host = host();
+    for strategy in baler_strategies::ALL {
+        let loaded = bundled(host, strategy.name).await;
+        let said = host.introspect(&loaded, None).await.expect("it says");
+        assert_eq!(said.name, strategy.name);
+        host.configure(loaded, "{}").await.expect("an empty config means all defaults");
+    }
+}
+
+#[tokio::test]
+async fn a_config_with_a_typo_is_answered_with_the_field() {
+    let host = host();
+    let mask = bundled(host, "mask-tool-outputs").await;
+    let error = host.configure(mask, r#"{"kep": 3}"#).await.expect_err("a typo");
+    assert!(matches!(error, ConfigError::Invalid { .. }));
+    assert!(error.to_string().contains("'kep'"), "{error}");
+    let window = bundled(host, "sliding-window").await;
+    let error = host
+        .configure(window, r#"{"keep": {"units": 0}}"#)
+        .await
+        .expect_err("out of range");
+    assert!(error.to_string().contains("/keep"), "{error}");
+}
+
+async fn compacted(strategy: Strategy, document: &str, percent: f64) -> (String, Vec<Fate>) {
+    let host = host();
+    let conversation = read(host, document);
+    let compaction = host
+        .compact(&conversation, &[strategy], &share(percent / 100.0))
+        .await
+        .expect("no archive that could fail");
+    assert_good(&conversation, &compaction, host);
+    assert!(!compaction.receipt().fell_back, "{:?}", compaction.receipt().attempts);
+    (compaction.document().to_owned(), compaction.fates().to_vec())
+}
+
+#[tokio::test]
+async fn sliding_window_keeps_the_newest_units_beside_what_must_stay() {
+    let host = host();
+    let window = bundled(host, "sliding-window").await;
+    let window = host
+        .configure(window, r#"{"keep": {"units": 1}}"#)
+        .await
+        .expect("a good config");
+    let (document, _) = compacted(window, &chat(), 60.0).await;
+    assert_eq!(
+        render(&document),
+        "system You mend programs. Be brief.\n\
+         user Mend the parser of the tariff tables; never touch vendor/.\n\
+         assistant Done so far. c4\n\
+         tool c4 ok\n\
+         user Now run the whole suite, please.\n\
+         assistant c5,c6\n\
+         tool c5 running 212 tests\n"
+    );
+}
+
+#[tokio::test]
+async fn mask_tool_outputs_says_what_was_there() {
+    let host = host();
+    let mask = bundled(host, "mask-tool-outputs").await;
+    let mask = host.configure(mask, r#"{"keep": 0}"#).await.expect("a good config");
+    let (document, fates) = compacted(mask, &chat(), 65.0).await;
+    assert!(fates.contains(&Fate::Rewritten), "{fates:?}");
+    assert!(!fates.contains(&Fate::Dropped), "{fates:?}");
+    assert!(
+        document.contains("<baler:rewritten by=\\\"mask-tool-outputs\\\""),
+        "{}",
+        render(&document)
+    );
+    assert!(document.contains("output of read left out"), "{}", render(&document));
+    assert!(
+        document.contains("error: 3 tests failed"),
+        "what failed is said in the placeholder"
+    );
+}
+
+#[tokio::test]
+async fn pictures_in_an_output_stay_where_its_text_is_left_alone() {
+    let host = host();
+    let mask = bundled(host, "mask-tool-outputs").await;
+    let (document, _) = compacted(mask, &anthropic(), 80.0).await;
+    assert!(document.contains("iVBORw0KGgo="));
+}
+
+#[tokio::test]
+async fn a_window_over_an_anthropic_conversation_starts_with_the_user() {
+    let host = host();
+    let mut messages = vec![serde_json::json!({"role": "user", "content": "Begin."})];
+    for id in 0..8 {
+        let id = format!("t{id}");
+        messages.push(serde_json::json!({"role": "assistant", "content": [
+            {"type": "tool_use", "id": id, "name": "look", "input": {}}]}));
+        messages.push(serde_json::json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": listing("tide", 200)}]}));
+    }
+    let document = serde_json::json!({"model": "claude", "messages": messages}).to_string();
+    let conversation = read(host, &document);
+    let window = bundled(host, "sliding-window").await;
+    let request = baler_host::Request {
+        pins: baler_host::Pins::None,
+        ..share(0.3)
+    };
+    let compaction = host
+        .compact(&conversation, &[window], &request)
+        .await
+        .expect("no archive that could fail");
+    assert_good(&conversation, &compaction, host);
+    assert!(render(compaction.document()).starts_with("user Begin."));
+}

@@ -2,6 +2,8 @@
 
 mod apply;
 mod check;
+#[cfg(test)]
+mod properties;
 
 use crate::conversation::Role;
 

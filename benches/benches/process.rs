@@ -1,0 +1,87 @@
+//! The program as a process: time and peak memory of `baler compact`, and how soon the fallback
+//! answers when a guest loops. Wants `cargo build --release` first.
+#![allow(clippy::print_stdout, reason = "it is a command that prints a table")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const RUNS: usize = 15;
+
+fn main() {
+    let program = program();
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().join("state");
+    println!("medians of {RUNS} runs of `{}`", "target/release/baler compact");
+    println!("{:<52} {:>10} {:>12}", "", "ms", "peak MB");
+    let version = runs(Command::new(&program).arg("--version"));
+    println!("{:<52} {:>10.1} {:>12.1}", "baler --version (starting a process)", version.0, version.1);
+    for megabytes in [1, 4] {
+        let path = folder.path().join(format!("{megabytes}.json"));
+        std::fs::write(&path, baler_benches::agent(megabytes * 1_000_000)).expect("writes");
+        for strategy in ["native:digest", "native:truncate", "sliding-window", "mask-tool-outputs"] {
+            let (time, memory) = runs(&mut compact(&program, &state, &path, strategy));
+            println!("{:<52} {time:>10.1} {memory:>12.1}", format!("{megabytes} MB, {strategy}"));
+        }
+    }
+    let guest = folder.path().join("loop-forever.wasm");
+    std::fs::write(&guest, baler_hostile_guests::LOOP_FOREVER.wasm).expect("writes");
+    let path = folder.path().join("1.json");
+    let mut command = compact(&program, &state, &path, &guest.display().to_string());
+    command.args(["--timeout", "100ms"]);
+    let (time, memory) = runs(&mut command);
+    println!("{:<52} {time:>10.1} {memory:>12.1}", "1 MB, a guest that loops, --timeout 100ms");
+}
+
+fn compact(program: &Path, state: &Path, path: &Path, strategy: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg("compact")
+        .arg(path)
+        .args(["--strategy", strategy, "--quiet", "--state"])
+        .arg(state);
+    command
+}
+
+/// Median time in ms, and the largest peak of memory in MB.
+fn runs(command: &mut Command) -> (f64, f64) {
+    // The first run compiles what has to be compiled.
+    let mut times: Vec<f64> = (0..=RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            let status = command
+                .stdout(Stdio::null())
+                .status()
+                .expect("build it first: cargo build --release");
+            assert!(matches!(status.code(), Some(0 | 4)), "{status}");
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .skip(1)
+        .collect();
+    times.sort_by(f64::total_cmp);
+    (times[RUNS / 2], peak(command))
+}
+
+/// As GNU time reports it.
+fn peak(command: &Command) -> f64 {
+    let output = Command::new("/usr/bin/time")
+        .args(["-f", "%M"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdout(Stdio::null())
+        .output();
+    let kib = output.ok().and_then(|output| {
+        let text = String::from_utf8(output.stderr).ok()?;
+        text.lines().last()?.trim().parse::<f64>().ok()
+    });
+    kib.map_or(f64::NAN, |kib| kib * 1024.0 / 1e6)
+}
+
+/// `target/release/baler`, beside which this bench was built.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().expect("this program");
+    own.ancestors()
+        .map(|folder| folder.join("baler"))
+        .find(|program| program.is_file())
+        .expect("build it first: cargo build --release")
+}

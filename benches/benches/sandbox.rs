@@ -1,0 +1,85 @@
+//! What a call into the sandbox costs: an empty one, and `sliding-window` over conversations of
+//! growing length, beside the same code compiled natively.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use baler_host::{Budget, Host, Pins, Request, Strategy};
+use baler_strategy::Strategy as _;
+use baler_strategy::testing::Recording;
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use sliding_window::SlidingWindow;
+use tokio::runtime::Runtime;
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime")
+}
+
+fn load(host: &Host, runtime: &Runtime, name: &str) -> Strategy {
+    let bundled = baler_strategies::by_name(name).expect("it ships with baler");
+    runtime.block_on(host.load(name, bundled.wasm)).expect("loads")
+}
+
+/// `should-compact` of a strategy that has no opinion: a fresh store and instance, one call
+/// that does nothing, and all of it thrown away.
+fn empty_call(criterion: &mut Criterion) {
+    let (host, runtime) = (Host::builder().build().expect("a host"), runtime());
+    let strategy = load(&host, &runtime, "sliding-window");
+    let conversation = host.read(baler_benches::short(2)).expect("reads");
+    let request = Request::default();
+    criterion.bench_function("fresh sandbox, empty call", |bencher| {
+        bencher.iter(|| {
+            runtime.block_on(host.should_compact(black_box(&conversation), &strategy, &request))
+        });
+    });
+}
+
+fn plans(criterion: &mut Criterion) {
+    let (host, runtime) = (Host::builder().build().expect("a host"), runtime());
+    let strategy = load(&host, &runtime, "sliding-window");
+    let mut group = criterion.benchmark_group("sliding-window");
+    for units in [100, 1_000, 10_000] {
+        let conversation = host.read(baler_benches::short(units)).expect("reads");
+        let request = Request {
+            budget: Budget::Share(0.5),
+            pins: Pins::FirstUser,
+            ..Request::default()
+        };
+        group.bench_with_input(BenchmarkId::new("guest", units), &units, |bencher, _| {
+            // The strategy's own time, as receipts tell it: from the fresh store to the plan in
+            // the host's hands. Checking and applying it is in the bench `whole_way`.
+            bencher.iter_custom(|iterations| {
+                (0..iterations)
+                    .map(|_| {
+                        let chain = std::slice::from_ref(&strategy);
+                        let compaction = runtime
+                            .block_on(host.compact(black_box(&conversation), chain, &request))
+                            .expect("no archive that could fail");
+                        assert!(!compaction.receipt().fell_back);
+                        Duration::from_micros(compaction.receipt().stages.strategy_us)
+                    })
+                    .sum()
+            });
+        });
+        let recording = (0..units).fold(Recording::new(), |recording, unit| match unit % 2 {
+            0 => recording.user("question"),
+            _ => recording.step("answer", []),
+        });
+        let config = sliding_window::Config::default();
+        let total: u32 = recording.situation(0).used;
+        let situation = recording.situation(total / 2);
+        group.bench_with_input(BenchmarkId::new("native", units), &units, |bencher, _| {
+            bencher.iter(|| {
+                let conversation = baler_strategy::Conversation::new(black_box(&recording));
+                SlidingWindow::compact(&conversation, &situation, &config).expect("it has a plan")
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, empty_call, plans);
+criterion_main!(benches);

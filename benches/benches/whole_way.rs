@@ -1,0 +1,80 @@
+//! The whole way of a conversation, each stage apart: a table of medians. Not a statistics
+//! harness, because the stages come from one run each and have to be compared with each other.
+#![allow(clippy::print_stdout, reason = "it is a command that prints a table")]
+
+use std::time::Instant;
+
+use baler_host::{Host, Request, Stages, Strategy, Tokenizer};
+
+const RUNS: usize = 31;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime");
+    println!("medians of {RUNS} runs, in ms; MB/s of the document");
+    println!(
+        "{:<32} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "", "read", "strategy", "check", "apply", "verify", "whole", "MB/s"
+    );
+    for megabytes in [1, 4] {
+        let document = baler_benches::agent(megabytes * 1_000_000);
+        let size = document.len() as f64 / 1e6;
+        let mut uncached: Vec<f64> = (0..RUNS)
+            .map(|_| {
+                let tokenizer = Tokenizer::named("o200k_base").expect("it is built in");
+                tokenizer.warm_up();
+                let host = Host::builder().tokenizer(tokenizer).build().expect("a host");
+                let start = Instant::now();
+                host.read(document.as_str()).expect("reads");
+                start.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        let uncached = median(&mut uncached);
+        println!("{:<32} {uncached:>8.2} {:>62.0}", format!("{size:.1} MB, read, counting all"), size / uncached * 1e3);
+        let host = Host::builder().build().expect("a host");
+        let window = baler_strategies::by_name("sliding-window").expect("it ships with baler");
+        let mask = baler_strategies::by_name("mask-tool-outputs").expect("it ships with baler");
+        let strategies = [
+            runtime.block_on(host.load(window.name, window.wasm)).expect("loads"),
+            runtime.block_on(host.load(mask.name, mask.wasm)).expect("loads"),
+            Strategy::digest(),
+            Strategy::truncate(),
+        ];
+        for strategy in strategies {
+            let mut runs: Vec<(f64, Stages, f64)> = Vec::new();
+            // The first run fills the cache of counts.
+            for _ in 0..=RUNS {
+                let start = Instant::now();
+                let conversation = host.read(document.as_str()).expect("reads");
+                let read = start.elapsed().as_secs_f64() * 1e3;
+                let chain = std::slice::from_ref(&strategy);
+                let compaction = runtime
+                    .block_on(host.compact(&conversation, chain, &Request::default()))
+                    .expect("no archive that could fail");
+                let whole = start.elapsed().as_secs_f64() * 1e3;
+                assert!(!compaction.receipt().fell_back, "{:?}", compaction.receipt().attempts);
+                runs.push((read, compaction.receipt().stages, whole));
+            }
+            runs.remove(0);
+            let of = |stage: fn(&(f64, Stages, f64)) -> f64| median(&mut runs.iter().map(stage).collect::<Vec<_>>());
+            let whole = of(|run| run.2);
+            println!(
+                "{:<32} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {whole:>8.2} {:>8.0}",
+                format!("{size:.1} MB, {}", strategy.name()),
+                of(|run| run.0),
+                of(|run| run.1.strategy_us as f64 / 1e3),
+                of(|run| run.1.check_us as f64 / 1e3),
+                of(|run| run.1.apply_us as f64 / 1e3),
+                of(|run| run.1.verify_us as f64 / 1e3),
+                size / whole * 1e3,
+            );
+        }
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}

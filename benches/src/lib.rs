@@ -1,0 +1,109 @@
+//! Conversations to measure with: made up, from a seed, and as mixed as real ones. Repetitive
+//! text would make a tokenizer look faster than it is.
+
+use serde_json::{Value, json};
+
+/// Numbers from a seed, always the same.
+#[derive(Debug)]
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// From a seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+}
+
+const SYLLABLES: &[&str] = &[
+    "ba", "con", "der", "el", "fi", "gra", "ho", "in", "ker", "lo", "mi", "nor", "op", "par", "qui",
+    "re", "sol", "tra", "un", "ver", "wil", "ex", "ya", "zo", "ing", "tion", "ment", "ly",
+];
+
+/// A word of one to four syllables.
+fn word(numbers: &mut Numbers) -> String {
+    (0..=numbers.below(4))
+        .map(|_| SYLLABLES[numbers.below(SYLLABLES.len())])
+        .collect()
+}
+
+/// Prose, code, paths, numbers and other scripts, of about `bytes`.
+#[must_use]
+pub fn text(numbers: &mut Numbers, bytes: usize) -> String {
+    let mut text = String::with_capacity(bytes + 100);
+    while text.len() < bytes {
+        let line = match numbers.below(8) {
+            0 => format!("    let {}_{} = self.{}({}, &{})?;\n", word(numbers), word(numbers), word(numbers), numbers.below(10_000), word(numbers)),
+            1 => format!("src/{}/{}.rs:{}: error[E{:04}]: {} {}\n", word(numbers), word(numbers), numbers.below(900), numbers.below(800), word(numbers), word(numbers)),
+            2 => format!("{{\"id\": \"{:08x}\", \"{}\": {}, \"{}\": \"{}\"}}\n", numbers.below(1 << 31), word(numbers), numbers.below(100_000), word(numbers), word(numbers)),
+            3 => format!("日本語の{}行目、{} を確認。\n", numbers.below(500), word(numbers)),
+            _ => {
+                let words: Vec<String> = (0..12).map(|_| word(numbers)).collect();
+                format!("{}.\n", words.join(" "))
+            }
+        };
+        text.push_str(&line);
+    }
+    text
+}
+
+/// An agent's conversation in OpenAI Chat form of about `bytes`: a user message every twelve
+/// steps, steps with one to three calls, outputs from 200 bytes to 8 kB.
+#[must_use]
+pub fn agent(bytes: usize) -> String {
+    let mut numbers = Numbers::new(0x5eed);
+    let mut messages = vec![
+        json!({"role": "system", "content": text(&mut numbers, 2_000)}),
+        json!({"role": "user", "content": "Move the billing module to the new ledger. Never touch the migrations."}),
+    ];
+    let (mut size, mut id) = (0, 0);
+    for step in 0.. {
+        if size >= bytes {
+            break;
+        }
+        let calls = 1 + numbers.below(3);
+        let ids: Vec<String> = (id..id + calls).map(|id| format!("call_{id}")).collect();
+        id += calls;
+        let tool_calls: Vec<Value> = ids
+            .iter()
+            .map(|id| {
+                let arguments = json!({"path": format!("src/{}.rs", word(&mut numbers))}).to_string();
+                json!({"id": id, "type": "function", "function": {"name": "read_file", "arguments": arguments}})
+            })
+            .collect();
+        let says = text(&mut numbers, 150);
+        size += says.len();
+        messages.push(json!({"role": "assistant", "content": says, "tool_calls": tool_calls}));
+        for id in ids {
+            let length = 200 + numbers.below(90) * numbers.below(90);
+            let output = text(&mut numbers, length);
+            size += output.len();
+            messages.push(json!({"role": "tool", "tool_call_id": id, "content": output}));
+        }
+        if step % 12 == 11 {
+            messages.push(json!({"role": "user", "content": text(&mut numbers, 200)}));
+        }
+    }
+    messages.push(json!({"role": "user", "content": "Go on with the invoices."}));
+    json!({"model": "gpt-4o", "messages": messages}).to_string()
+}
+
+/// A conversation of `units` short units, for what costs by the unit.
+#[must_use]
+pub fn short(units: usize) -> String {
+    let messages: Vec<Value> = (0..units)
+        .map(|unit| match unit % 2 {
+            0 => json!({"role": "user", "content": format!("question {unit}")}),
+            _ => json!({"role": "assistant", "content": format!("answer {unit}")}),
+        })
+        .collect();
+    json!({"model": "gpt-4o", "messages": messages}).to_string()
+}

@@ -1,0 +1,616 @@
+//! The program as people run it: exit codes, what goes where, and what is said about bad input.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder of its own for a test: state, files and nothing of the person's who runs it.
+struct Bench {
+    folder: TempDir,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            folder: TempDir::new().expect("a folder"),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        fs::write(&path, content).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baler"));
+        command
+            .env_clear()
+            .env("NO_COLOR", "1")
+            .env("HOME", self.folder.path())
+            .env("BALER_STATE", self.path("state"))
+            .stdin(Stdio::null())
+            .current_dir(self.folder.path());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command().args(arguments).output().expect("it runs"))
+    }
+
+    fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut child = self
+            .command()
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut stdin = child.stdin.take().expect("an input");
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().expect("it ends");
+        writer.join().expect("written");
+        Ran::of(output)
+    }
+
+    /// What is in the folder, apart from the state.
+    fn entries(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.folder.path())
+            .expect("the folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .filter(|name| name != "state")
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Ran {
+    fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().expect("no signal"),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
+    #[track_caller]
+    fn ends(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}", self.stderr);
+        self
+    }
+
+    /// The words are on standard error, in this order.
+    #[track_caller]
+    fn says(self, words: &[&str]) -> Self {
+        let mut rest = self.stderr.as_str();
+        for word in words {
+            let Some(at) = rest.find(word) else {
+                panic!("`{word}` is not said, or not there:\n{}", self.stderr);
+            };
+            rest = &rest[at + word.len()..];
+        }
+        self
+    }
+}
+
+fn example(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples/conversations")
+        .join(name)
+        .to_str()
+        .expect("UTF-8")
+        .to_owned()
+}
+
+fn examples() -> [String; 3] {
+    ["fix-a-bug.openai.json", "book-a-flight.anthropic.json", "plan-a-week.openai.json"].map(example)
+}
+
+fn messages(document: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(document).expect("JSON");
+    document["messages"].as_array().expect("messages").clone()
+}
+
+#[test]
+fn every_example_gets_smaller_with_every_strategy_and_stays_valid() {
+    let bench = Bench::new();
+    for file in examples() {
+        let before = fs::read_to_string(&file).expect("an example");
+        for strategy in ["native:digest", "native:truncate", "sliding-window", "mask-tool-outputs"] {
+            let ran = bench.run(&["compact", &file, "--strategy", strategy]).ends(0);
+            assert!(ran.stdout.len() < before.len(), "{file} with {strategy}");
+            assert!(ran.stderr.contains(&format!("compacted by {strategy}")), "{}", ran.stderr);
+            let first_of_user = |document: &str| {
+                messages(document).into_iter().find(|message| message["role"] == "user")
+            };
+            assert_eq!(first_of_user(&ran.stdout), first_of_user(&before), "{file} with {strategy}");
+            // What came out is valid: a run over it finds nothing to do, not something wrong.
+            let again = bench.run_with_input(&["compact", "--budget", "100%"], ran.stdout.as_bytes()).ends(3);
+            assert_eq!(again.stdout, ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn nothing_of_the_conversation_is_told_to_people() {
+    let bench = Bench::new();
+    for strategy in ["native:digest", "mask-tool-outputs"] {
+        let ran = bench.run(&["compact", &example("fix-a-bug.openai.json"), "-s", strategy]).ends(0);
+        for word in ["abacus", "depth", "CHANGELOG", "brackets", "cargo"] {
+            assert!(!ran.stderr.contains(word), "{word}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_is_within_its_budget_comes_back_byte_for_byte() {
+    let bench = Bench::new();
+    let odd = "\u{feff} { \"messages\" : [ {\"role\":\"user\",\"content\":\"h\\u0069\", \"x\": 1.50e0} ] ,\r\n\"z\":1e2 }\n\n";
+    let ran = bench.run_with_input(&["compact", "--budget", "1000"], odd.as_bytes()).ends(3);
+    assert_eq!(ran.stdout, odd);
+    assert!(ran.stderr.starts_with("unchanged: it is within its budget\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_broken_rule_is_told_with_its_place_and_remedy_and_nothing_is_done() {
+    let bench = Bench::new();
+    let document = json!({"messages": [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+            {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c9", "content": "a secret"},
+        {"role": "user", "content": "bye"}]})
+    .to_string();
+    let ran = bench
+        .run_with_input(&["compact"], document.as_bytes())
+        .ends(5)
+        .says(&["error: the conversation breaks rules of openai-chat", "message 2: ", "(ALL-4)", "→ give every tool call an id of its own"])
+        .says(&["message 3: ", "CHAT-1", "→ "]);
+    assert_eq!(ran.stdout, document);
+    assert!(!ran.stderr.contains("secret"));
+    bench.run_with_input(&["should-compact"], document.as_bytes()).ends(5).says(&["message 2", "→"]);
+}
+
+#[test]
+fn input_that_cannot_be_read_is_told_by_what_it_is() {
+    let bench = Bench::new();
+    let example = fs::read(example("fix-a-bug.openai.json")).expect("an example");
+    let deep = format!(r#"{{"messages":[{{"role":"user","content":{}1{}}}]}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let cases: [(&str, &[u8], &str); 12] = [
+        ("empty", b"", "the document is empty"),
+        ("blank", b" \n ", "the document is empty"),
+        ("truncated", &example[..5_000], "not JSON: EOF while parsing"),
+        ("not UTF-8", b"{\"messages\": \"\xff\"}", "not UTF-8: the byte at offset 14"),
+        ("prose", b"hello there", "not JSON"),
+        ("a number", b"99999999999999999999999999999999", "neither an object nor a list"),
+        ("Responses", br#"{"model":"m","input":[{"role":"user","content":"x"}]}"#, "looks like an OpenAI Responses request"),
+        ("Gemini", br#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#, "looks like a Gemini request"),
+        ("a response", br#"{"id":"r","choices":[{"message":{"role":"assistant","content":"x"}}]}"#, "looks like a response; give the request"),
+        ("a role of its own", br#"{"messages":[{"role":"wizard","content":"x"}]}"#, "message 1: `wizard` is no role"),
+        ("a key twice", br#"{"messages":[{"role":"user","role":"user","content":"x"}]}"#, "message 1: key `role` comes twice"),
+        ("deep", deep.as_bytes(), "message 1: "),
+    ];
+    for (name, input, message) in cases {
+        let file = bench.file("input.json", input);
+        for ran in [bench.run(&["compact", &file]), bench.run_with_input(&["compact", "-"], input)] {
+            assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{name}: {}", ran.stderr);
+            assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(message), "{name}: {}", ran.stderr);
+            assert!(ran.stderr.len() < 600, "{name}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn input_that_is_no_file_is_told_with_a_remedy() {
+    let bench = Bench::new();
+    bench
+        .run(&["compact", "nowhere.json"])
+        .ends(5)
+        .says(&["cannot read `nowhere.json`; name a readable file", "No such file"]);
+    bench.run(&["compact", "."]).ends(5).says(&["cannot read `.`", "it is a folder"]);
+    bench.run(&["compact"]).ends(5).says(&["the document is empty"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn input_that_may_not_be_read_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    let file = bench.file("closed.json", "{}");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).expect("closed");
+    // Root may read everything, and then there is nothing to see here.
+    if fs::read(&file).is_err() {
+        bench.run(&["compact", &file]).ends(5).says(&["closed.json", "Permission denied"]);
+    }
+}
+
+#[test]
+fn huge_numbers_and_unknown_fields_do_no_harm() {
+    let bench = Bench::new();
+    let document = r#"{"messages":[{"role":"user","content":"x","n":1e999999,"m":-99999999999999999999999999}],"seed":1e400}"#;
+    let ran = bench.run_with_input(&["compact"], document.as_bytes());
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, document), "{}", ran.stderr);
+}
+
+#[test]
+fn wrong_use_is_told_before_anything_is_read() {
+    let bench = Bench::new();
+    let cases: [(&[&str], &str); 21] = [
+        (&["compact", "--budget", "0%"], "a share is more than 0% and at most 100%"),
+        (&["compact", "--budget", "120%"], "a share is more than 0% and at most 100%"),
+        (&["compact", "--budget", "-5"], "give a number of tokens such as 8000"),
+        (&["compact", "--budget", "0"], "1 asks for the smallest result"),
+        (&["compact", "--budget", "much"], "give a number of tokens such as 8000"),
+        (&["compact", "--budget", "99999999999"], "no request has so many tokens"),
+        (&["compact", "--pin", "second-user"], "give first-user, none, or numbers of units"),
+        (&["compact", "--fuel", "0"], "without fuel no strategy runs"),
+        (&["compact", "--timeout", "0s"], "without time no strategy runs"),
+        (&["compact", "--timeout", "5"], "give a number with its unit"),
+        (&["compact", "--memory", "0"], "without memory no strategy runs"),
+        (&["compact", "--memory", "8GiB"], "a strategy can have 4GiB at most"),
+        (&["compact", "--format", "gemini"], "known formats: auto, openai-chat, anthropic"),
+        (&["compact", "--tokenizer", "gpt9"], "no tokenizer is called `gpt9`; known: auto, "),
+        (&["compact", "--strategy", "masc-tool-outputs"], "did you mean `mask-tool-outputs`?"),
+        (&["compact", "--strategy", "digest"], "did you mean `native:digest`?"),
+        (&["compact", "--strategy", "qqq"], "Known: native:digest, native:truncate, "),
+        (&["compact", "--config", "@nowhere.json"], "cannot read the config `nowhere.json`"),
+        (&["compact", "--no-such-option"], "unexpected argument"),
+        (&["compact", "--receipt", "-", "--pin", "none"], "for a receipt on standard output, use `--json`"),
+        (&["compress"], "unrecognized subcommand"),
+    ];
+    for (arguments, message) in cases {
+        let ran = bench.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_pin_of_a_unit_that_is_not_there_is_wrong_use() {
+    let bench = Bench::new();
+    bench
+        .run(&["compact", &example("plan-a-week.openai.json"), "--pin", "0,999"])
+        .ends(2)
+        .says(&["unit 999 cannot be pinned: the conversation has units 0 to "]);
+}
+
+#[test]
+fn strategy_files_that_cannot_be_used_are_told_by_what_they_are() {
+    let bench = Bench::new();
+    let file = |name: &str, bytes: &[u8]| bench.file(name, bytes);
+    let huge = bench.path("huge.wasm");
+    fs::File::create(&huge).expect("a file").set_len(64 << 20).expect("a size");
+    fs::create_dir(bench.path("folder.wasm")).expect("a folder");
+    let cases = [
+        (file("empty.wasm", b""), "the file is empty; give the .wasm component"),
+        (file("text.wasm", b"hello"), "the file is not WebAssembly"),
+        (file("native.wasm", b"\x7fELF\x02"), "precompiled native code"),
+        (file("core.wasm", baler_hostile_guests::CORE_MODULE.wasm), "core WebAssembly module and not a component: wrap it with"),
+        (file("other.wasm", baler_hostile_guests::OTHER_CONTRACT.wasm), "is made for `baler:compaction@9.9.0`, and this host speaks baler:compaction@0.1.0"),
+        (file("wasi.wasm", baler_hostile_guests::WANTS_WASI.wasm), "which this host does not offer"),
+        (file("cut.wasm", &baler_strategies::ALL[0].wasm[..5_000]), "the file is broken at byte"),
+        (huge.to_str().expect("UTF-8").to_owned(), "over the limit for components"),
+        ("folder.wasm".to_owned(), "is a folder; name a strategy's .wasm file"),
+        ("nowhere.wasm".to_owned(), "cannot read the strategy `nowhere.wasm`; name a readable .wasm file"),
+        ("no/where".to_owned(), "cannot read the strategy `no/where`"),
+    ];
+    for (path, message) in cases {
+        for command in ["introspect", "compact"] {
+            let ran = match command {
+                "compact" => bench.run(&["compact", &example("plan-a-week.openai.json"), "--strategy", &path]),
+                command => bench.run(&[command, &path]),
+            };
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{path}: {}", ran.stderr);
+            assert!(ran.stderr.contains(message), "{path}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_config_is_checked_against_the_schema_of_the_first_strategy() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let config = bench.file("config.json", r#"{"keep": 5}"#);
+    bench.run(&["compact", &input, "-s", "mask-tool-outputs", "--config", &format!("@{config}")]).ends(0);
+    bench
+        .run(&["compact", &input, "-s", "mask-tool-outputs", "--config", r#"{"kep": 5}"#])
+        .ends(2)
+        .says(&["the config of `mask-tool-outputs` is wrong", "kep", "`baler introspect mask-tool-outputs` shows what it takes"]);
+    bench.run(&["compact", &input, "-s", "mask-tool-outputs", "--config", "{"]).ends(2).says(&["not JSON"]);
+    bench
+        .run(&["compact", &input, "--config", "{}"])
+        .ends(2)
+        .says(&["`native:digest` is baler's own and takes no config"]);
+}
+
+#[test]
+fn a_strategy_that_hangs_is_ended_and_a_fallback_takes_over() {
+    let bench = Bench::new();
+    let strategy = bench.file("loop-forever.wasm", baler_hostile_guests::LOOP_FOREVER.wasm);
+    let input = example("book-a-flight.anthropic.json");
+    // Compiled once, so that only the run is timed.
+    bench.run(&["introspect", &strategy]).ends(0);
+    let start = Instant::now();
+    let ran = bench.run(&["compact", &input, "--strategy", &strategy, "--timeout", "100ms"]).ends(4).says(&[
+        "compacted by native:digest: a fallback",
+        "loop-forever: it was not done in time: 100 ms",
+        "→ raise the time limit",
+        "(--timeout)",
+        "may       read the conversation",
+        "native:digest: its plan was carried out",
+    ]);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    bench.run_with_input(&["compact", "--budget", "100%"], ran.stdout.as_bytes()).ends(3);
+}
+
+#[test]
+fn limits_are_those_that_were_given() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let hungry = bench.file("memory-bomb.wasm", baler_hostile_guests::MEMORY_BOMB.wasm);
+    bench
+        .run(&["compact", &input, "-s", &hungry, "--memory", "8MiB"])
+        .ends(4)
+        .says(&["bytes of memory, over its limit: 8388608", "(--memory)"]);
+    bench.run(&["compact", &input, "-s", "sliding-window", "--fuel", "1"]).ends(4).says(&["it used up its fuel: 1", "(--fuel)"]);
+    bench.run(&["compact", &input, "-s", "sliding-window", "--memory", "512MiB"]).ends(0).says(&["of 512 MiB of memory"]);
+}
+
+#[test]
+fn what_a_strategy_says_does_nothing_to_a_terminal() {
+    let bench = Bench::new();
+    for guest in [baler_hostile_guests::INTROSPECT_HOSTILE_NAME, baler_hostile_guests::DECLARED_FAILURE] {
+        let strategy = bench.file("stranger.wasm", guest.wasm);
+        let shown = bench.run(&["introspect", &strategy]);
+        let ran = bench.run(&["compact", &example("fix-a-bug.openai.json"), "-s", &strategy, "--words"]);
+        for text in [shown.stdout, shown.stderr, ran.stderr] {
+            assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_cannot_take_the_name_of_the_hosts_own() {
+    let bench = Bench::new();
+    let strategy = bench.file("native:digest.wasm", baler_hostile_guests::LOOP_FOREVER.wasm);
+    bench
+        .run(&["compact", &example("fix-a-bug.openai.json"), "-s", &strategy, "--timeout", "50ms"])
+        .ends(4)
+        .says(&["native-digest: it was not done in time", "native:digest: its plan was carried out"]);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let bench = Bench::new();
+    let ran = bench
+        .run(&[
+            "compact",
+            &example("fix-a-bug.openai.json"),
+            "--dry-run",
+            "--archive",
+            "archive",
+            "--output",
+            "out.json",
+            "--receipt",
+            "receipt.json",
+        ])
+        .ends(0)
+        .says(&["dropped", "would be compacted by native:digest", "would be stored in `archive`"]);
+    assert_eq!(ran.stdout, "");
+    assert_eq!(bench.entries(), [] as [&str; 0]);
+}
+
+#[test]
+fn output_and_receipt_are_written_and_what_left_is_archived() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let ran = bench
+        .run(&["compact", &input, "-o", "out.json", "--receipt", "receipt.json", "--archive", "archive"])
+        .ends(0)
+        .says(&["what left can be had back: ", "stored in `archive`"]);
+    assert_eq!(ran.stdout, "");
+    assert_eq!(bench.entries(), ["archive", "out.json", "receipt.json"]);
+    let receipt: Value = serde_json::from_slice(&fs::read(bench.path("receipt.json")).expect("a receipt")).expect("JSON");
+    let archived = receipt["archive"].as_array().expect("an archive");
+    assert!(!archived.is_empty());
+    for unit in archived {
+        let stored = bench.path("archive").join(format!("{}.json", unit["reference"].as_str().expect("a reference")));
+        serde_json::from_slice::<Vec<Value>>(&fs::read(stored).expect("stored")).expect("messages");
+    }
+    let out = fs::read_to_string(bench.path("out.json")).expect("an output");
+    assert_eq!(receipt["bytes"]["after"], out.len());
+}
+
+#[test]
+fn a_file_can_be_compacted_in_place_and_keeps_its_permissions() {
+    let bench = Bench::new();
+    let file = bench.file("request.json", fs::read(example("plan-a-week.openai.json")).expect("an example"));
+    #[cfg(unix)]
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o640)).expect("set");
+    let before = fs::metadata(&file).expect("there");
+    bench.run(&["compact", &file, "-o", &file, "--quiet"]).ends(0);
+    let after = fs::metadata(&file).expect("there");
+    assert!(after.len() < before.len());
+    assert_eq!(after.permissions(), before.permissions());
+    assert_eq!(bench.entries(), ["request.json"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_known_before_anything_is_done() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    fs::create_dir(bench.path("folder")).expect("a folder");
+    for (output, message) in [("no/out.json", "`no/out.json`: No such file or directory"), ("folder", "it is a folder; name a file in it")] {
+        let ran = bench
+            .run(&["compact", &input, "-o", output, "--archive", "archive", "--receipt", "receipt.json"])
+            .ends(1)
+            .says(&["error: cannot write", message]);
+        assert_eq!(ran.stdout, "");
+        assert_eq!(bench.entries(), ["folder"]);
+    }
+}
+
+#[test]
+fn json_holds_conversation_receipt_and_units() {
+    let bench = Bench::new();
+    let input = example("book-a-flight.anthropic.json");
+    let ran = bench.run(&["compact", &input, "--json"]).ends(0);
+    assert_eq!(ran.stderr, "");
+    let plain = bench.run(&["compact", &input]).ends(0).stdout;
+    assert!(ran.stdout.starts_with(&format!("{{\"conversation\":{},", plain.trim())));
+    let value: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(value["receipt"]["outcome"]["outcome"], "compacted");
+    let units = value["units"].as_array().expect("units");
+    let after: u64 = units.iter().map(|unit| unit["tokens-after"].as_u64().expect("tokens")).sum();
+    assert!(after <= value["receipt"]["tokens"]["after"].as_u64().expect("tokens"));
+    assert_eq!(units.iter().filter(|unit| unit["unit"].is_u64()).count() as u64, value["receipt"]["units"]["before"]);
+    assert_eq!(units.iter().filter(|unit| unit["fate"] == "dropped").count() as u64, value["receipt"]["units"]["dropped"]);
+
+    let dry = bench.run(&["compact", &input, "--json", "--dry-run"]).ends(0);
+    let dry: Value = serde_json::from_str(&dry.stdout).expect("JSON");
+    assert!(dry.get("conversation").is_none());
+    assert_eq!(dry["units"], value["units"]);
+}
+
+#[test]
+fn quiet_says_nothing_but_errors() {
+    let bench = Bench::new();
+    let ran = bench.run(&["compact", &example("fix-a-bug.openai.json"), "-q"]).ends(0);
+    assert_eq!(ran.stderr, "");
+    bench.run(&["compact", "nowhere.json", "-q"]).ends(5).says(&["error: "]);
+}
+
+#[test]
+fn should_compact_answers_on_standard_output_and_by_its_exit_code() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let yes = bench.run(&["should-compact", &input]).ends(0);
+    assert!(yes.stdout.starts_with("compact: baler decides: 11,777 tokens, over the budget: 50%"), "{}", yes.stdout);
+    let no = bench.run(&["should-compact", &input, "--budget", "100%", "-s", "sliding-window"]).ends(3);
+    assert!(no.stdout.starts_with("wait: "), "{}", no.stdout);
+    let json = bench.run(&["should-compact", &input, "--json"]).ends(0).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON")["decision"], "compact");
+    let hanging = bench.file("hangs.wasm", baler_hostile_guests::LOOP_IN_SHOULD_COMPACT.wasm);
+    let ran = bench
+        .run(&["should-compact", &input, "-s", &hanging, "--timeout", "50ms"])
+        .ends(0)
+        .says(&["warning: hangs was asked and failed", "→ raise the time limit"]);
+    assert!(ran.stdout.starts_with("compact: baler decides"), "{}", ran.stdout);
+}
+
+#[test]
+fn strategies_are_listed_and_can_be_asked() {
+    let bench = Bench::new();
+    let list = bench.run(&["strategies", "--json"]).ends(0).stdout;
+    let list: Vec<Value> = serde_json::from_str(&list).expect("JSON");
+    assert!(list.len() >= 4);
+    let words = bench.run(&["strategies"]).ends(0).stdout;
+    for strategy in list {
+        let name = strategy["name"].as_str().expect("a name");
+        assert!(words.contains(name));
+        assert!(!strategy["description"].as_str().expect("a description").is_empty(), "{name}");
+        let shown = bench.run(&["introspect", name]).ends(0).stdout;
+        assert!(shown.starts_with(&format!("{name}\n")), "{shown}");
+        let json = bench.run(&["introspect", name, "--json"]).ends(0).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON")["strategy"], name);
+        if strategy["native"] == false {
+            assert!(shown.contains("What it says of itself:") && shown.contains("contract  baler:compaction@0.1.0"));
+        }
+    }
+}
+
+#[test]
+fn help_tells_exit_codes_and_examples() {
+    let bench = Bench::new();
+    for command in ["compact", "should-compact", "introspect", "strategies"] {
+        for flag in ["--help", "-h"] {
+            let help = bench.run(&[command, flag]).ends(0);
+            assert!(help.stdout.contains("Exit codes:"), "{command} {flag}");
+            assert_eq!(help.stderr, "");
+        }
+        assert!(bench.run(&[command, "--help"]).stdout.contains("Examples:"), "{command}");
+    }
+    bench.run(&[]).ends(2).says(&["Usage: baler <COMMAND>"]);
+}
+
+#[test]
+fn the_version_names_the_contract() {
+    let bench = Bench::new();
+    let version = bench.run(&["--version"]).ends(0).stdout;
+    assert_eq!(version, format!("baler {} (contract baler:compaction@0.1.0)\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn without_a_state_folder_it_goes_on_and_says_so() {
+    let bench = Bench::new();
+    let file = bench.file("not-a-folder", "");
+    let input = example("fix-a-bug.openai.json");
+    let ran = bench
+        .run(&["compact", &input, "-s", "sliding-window", "--state", &format!("{file}/state")])
+        .ends(0)
+        .says(&["warning: going on without a state folder", "not-a-folder", "name another folder with --state"]);
+    assert!(!ran.stdout.is_empty());
+    let ran = Ran::of(bench.command().env_remove("BALER_STATE").env_remove("HOME").args(["compact", &input]).output().expect("it runs"));
+    ran.ends(0).says(&["neither $XDG_STATE_HOME nor $HOME says where"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_folder_that_is_open_to_others_is_an_error() {
+    let bench = Bench::new();
+    let state = bench.path("open");
+    fs::create_dir(&state).expect("a folder");
+    fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("open");
+    bench
+        .run(&["compact", &example("fix-a-bug.openai.json"), "--state", state.to_str().expect("UTF-8")])
+        .ends(1)
+        .says(&["is open to other users", "chmod 700"]);
+}
+
+#[test]
+fn a_reader_that_wants_no_more_is_no_failure() {
+    let bench = Bench::new();
+    let mut child = bench
+        .command()
+        .args(["compact", &example("book-a-flight.anthropic.json")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_long_strip_stays_short() {
+    let bench = Bench::new();
+    let mut messages = vec![json!({"role": "system", "content": "Be brief."})];
+    for turn in 0..2_000 {
+        messages.push(json!({"role": "user", "content": format!("question {turn}")}));
+        messages.push(json!({"role": "assistant", "content": format!("answer {turn}")}));
+    }
+    let document = json!({ "messages": messages }).to_string();
+    let ran = bench.run_with_input(&["compact", "--dry-run"], document.as_bytes()).ends(0).says(&["mixed"]);
+    assert!(ran.stderr.lines().count() < 80, "{}", ran.stderr);
+}

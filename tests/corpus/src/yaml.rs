@@ -1,0 +1,108 @@
+//! Sets whose files are YAML. Messages are converted, so their spelling is ours.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{ANTHROPIC, CHAT, Found};
+
+#[derive(Deserialize)]
+struct Snapshot {
+    #[serde(default)]
+    conversations: Vec<Exchange>,
+}
+
+#[derive(Deserialize)]
+struct Exchange {
+    messages: Value,
+}
+
+#[derive(Deserialize)]
+struct Cassette {
+    #[serde(default)]
+    interactions: Vec<Interaction>,
+}
+
+#[derive(Deserialize)]
+struct Interaction {
+    request: Request,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    #[serde(default)]
+    uri: String,
+    #[serde(default)]
+    parsed_body: Value,
+    #[serde(default)]
+    body: Value,
+}
+
+/// Conversations under `conversations`, each with its `messages`.
+pub(crate) fn snapshots(text: &str) -> Vec<Found> {
+    let Ok(snapshot) = serde_saphyr::from_str::<Snapshot>(text) else {
+        return Vec::new();
+    };
+    snapshot
+        .conversations
+        .into_iter()
+        .enumerate()
+        .map(|(place, exchange)| (place, CHAT, json!({"messages": exchange.messages}).to_string()))
+        .collect()
+}
+
+/// The bodies of recorded requests, as far as they are in a format that has `messages`.
+pub(crate) fn requests(text: &str) -> Vec<Found> {
+    let Ok(cassette) = serde_saphyr::from_str::<Cassette>(text) else {
+        return Vec::new();
+    };
+    cassette
+        .interactions
+        .into_iter()
+        .enumerate()
+        .filter_map(|(place, Interaction { request })| {
+            let path = request.uri.split('?').next().unwrap_or_default();
+            let format = if path.ends_with("/chat/completions") {
+                CHAT
+            } else if path.ends_with("/v1/messages") {
+                ANTHROPIC
+            } else {
+                return None;
+            };
+            let body = match (request.parsed_body, request.body) {
+                (Value::Null, Value::String(body)) => body,
+                (Value::Null, body) | (body, _) => body.to_string(),
+            };
+            Some((place, format, body))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_becomes_a_body_with_messages() {
+        let found = snapshots(
+            "models: [m]\nconversations:\n  - messages:\n      - role: user\n        content: \"12\"\n      - role: assistant\n        content: |-\n          two\n          lines\n",
+        );
+        assert_eq!(
+            found,
+            [(0, CHAT, r#"{"messages":[{"content":"12","role":"user"},{"content":"two\nlines","role":"assistant"}]}"#.to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_cassette_gives_the_requests_of_the_formats_with_messages() {
+        let found = requests(
+            "interactions:\n- request:\n    uri: https://host.test/v1/responses\n    parsed_body: {input: hi}\n- request:\n    uri: https://host.test/v1/messages?beta=true\n    parsed_body: {messages: []}\n- request:\n    uri: https://host.test/v1/chat/completions\n    body: '{\"messages\": [1]}'\n",
+        );
+        assert_eq!(
+            found,
+            [
+                (1, ANTHROPIC, r#"{"messages":[]}"#.to_owned()),
+                (2, CHAT, r#"{"messages": [1]}"#.to_owned()),
+            ]
+        );
+    }
+}
