@@ -16,12 +16,22 @@ pub(crate) struct ConversationArguments {
     pub(crate) file: Option<PathBuf>,
 
     /// Wire format of the conversation: auto, openai-chat, anthropic
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help_heading = "Conversation")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "auto",
+        help_heading = "Conversation"
+    )]
     pub(crate) format: FormatArgument,
 
     /// What counts tokens: `auto` goes by the model that the conversation names; or a
     /// vocabulary, such as o200k_base or cl100k_base
-    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Conversation")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        help_heading = "Conversation"
+    )]
     pub(crate) tokenizer: String,
 }
 
@@ -31,7 +41,13 @@ pub(crate) struct GoalArguments {
     /// How large the result may be: a number of tokens, all included; or a share such as 50%,
     /// which means what always stays (system prompt, tools, instructions) and that share of
     /// the tokens of all the rest
-    #[arg(long, value_name = "TOKENS|N%", default_value = "50%", allow_hyphen_values = true, help_heading = "Goal")]
+    #[arg(
+        long,
+        value_name = "TOKENS|N%",
+        default_value = "50%",
+        allow_hyphen_values = true,
+        help_heading = "Goal"
+    )]
     pub(crate) budget: BudgetArgument,
 
     /// The model's context window, for strategies that want to know. It sets no budget
@@ -41,7 +57,13 @@ pub(crate) struct GoalArguments {
     /// What stays in any case: `first-user`, which is often the task; `none`; or numbers of
     /// units as the strip shows them, such as 0,3,4. Instructions, the newest user message and
     /// pending tool calls always stay
-    #[arg(long, value_name = "WHAT", default_value = "first-user", allow_hyphen_values = true, help_heading = "Goal")]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "first-user",
+        allow_hyphen_values = true,
+        help_heading = "Goal"
+    )]
     pub(crate) pin: PinArgument,
 
     /// A strategy may not say that nothing should be done: the next one is asked then
@@ -110,12 +132,14 @@ impl FromStr for BudgetArgument {
                 }
                 Budget::Share(percent / 100.0)
             }
-            None => match tokens(text)? {
-                0 => {
-                    return Err("nothing fits into 0 tokens; 1 asks for the smallest result there can be".to_owned());
+            None => {
+                match tokens(text)? {
+                    0 => {
+                        return Err("nothing fits into 0 tokens; 1 asks for the smallest result there can be".to_owned());
+                    }
+                    tokens => Budget::Tokens(tokens),
                 }
-                tokens => Budget::Tokens(tokens),
-            },
+            }
         };
         Ok(Self {
             typed: text.to_owned(),
@@ -140,7 +164,9 @@ impl FromStr for PinArgument {
                 .map(|number| number.trim().parse().ok())
                 .collect::<Option<_>>()
                 .map(|units| Self(Pins::Units(units)))
-                .ok_or_else(|| "give first-user, none, or numbers of units such as 0,3,4".to_owned()),
+                .ok_or_else(|| {
+                    "give first-user, none, or numbers of units such as 0,3,4".to_owned()
+                }),
         }
     }
 }
@@ -148,7 +174,8 @@ impl FromStr for PinArgument {
 fn tokens(text: &str) -> Result<u32, String> {
     let number = whole(text)
         .ok_or("give a number of tokens such as 8000, or, for a budget, a share such as 50%")?;
-    u32::try_from(number).map_err(|_| format!("no request has so many tokens; the most is {}", u32::MAX))
+    u32::try_from(number)
+        .map_err(|_| format!("no request has so many tokens; the most is {}", u32::MAX))
 }
 
 fn fuel(text: &str) -> Result<u64, String> {
@@ -191,7 +218,9 @@ fn memory(text: &str) -> Result<usize, String> {
     match bytes {
         0 => Err("without memory no strategy runs; most need some MiB".to_owned()),
         bytes if bytes > MOST_MEMORY => Err("a strategy can have 4GiB at most".to_owned()),
-        bytes => usize::try_from(bytes).map_err(|_| "this machine has no room for so much".to_owned()),
+        bytes => {
+            usize::try_from(bytes).map_err(|_| "this machine has no room for so much".to_owned())
+        }
     }
 }
 
@@ -222,7 +251,19 @@ mod tests {
         let budget = |text: &str| text.parse::<BudgetArgument>().map(|budget| budget.budget);
         assert_eq!(budget("8000"), Ok(Budget::Tokens(8_000)));
         assert_eq!(budget("12.5%"), Ok(Budget::Share(0.125)));
-        for wrong in ["0", "0%", "101%", "-5", "-5%", "NaN%", "inf%", "half", "", "%", "99999999999"] {
+        for wrong in [
+            "0",
+            "0%",
+            "101%",
+            "-5",
+            "-5%",
+            "NaN%",
+            "inf%",
+            "half",
+            "",
+            "%",
+            "99999999999",
+        ] {
             assert!(budget(wrong).is_err(), "{wrong}");
         }
     }

@@ -18,7 +18,9 @@ pub(crate) const DEFAULT: &str = "native:digest";
 /// What each of the host's own strategies does.
 pub(crate) fn about_native(name: &str) -> &'static str {
     match name {
-        "native:digest" => "Keeps the newest units and writes a structured summary of the rest, without a model.",
+        "native:digest" => {
+            "Keeps the newest units and writes a structured summary of the rest, without a model."
+        }
         "native:truncate" => "Keeps the newest turns that fit, and a note for the rest.",
         _ => "",
     }
@@ -120,7 +122,10 @@ pub(crate) async fn configured(
 fn cannot_use(shown: &str, error: LoadError) -> Failure {
     let is_ours = matches!(error, LoadError::NoCompiler { .. });
     let hint = match error {
-        LoadError::Empty | LoadError::NotWasm | LoadError::Malformed { .. } | LoadError::NoStrategy => {
+        LoadError::Empty
+        | LoadError::NotWasm
+        | LoadError::Malformed { .. }
+        | LoadError::NoStrategy => {
             "; give the .wasm component of a strategy, whole as its author made it"
         }
         _ => "",
@@ -130,7 +135,11 @@ fn cannot_use(shown: &str, error: LoadError) -> Failure {
         figures::cleaned(shown),
         figures::cleaned(&error.to_string())
     );
-    if is_ours { told.into() } else { Failure::wrong_use(told) }
+    if is_ours {
+        told.into()
+    } else {
+        Failure::wrong_use(told)
+    }
 }
 
 /// The name of a strategy from a file: its own, without ending, and only of characters that
@@ -141,22 +150,37 @@ fn name_of(file: &Path) -> String {
         .unwrap_or_default()
         .to_string_lossy()
         .chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') {
+                c
+            } else {
+                '-'
+            }
+        })
         .take(64)
         .collect();
-    if name.is_empty() { "strategy".to_owned() } else { name }
+    if name.is_empty() {
+        "strategy".to_owned()
+    } else {
+        name
+    }
 }
 
 fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = figures::cleaned(&file.to_string_lossy());
     let metadata = fs::metadata(file).with_context(|| unreadable(&shown))?;
     if metadata.is_dir() {
-        return Err(anyhow!("`{shown}` is a folder; name a strategy's .wasm file"));
+        return Err(anyhow!(
+            "`{shown}` is a folder; name a strategy's .wasm file"
+        ));
     }
     let limit = EngineLimits::default().component_bytes;
     let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
     if size > limit {
-        return Err(anyhow!("cannot use `{shown}`: {}", LoadError::TooLarge { bytes: size, limit }));
+        return Err(anyhow!(
+            "cannot use `{shown}`: {}",
+            LoadError::TooLarge { bytes: size, limit }
+        ));
     }
     let mut bytes = Vec::with_capacity(size);
     File::open(file)
@@ -167,7 +191,9 @@ fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 fn unreadable(shown: &str) -> String {
-    format!("cannot read the strategy `{shown}`; name a readable .wasm file, or one that `baler strategies` lists")
+    format!(
+        "cannot read the strategy `{shown}`; name a readable .wasm file, or one that `baler strategies` lists"
+    )
 }
 
 fn unknown(named: &str) -> anyhow::Error {
@@ -180,7 +206,10 @@ fn unknown(named: &str) -> anyhow::Error {
         .iter()
         .map(|name| {
             let own = name.strip_prefix("native:").unwrap_or(name);
-            (strsim::jaro_winkler(named, name).max(strsim::jaro_winkler(named, own)), *name)
+            (
+                strsim::jaro_winkler(named, name).max(strsim::jaro_winkler(named, own)),
+                *name,
+            )
         })
         .filter(|(nearness, _)| *nearness > 0.75)
         .max_by(|one, other| one.0.total_cmp(&other.0));

@@ -24,11 +24,12 @@ const VIOLATIONS: usize = 20;
 /// Reads the bytes of a conversation from a file, or from standard input.
 pub(crate) fn read(file: Option<&Path>, command: &str) -> Result<Vec<u8>, Failure> {
     let bytes = match file.filter(|file| *file != Path::new("-")) {
-        Some(file) => {
-            from_file(file).with_context(|| {
-                format!("cannot read `{}`; name a readable file, or `-` for standard input", file.display())
-            })
-        }
+        Some(file) => from_file(file).with_context(|| {
+            format!(
+                "cannot read `{}`; name a readable file, or `-` for standard input",
+                file.display()
+            )
+        }),
         None if file.is_none() && io::stdin().is_terminal() => {
             return Err(Failure::wrong_use(anyhow!(
                 "no conversation: name its file, or pipe it in\n\nUsage: baler {command} [OPTIONS] [FILE]\n\nFor more, try `baler {command} --help`."
@@ -102,7 +103,10 @@ pub(crate) fn tell_violations(conversation: &Conversation) {
         text.push_str(&told(violation));
     }
     if violations.len() > VIOLATIONS {
-        text.push_str(&format!("\n  … and {} more", figures::number((violations.len() - VIOLATIONS) as u64)));
+        text.push_str(&format!(
+            "\n  … and {} more",
+            figures::number((violations.len() - VIOLATIONS) as u64)
+        ));
     }
     output::error(&text);
 }

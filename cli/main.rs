@@ -66,7 +66,12 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help that nobody reads to its end is no failure either.
             let _ = error.print();
-            return if error.use_stderr() { Exit::WrongUse } else { Exit::Done }.into();
+            return if error.use_stderr() {
+                Exit::WrongUse
+            } else {
+                Exit::Done
+            }
+            .into();
         }
     };
     let done = run(program.command).unwrap_or_else(|failure| {

@@ -38,7 +38,11 @@ impl std::error::Error for Closed {}
 pub(crate) fn document(parts: &[&str]) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     let ends_line = parts.last().is_none_or(|last| last.ends_with('\n'));
-    let line_end = if stdout.is_terminal() && !ends_line { "\n" } else { "" };
+    let line_end = if stdout.is_terminal() && !ends_line {
+        "\n"
+    } else {
+        ""
+    };
     let written = parts
         .iter()
         .chain(&[line_end])
@@ -50,7 +54,11 @@ pub(crate) fn document(parts: &[&str]) -> anyhow::Result<()> {
 /// Writes words for people to standard output, in colour where that is a terminal.
 pub(crate) fn words(text: &str) -> anyhow::Result<()> {
     let mut stdout = anstream::stdout().lock();
-    reported(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+    reported(
+        stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush()),
+    )
 }
 
 fn reported(written: io::Result<()>) -> anyhow::Result<()> {
@@ -92,7 +100,10 @@ fn to_stderr(text: &str) {
 #[derive(Debug)]
 pub(crate) enum WholeFile {
     /// Written beside its place, then moved there.
-    Regular { place: PathBuf, written: NamedTempFile },
+    Regular {
+        place: PathBuf,
+        written: NamedTempFile,
+    },
     /// A pipe or device, which cannot be replaced.
     Special { place: PathBuf, file: File },
 }
@@ -132,7 +143,9 @@ impl WholeFile {
         }
         let written = builder.tempfile_in(folder).map_err(|error| {
             // Without the temporary file's name, which says nothing to anybody.
-            let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            let why = error
+                .source()
+                .map_or_else(|| error.to_string(), ToString::to_string);
             anyhow!("{why}; name a file in a folder that is there and that you may write to")
         })?;
         if let Some(before) = before {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use baler_host::{
-    Attempt, AttemptResult, ComponentInfo, Fault, Limits, Metric, Outcome, Permission, Receipt, Strategy,
-    Tokens, Usage, Value, Words,
+    Attempt, AttemptResult, ComponentInfo, Fault, Limits, Metric, Outcome, Permission, Receipt,
+    Strategy, Tokens, Usage, Value, Words,
 };
 
 use crate::figures::{self, cleaned, number};
@@ -23,7 +23,8 @@ pub(crate) struct Circumstances<'a> {
 /// Whether another strategy than the first of the chain made the result.
 pub(crate) fn fell_back(receipt: &Receipt, chain: &[Strategy]) -> bool {
     let first = chain.first().map(Strategy::name);
-    receipt.fell_back || (receipt.outcome == Outcome::Compacted && receipt.strategy.as_deref() != first)
+    receipt.fell_back
+        || (receipt.outcome == Outcome::Compacted && receipt.strategy.as_deref() != first)
 }
 
 /// The receipt in words.
@@ -44,7 +45,11 @@ fn headline(receipt: &Receipt, circumstances: &Circumstances<'_>) -> String {
     match receipt.outcome {
         Outcome::Compacted => {
             let strategy = cleaned(receipt.strategy.as_deref().unwrap_or_default());
-            let verb = if circumstances.is_dry_run { "would be compacted" } else { "compacted" };
+            let verb = if circumstances.is_dry_run {
+                "would be compacted"
+            } else {
+                "compacted"
+            };
             if fell_back(receipt, circumstances.chain) {
                 let why = if receipt.tokens.below_floor {
                     "the budget is below the floor, so only what has to stay stays"
@@ -75,14 +80,24 @@ fn sizes(text: &mut String, receipt: &Receipt) {
         ("bytes", receipt.bytes.before, receipt.bytes.after),
         ("messages", receipt.messages.before, receipt.messages.after),
     ];
-    let figures = changes.map(|(what, before, after)| (what, number(before as u64), number(after as u64)));
-    let wide = |column: fn(&(&str, String, String)) -> usize| figures.iter().map(column).max().unwrap_or(0);
+    let figures =
+        changes.map(|(what, before, after)| (what, number(before as u64), number(after as u64)));
+    let wide = |column: fn(&(&str, String, String)) -> usize| {
+        figures.iter().map(column).max().unwrap_or(0)
+    };
     let (before_wide, after_wide) = (wide(|row| row.1.len()), wide(|row| row.2.len()));
     let is_compacted = receipt.outcome == Outcome::Compacted;
     for ((what, before, after), (_, old, new)) in figures.iter().zip(changes) {
         let line = if is_compacted {
-            let share = if old == 0 { 0.0 } else { new as f64 / old as f64 * 100.0 };
-            format!("{before:>before_wide$} → {after:>after_wide$}  {}", styled(FAINT, &format!("{share:>3.0}%")))
+            let share = if old == 0 {
+                0.0
+            } else {
+                new as f64 / old as f64 * 100.0
+            };
+            format!(
+                "{before:>before_wide$} → {after:>after_wide$}  {}",
+                styled(FAINT, &format!("{share:>3.0}%"))
+            )
         } else {
             format!("{before:>before_wide$}")
         };
@@ -105,18 +120,29 @@ fn sizes(text: &mut String, receipt: &Receipt) {
     } else {
         row(text, "units", &number(units.before as u64));
     }
-    let over = if after > budget { styled(CHANGED, "  the result is over it") } else { String::new() };
+    let over = if after > budget {
+        styled(CHANGED, "  the result is over it")
+    } else {
+        String::new()
+    };
     row(
         text,
         "budget",
         &format!(
             "{} tokens{}{}",
             number(budget),
-            styled(FAINT, &format!("  floor {}, overhead {}", number(floor), number(overhead))),
+            styled(
+                FAINT,
+                &format!("  floor {}, overhead {}", number(floor), number(overhead))
+            ),
             if is_compacted { over } else { String::new() }
         ),
     );
-    row(text, "counted", &format!("{} with {}", receipt.format, receipt.tokenizer));
+    row(
+        text,
+        "counted",
+        &format!("{} with {}", receipt.format, receipt.tokenizer),
+    );
 }
 
 fn row(text: &mut String, name: &str, value: &str) {
@@ -135,7 +161,11 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
             styled(BAD, &fault.to_string())
         }
         AttemptResult::Failure { failure } => {
-            let hint = if attempt.words.is_none() { "; --words shows what it says" } else { "" };
+            let hint = if attempt.words.is_none() {
+                "; --words shows what it says"
+            } else {
+                ""
+            };
             more.push(format!("check its config, or ask its author{hint}"));
             styled(BAD, &failure.to_string())
         }
@@ -155,7 +185,15 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
             .iter()
             .find(|strategy| strategy.name() == attempt.strategy)
             .map_or_else(Limits::default, |strategy| *strategy.limits());
-        row(text, "is", &format!("{} {}", short_digest(component), styled(FAINT, &component.contract)));
+        row(
+            text,
+            "is",
+            &format!(
+                "{} {}",
+                short_digest(component),
+                styled(FAINT, &component.contract)
+            ),
+        );
         row(text, "may", &permissions(component));
         row(text, "used", &usage(&attempt.usage, &limits));
     } else {
@@ -163,7 +201,11 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
     }
     if attempt.usage.log_lines > 0 && attempt.words.is_none() {
         let lines = usize::try_from(attempt.usage.log_lines).unwrap_or(usize::MAX);
-        row(text, "logged", &format!("{}; --words shows them", figures::count(lines, "line")));
+        row(
+            text,
+            "logged",
+            &format!("{}; --words shows them", figures::count(lines, "line")),
+        );
     }
     if !attempt.metrics.is_empty() {
         let metrics: Vec<String> = attempt.metrics.iter().map(metric).collect();
@@ -191,7 +233,11 @@ fn tell_words(text: &mut String, words: &Words) {
     }
     for line in &words.log {
         let level = format!("{:?}", line.level).to_lowercase();
-        row(text, "logs", &format!("{} {}", styled(FAINT, &level), cleaned(&line.text)));
+        row(
+            text,
+            "logs",
+            &format!("{} {}", styled(FAINT, &level), cleaned(&line.text)),
+        );
     }
 }
 
@@ -209,7 +255,11 @@ pub(crate) fn remedy(fault: &Fault) -> String {
 
 /// As much of the digest as tells components apart at a glance.
 pub(crate) fn short_digest(component: &ComponentInfo) -> String {
-    component.digest.chars().take("sha256:".len() + 12).collect()
+    component
+        .digest
+        .chars()
+        .take("sha256:".len() + 12)
+        .collect()
 }
 
 /// What a component may do, in words.
@@ -242,7 +292,10 @@ fn usage(usage: &Usage, limits: &Limits) -> String {
         figures::time(limits.time),
         figures::bytes(usage.memory_bytes),
         figures::bytes(limits.memory as u64),
-        figures::count(usize::try_from(usage.host_calls).unwrap_or(usize::MAX), "call"),
+        figures::count(
+            usize::try_from(usage.host_calls).unwrap_or(usize::MAX),
+            "call"
+        ),
     )
 }
 
@@ -255,10 +308,16 @@ fn tell_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstan
         (Some(archived), Some(folder)) => format!(
             "what left can be had back: {} {} in `{}`",
             figures::count(archived.len(), "unit"),
-            if circumstances.is_dry_run { "would be stored" } else { "stored" },
+            if circumstances.is_dry_run {
+                "would be stored"
+            } else {
+                "stored"
+            },
             folder.display()
         ),
-        _ if circumstances.is_dry_run => "what leaves could not be had back: there is no --archive".to_owned(),
+        _ if circumstances.is_dry_run => {
+            "what leaves could not be had back: there is no --archive".to_owned()
+        }
         _ => "what left cannot be had back: there is no --archive".to_owned(),
     };
     let _ = writeln!(text, "\n{told}");

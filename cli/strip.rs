@@ -51,7 +51,9 @@ pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Ent
     let mut entries = Vec::with_capacity(before.units().len());
     for (index, unit) in before.units().iter().enumerate() {
         let next = stayed.peek().copied();
-        while let Some((_, result)) = results.next_if(|(result, of)| is_inserted(before, next, after, *result, of)) {
+        while let Some((_, result)) =
+            results.next_if(|(result, of)| is_inserted(before, next, after, *result, of))
+        {
             entries.push(inserted(result));
         }
         let result = stayed.next_if_eq(&index).and_then(|_| results.next());
@@ -75,7 +77,13 @@ pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Ent
 }
 
 /// Whether a unit of the result is an inserted text and not `next`, the next unit that stayed.
-fn is_inserted(before: &Conversation, next: Option<usize>, after: &Conversation, result: usize, of: &Unit) -> bool {
+fn is_inserted(
+    before: &Conversation,
+    next: Option<usize>,
+    after: &Conversation,
+    result: usize,
+    of: &Unit,
+) -> bool {
     matches!(of.kind, UnitKind::Summary | UnitKind::Other)
         && !next.is_some_and(|next| before.raw_messages(next).eq(after.raw_messages(result)))
 }
@@ -96,7 +104,9 @@ fn inserted(unit: &Unit) -> Entry {
 
 /// The strip as text, a line for each run of units that fared alike.
 pub(crate) fn text(entries: &[Entry]) -> String {
-    let mut runs = merged(entries, |run, entry| run.fate == entry.fate && run.kind == entry.kind);
+    let mut runs = merged(entries, |run, entry| {
+        run.fate == entry.fate && run.kind == entry.kind
+    });
     if runs.len() > LINES {
         runs = merged(entries, |run, entry| run.fate == entry.fate);
     }
@@ -109,10 +119,17 @@ pub(crate) fn text(entries: &[Entry]) -> String {
     }
     let mut text = String::new();
     let left_out = lines.len().saturating_sub(LINES);
-    let gap = if left_out == 0 { lines.len() } else { LINES / 2 };
+    let gap = if left_out == 0 {
+        lines.len()
+    } else {
+        LINES / 2
+    };
     for (at, ([units, fate, kind, count, tokens], run)) in lines.iter().zip(&runs).enumerate() {
         if at == gap {
-            let more = format!("… {} more lines; --json shows every unit …", number(left_out as u64));
+            let more = format!(
+                "… {} more lines; --json shows every unit …",
+                number(left_out as u64)
+            );
             let _ = writeln!(text, "  {}", styled(FAINT, &more));
         }
         if (gap..gap + left_out).contains(&at) {
@@ -177,8 +194,16 @@ impl Run {
             None => String::new(),
             Some(_) => figures::count(self.units, "unit"),
         };
-        let count = if self.units == 1 { format!("{count} ") } else { count };
-        let tokens = if self.fate == INSERTED { self.after } else { self.before };
+        let count = if self.units == 1 {
+            format!("{count} ")
+        } else {
+            count
+        };
+        let tokens = if self.fate == INSERTED {
+            self.after
+        } else {
+            self.before
+        };
         [units, self.fate.to_owned(), plural, count, number(tokens)]
     }
 

@@ -1,5 +1,11 @@
 //! The program as people run it: exit codes, what goes where, and what is said about bad input.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests are tests"
+)]
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -76,7 +82,13 @@ impl Bench {
     fn entries(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.folder.path())
             .expect("the folder")
-            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
             .filter(|name| name != "state")
             .collect();
         names.sort();
@@ -123,7 +135,12 @@ fn example(name: &str) -> String {
 }
 
 fn examples() -> [String; 3] {
-    ["fix-a-bug.openai.json", "book-a-flight.anthropic.json", "plan-a-week.openai.json"].map(example)
+    [
+        "fix-a-bug.openai.json",
+        "book-a-flight.anthropic.json",
+        "plan-a-week.openai.json",
+    ]
+    .map(example)
 }
 
 fn messages(document: &str) -> Vec<Value> {
@@ -136,16 +153,35 @@ fn every_example_gets_smaller_with_every_strategy_and_stays_valid() {
     let bench = Bench::new();
     for file in examples() {
         let before = fs::read_to_string(&file).expect("an example");
-        for strategy in ["native:digest", "native:truncate", "sliding-window", "mask-tool-outputs"] {
-            let ran = bench.run(&["compact", &file, "--strategy", strategy]).ends(0);
+        for strategy in [
+            "native:digest",
+            "native:truncate",
+            "sliding-window",
+            "mask-tool-outputs",
+        ] {
+            let ran = bench
+                .run(&["compact", &file, "--strategy", strategy])
+                .ends(0);
             assert!(ran.stdout.len() < before.len(), "{file} with {strategy}");
-            assert!(ran.stderr.contains(&format!("compacted by {strategy}")), "{}", ran.stderr);
+            assert!(
+                ran.stderr.contains(&format!("compacted by {strategy}")),
+                "{}",
+                ran.stderr
+            );
             let first_of_user = |document: &str| {
-                messages(document).into_iter().find(|message| message["role"] == "user")
+                messages(document)
+                    .into_iter()
+                    .find(|message| message["role"] == "user")
             };
-            assert_eq!(first_of_user(&ran.stdout), first_of_user(&before), "{file} with {strategy}");
+            assert_eq!(
+                first_of_user(&ran.stdout),
+                first_of_user(&before),
+                "{file} with {strategy}"
+            );
             // What came out is valid: a run over it finds nothing to do, not something wrong.
-            let again = bench.run_with_input(&["compact", "--budget", "100%"], ran.stdout.as_bytes()).ends(3);
+            let again = bench
+                .run_with_input(&["compact", "--budget", "100%"], ran.stdout.as_bytes())
+                .ends(3);
             assert_eq!(again.stdout, ran.stdout);
         }
     }
@@ -155,7 +191,9 @@ fn every_example_gets_smaller_with_every_strategy_and_stays_valid() {
 fn nothing_of_the_conversation_is_told_to_people() {
     let bench = Bench::new();
     for strategy in ["native:digest", "mask-tool-outputs"] {
-        let ran = bench.run(&["compact", &example("fix-a-bug.openai.json"), "-s", strategy]).ends(0);
+        let ran = bench
+            .run(&["compact", &example("fix-a-bug.openai.json"), "-s", strategy])
+            .ends(0);
         for word in ["abacus", "depth", "CHANGELOG", "brackets", "cargo"] {
             assert!(!ran.stderr.contains(word), "{word}: {}", ran.stderr);
         }
@@ -166,9 +204,16 @@ fn nothing_of_the_conversation_is_told_to_people() {
 fn what_is_within_its_budget_comes_back_byte_for_byte() {
     let bench = Bench::new();
     let odd = "\u{feff} { \"messages\" : [ {\"role\":\"user\",\"content\":\"h\\u0069\", \"x\": 1.50e0} ] ,\r\n\"z\":1e2 }\n\n";
-    let ran = bench.run_with_input(&["compact", "--budget", "1000"], odd.as_bytes()).ends(3);
+    let ran = bench
+        .run_with_input(&["compact", "--budget", "1000"], odd.as_bytes())
+        .ends(3);
     assert_eq!(ran.stdout, odd);
-    assert!(ran.stderr.starts_with("unchanged: it is within its budget\n"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .starts_with("unchanged: it is within its budget\n"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -185,37 +230,93 @@ fn a_broken_rule_is_told_with_its_place_and_remedy_and_nothing_is_done() {
     let ran = bench
         .run_with_input(&["compact"], document.as_bytes())
         .ends(5)
-        .says(&["error: the conversation breaks rules of openai-chat", "message 2: ", "(ALL-4)", "→ give every tool call an id of its own"])
+        .says(&[
+            "error: the conversation breaks rules of openai-chat",
+            "message 2: ",
+            "(ALL-4)",
+            "→ give every tool call an id of its own",
+        ])
         .says(&["message 3: ", "CHAT-1", "→ "]);
     assert_eq!(ran.stdout, document);
     assert!(!ran.stderr.contains("secret"));
-    bench.run_with_input(&["should-compact"], document.as_bytes()).ends(5).says(&["message 2", "→"]);
+    bench
+        .run_with_input(&["should-compact"], document.as_bytes())
+        .ends(5)
+        .says(&["message 2", "→"]);
 }
 
 #[test]
 fn input_that_cannot_be_read_is_told_by_what_it_is() {
     let bench = Bench::new();
     let example = fs::read(example("fix-a-bug.openai.json")).expect("an example");
-    let deep = format!(r#"{{"messages":[{{"role":"user","content":{}1{}}}]}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let deep = format!(
+        r#"{{"messages":[{{"role":"user","content":{}1{}}}]}}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     let cases: [(&str, &[u8], &str); 12] = [
         ("empty", b"", "the document is empty"),
         ("blank", b" \n ", "the document is empty"),
-        ("truncated", &example[..5_000], "not JSON: EOF while parsing"),
-        ("not UTF-8", b"{\"messages\": \"\xff\"}", "not UTF-8: the byte at offset 14"),
+        (
+            "truncated",
+            &example[..5_000],
+            "not JSON: EOF while parsing",
+        ),
+        (
+            "not UTF-8",
+            b"{\"messages\": \"\xff\"}",
+            "not UTF-8: the byte at offset 14",
+        ),
         ("prose", b"hello there", "not JSON"),
-        ("a number", b"99999999999999999999999999999999", "neither an object nor a list"),
-        ("Responses", br#"{"model":"m","input":[{"role":"user","content":"x"}]}"#, "looks like an OpenAI Responses request"),
-        ("Gemini", br#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#, "looks like a Gemini request"),
-        ("a response", br#"{"id":"r","choices":[{"message":{"role":"assistant","content":"x"}}]}"#, "looks like a response; give the request"),
-        ("a role of its own", br#"{"messages":[{"role":"wizard","content":"x"}]}"#, "message 1: `wizard` is no role"),
-        ("a key twice", br#"{"messages":[{"role":"user","role":"user","content":"x"}]}"#, "message 1: key `role` comes twice"),
+        (
+            "a number",
+            b"99999999999999999999999999999999",
+            "neither an object nor a list",
+        ),
+        (
+            "Responses",
+            br#"{"model":"m","input":[{"role":"user","content":"x"}]}"#,
+            "looks like an OpenAI Responses request",
+        ),
+        (
+            "Gemini",
+            br#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#,
+            "looks like a Gemini request",
+        ),
+        (
+            "a response",
+            br#"{"id":"r","choices":[{"message":{"role":"assistant","content":"x"}}]}"#,
+            "looks like a response; give the request",
+        ),
+        (
+            "a role of its own",
+            br#"{"messages":[{"role":"wizard","content":"x"}]}"#,
+            "message 1: `wizard` is no role",
+        ),
+        (
+            "a key twice",
+            br#"{"messages":[{"role":"user","role":"user","content":"x"}]}"#,
+            "message 1: key `role` comes twice",
+        ),
         ("deep", deep.as_bytes(), "message 1: "),
     ];
     for (name, input, message) in cases {
         let file = bench.file("input.json", input);
-        for ran in [bench.run(&["compact", &file]), bench.run_with_input(&["compact", "-"], input)] {
-            assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{name}: {}", ran.stderr);
-            assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(message), "{name}: {}", ran.stderr);
+        for ran in [
+            bench.run(&["compact", &file]),
+            bench.run_with_input(&["compact", "-"], input),
+        ] {
+            assert_eq!(
+                (ran.code, ran.stdout.as_str()),
+                (5, ""),
+                "{name}: {}",
+                ran.stderr
+            );
+            assert!(
+                ran.stderr.starts_with("error: ") && ran.stderr.contains(message),
+                "{name}: {}",
+                ran.stderr
+            );
             assert!(ran.stderr.len() < 600, "{name}: {}", ran.stderr);
         }
     }
@@ -224,12 +325,18 @@ fn input_that_cannot_be_read_is_told_by_what_it_is() {
 #[test]
 fn input_that_is_no_file_is_told_with_a_remedy() {
     let bench = Bench::new();
+    bench.run(&["compact", "nowhere.json"]).ends(5).says(&[
+        "cannot read `nowhere.json`; name a readable file",
+        "No such file",
+    ]);
     bench
-        .run(&["compact", "nowhere.json"])
+        .run(&["compact", "."])
         .ends(5)
-        .says(&["cannot read `nowhere.json`; name a readable file", "No such file"]);
-    bench.run(&["compact", "."]).ends(5).says(&["cannot read `.`", "it is a folder"]);
-    bench.run(&["compact"]).ends(5).says(&["the document is empty"]);
+        .says(&["cannot read `.`", "it is a folder"]);
+    bench
+        .run(&["compact"])
+        .ends(5)
+        .says(&["the document is empty"]);
 }
 
 #[cfg(unix)]
@@ -241,7 +348,10 @@ fn input_that_may_not_be_read_is_told() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).expect("closed");
     // Root may read everything, and then there is nothing to see here.
     if fs::read(&file).is_err() {
-        bench.run(&["compact", &file]).ends(5).says(&["closed.json", "Permission denied"]);
+        bench
+            .run(&["compact", &file])
+            .ends(5)
+            .says(&["closed.json", "Permission denied"]);
     }
 }
 
@@ -250,39 +360,107 @@ fn huge_numbers_and_unknown_fields_do_no_harm() {
     let bench = Bench::new();
     let document = r#"{"messages":[{"role":"user","content":"x","n":1e999999,"m":-99999999999999999999999999}],"seed":1e400}"#;
     let ran = bench.run_with_input(&["compact"], document.as_bytes());
-    assert_eq!((ran.code, ran.stdout.as_str()), (3, document), "{}", ran.stderr);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (3, document),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn wrong_use_is_told_before_anything_is_read() {
     let bench = Bench::new();
     let cases: [(&[&str], &str); 21] = [
-        (&["compact", "--budget", "0%"], "a share is more than 0% and at most 100%"),
-        (&["compact", "--budget", "120%"], "a share is more than 0% and at most 100%"),
-        (&["compact", "--budget", "-5"], "give a number of tokens such as 8000"),
-        (&["compact", "--budget", "0"], "1 asks for the smallest result"),
-        (&["compact", "--budget", "much"], "give a number of tokens such as 8000"),
-        (&["compact", "--budget", "99999999999"], "no request has so many tokens"),
-        (&["compact", "--pin", "second-user"], "give first-user, none, or numbers of units"),
+        (
+            &["compact", "--budget", "0%"],
+            "a share is more than 0% and at most 100%",
+        ),
+        (
+            &["compact", "--budget", "120%"],
+            "a share is more than 0% and at most 100%",
+        ),
+        (
+            &["compact", "--budget", "-5"],
+            "give a number of tokens such as 8000",
+        ),
+        (
+            &["compact", "--budget", "0"],
+            "1 asks for the smallest result",
+        ),
+        (
+            &["compact", "--budget", "much"],
+            "give a number of tokens such as 8000",
+        ),
+        (
+            &["compact", "--budget", "99999999999"],
+            "no request has so many tokens",
+        ),
+        (
+            &["compact", "--pin", "second-user"],
+            "give first-user, none, or numbers of units",
+        ),
         (&["compact", "--fuel", "0"], "without fuel no strategy runs"),
-        (&["compact", "--timeout", "0s"], "without time no strategy runs"),
-        (&["compact", "--timeout", "5"], "give a number with its unit"),
-        (&["compact", "--memory", "0"], "without memory no strategy runs"),
-        (&["compact", "--memory", "8GiB"], "a strategy can have 4GiB at most"),
-        (&["compact", "--format", "gemini"], "known formats: auto, openai-chat, anthropic"),
-        (&["compact", "--tokenizer", "gpt9"], "no tokenizer is called `gpt9`; known: auto, "),
-        (&["compact", "--strategy", "masc-tool-outputs"], "did you mean `mask-tool-outputs`?"),
-        (&["compact", "--strategy", "digest"], "did you mean `native:digest`?"),
-        (&["compact", "--strategy", "qqq"], "Known: native:digest, native:truncate, "),
-        (&["compact", "--config", "@nowhere.json"], "cannot read the config `nowhere.json`"),
+        (
+            &["compact", "--timeout", "0s"],
+            "without time no strategy runs",
+        ),
+        (
+            &["compact", "--timeout", "5"],
+            "give a number with its unit",
+        ),
+        (
+            &["compact", "--memory", "0"],
+            "without memory no strategy runs",
+        ),
+        (
+            &["compact", "--memory", "8GiB"],
+            "a strategy can have 4GiB at most",
+        ),
+        (
+            &["compact", "--format", "gemini"],
+            "known formats: auto, openai-chat, anthropic",
+        ),
+        (
+            &["compact", "--tokenizer", "gpt9"],
+            "no tokenizer is called `gpt9`; known: auto, ",
+        ),
+        (
+            &["compact", "--strategy", "masc-tool-outputs"],
+            "did you mean `mask-tool-outputs`?",
+        ),
+        (
+            &["compact", "--strategy", "digest"],
+            "did you mean `native:digest`?",
+        ),
+        (
+            &["compact", "--strategy", "qqq"],
+            "Known: native:digest, native:truncate, ",
+        ),
+        (
+            &["compact", "--config", "@nowhere.json"],
+            "cannot read the config `nowhere.json`",
+        ),
         (&["compact", "--no-such-option"], "unexpected argument"),
-        (&["compact", "--receipt", "-", "--pin", "none"], "for a receipt on standard output, use `--json`"),
+        (
+            &["compact", "--receipt", "-", "--pin", "none"],
+            "for a receipt on standard output, use `--json`",
+        ),
         (&["compress"], "unrecognized subcommand"),
     ];
     for (arguments, message) in cases {
         let ran = bench.run(arguments);
-        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(message), "{arguments:?}: {}", ran.stderr);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (2, ""),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr.contains(message),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -290,7 +468,12 @@ fn wrong_use_is_told_before_anything_is_read() {
 fn a_pin_of_a_unit_that_is_not_there_is_wrong_use() {
     let bench = Bench::new();
     bench
-        .run(&["compact", &example("plan-a-week.openai.json"), "--pin", "0,999"])
+        .run(&[
+            "compact",
+            &example("plan-a-week.openai.json"),
+            "--pin",
+            "0,999",
+        ])
         .ends(2)
         .says(&["unit 999 cannot be pinned: the conversation has units 0 to "]);
 }
@@ -300,28 +483,68 @@ fn strategy_files_that_cannot_be_used_are_told_by_what_they_are() {
     let bench = Bench::new();
     let file = |name: &str, bytes: &[u8]| bench.file(name, bytes);
     let huge = bench.path("huge.wasm");
-    fs::File::create(&huge).expect("a file").set_len(64 << 20).expect("a size");
+    fs::File::create(&huge)
+        .expect("a file")
+        .set_len(64 << 20)
+        .expect("a size");
     fs::create_dir(bench.path("folder.wasm")).expect("a folder");
     let cases = [
-        (file("empty.wasm", b""), "the file is empty; give the .wasm component"),
+        (
+            file("empty.wasm", b""),
+            "the file is empty; give the .wasm component",
+        ),
         (file("text.wasm", b"hello"), "the file is not WebAssembly"),
-        (file("native.wasm", b"\x7fELF\x02"), "precompiled native code"),
-        (file("core.wasm", baler_hostile_guests::CORE_MODULE.wasm), "core WebAssembly module and not a component: wrap it with"),
-        (file("other.wasm", baler_hostile_guests::OTHER_CONTRACT.wasm), "is made for `baler:compaction@9.9.0`, and this host speaks baler:compaction@0.1.0"),
-        (file("wasi.wasm", baler_hostile_guests::WANTS_WASI.wasm), "which this host does not offer"),
-        (file("cut.wasm", &baler_strategies::ALL[0].wasm[..5_000]), "the file is broken at byte"),
-        (huge.to_str().expect("UTF-8").to_owned(), "over the limit for components"),
-        ("folder.wasm".to_owned(), "is a folder; name a strategy's .wasm file"),
-        ("nowhere.wasm".to_owned(), "cannot read the strategy `nowhere.wasm`; name a readable .wasm file"),
+        (
+            file("native.wasm", b"\x7fELF\x02"),
+            "precompiled native code",
+        ),
+        (
+            file("core.wasm", baler_hostile_guests::CORE_MODULE.wasm),
+            "core WebAssembly module and not a component: wrap it with",
+        ),
+        (
+            file("other.wasm", baler_hostile_guests::OTHER_CONTRACT.wasm),
+            "is made for `baler:compaction@9.9.0`, and this host speaks baler:compaction@0.1.0",
+        ),
+        (
+            file("wasi.wasm", baler_hostile_guests::WANTS_WASI.wasm),
+            "which this host does not offer",
+        ),
+        (
+            file("cut.wasm", &baler_strategies::ALL[0].wasm[..5_000]),
+            "the file is broken at byte",
+        ),
+        (
+            huge.to_str().expect("UTF-8").to_owned(),
+            "over the limit for components",
+        ),
+        (
+            "folder.wasm".to_owned(),
+            "is a folder; name a strategy's .wasm file",
+        ),
+        (
+            "nowhere.wasm".to_owned(),
+            "cannot read the strategy `nowhere.wasm`; name a readable .wasm file",
+        ),
         ("no/where".to_owned(), "cannot read the strategy `no/where`"),
     ];
     for (path, message) in cases {
         for command in ["introspect", "compact"] {
             let ran = match command {
-                "compact" => bench.run(&["compact", &example("plan-a-week.openai.json"), "--strategy", &path]),
+                "compact" => bench.run(&[
+                    "compact",
+                    &example("plan-a-week.openai.json"),
+                    "--strategy",
+                    &path,
+                ]),
                 command => bench.run(&[command, &path]),
             };
-            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{path}: {}", ran.stderr);
+            assert_eq!(
+                (ran.code, ran.stdout.as_str()),
+                (2, ""),
+                "{path}: {}",
+                ran.stderr
+            );
             assert!(ran.stderr.contains(message), "{path}: {}", ran.stderr);
         }
     }
@@ -332,12 +555,42 @@ fn a_config_is_checked_against_the_schema_of_the_first_strategy() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let config = bench.file("config.json", r#"{"keep": 5}"#);
-    bench.run(&["compact", &input, "-s", "mask-tool-outputs", "--config", &format!("@{config}")]).ends(0);
     bench
-        .run(&["compact", &input, "-s", "mask-tool-outputs", "--config", r#"{"kep": 5}"#])
+        .run(&[
+            "compact",
+            &input,
+            "-s",
+            "mask-tool-outputs",
+            "--config",
+            &format!("@{config}"),
+        ])
+        .ends(0);
+    bench
+        .run(&[
+            "compact",
+            &input,
+            "-s",
+            "mask-tool-outputs",
+            "--config",
+            r#"{"kep": 5}"#,
+        ])
         .ends(2)
-        .says(&["the config of `mask-tool-outputs` is wrong", "kep", "`baler introspect mask-tool-outputs` shows what it takes"]);
-    bench.run(&["compact", &input, "-s", "mask-tool-outputs", "--config", "{"]).ends(2).says(&["not JSON"]);
+        .says(&[
+            "the config of `mask-tool-outputs` is wrong",
+            "kep",
+            "`baler introspect mask-tool-outputs` shows what it takes",
+        ]);
+    bench
+        .run(&[
+            "compact",
+            &input,
+            "-s",
+            "mask-tool-outputs",
+            "--config",
+            "{",
+        ])
+        .ends(2)
+        .says(&["not JSON"]);
     bench
         .run(&["compact", &input, "--config", "{}"])
         .ends(2)
@@ -352,16 +605,32 @@ fn a_strategy_that_hangs_is_ended_and_a_fallback_takes_over() {
     // Compiled once, so that only the run is timed.
     bench.run(&["introspect", &strategy]).ends(0);
     let start = Instant::now();
-    let ran = bench.run(&["compact", &input, "--strategy", &strategy, "--timeout", "100ms"]).ends(4).says(&[
-        "compacted by native:digest: a fallback",
-        "loop-forever: it was not done in time: 100 ms",
-        "→ raise the time limit",
-        "(--timeout)",
-        "may       read the conversation",
-        "native:digest: its plan was carried out",
-    ]);
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    bench.run_with_input(&["compact", "--budget", "100%"], ran.stdout.as_bytes()).ends(3);
+    let ran = bench
+        .run(&[
+            "compact",
+            &input,
+            "--strategy",
+            &strategy,
+            "--timeout",
+            "100ms",
+        ])
+        .ends(4)
+        .says(&[
+            "compacted by native:digest: a fallback",
+            "loop-forever: it was not done in time: 100 ms",
+            "→ raise the time limit",
+            "(--timeout)",
+            "may       read the conversation",
+            "native:digest: its plan was carried out",
+        ]);
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+    bench
+        .run_with_input(&["compact", "--budget", "100%"], ran.stdout.as_bytes())
+        .ends(3);
 }
 
 #[test]
@@ -373,19 +642,44 @@ fn limits_are_those_that_were_given() {
         .run(&["compact", &input, "-s", &hungry, "--memory", "8MiB"])
         .ends(4)
         .says(&["bytes of memory, over its limit: 8388608", "(--memory)"]);
-    bench.run(&["compact", &input, "-s", "sliding-window", "--fuel", "1"]).ends(4).says(&["it used up its fuel: 1", "(--fuel)"]);
-    bench.run(&["compact", &input, "-s", "sliding-window", "--memory", "512MiB"]).ends(0).says(&["of 512 MiB of memory"]);
+    bench
+        .run(&["compact", &input, "-s", "sliding-window", "--fuel", "1"])
+        .ends(4)
+        .says(&["it used up its fuel: 1", "(--fuel)"]);
+    bench
+        .run(&[
+            "compact",
+            &input,
+            "-s",
+            "sliding-window",
+            "--memory",
+            "512MiB",
+        ])
+        .ends(0)
+        .says(&["of 512 MiB of memory"]);
 }
 
 #[test]
 fn what_a_strategy_says_does_nothing_to_a_terminal() {
     let bench = Bench::new();
-    for guest in [baler_hostile_guests::INTROSPECT_HOSTILE_NAME, baler_hostile_guests::DECLARED_FAILURE] {
+    for guest in [
+        baler_hostile_guests::INTROSPECT_HOSTILE_NAME,
+        baler_hostile_guests::DECLARED_FAILURE,
+    ] {
         let strategy = bench.file("stranger.wasm", guest.wasm);
         let shown = bench.run(&["introspect", &strategy]);
-        let ran = bench.run(&["compact", &example("fix-a-bug.openai.json"), "-s", &strategy, "--words"]);
+        let ran = bench.run(&[
+            "compact",
+            &example("fix-a-bug.openai.json"),
+            "-s",
+            &strategy,
+            "--words",
+        ]);
         for text in [shown.stdout, shown.stderr, ran.stderr] {
-            assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+            assert!(
+                text.chars().all(|c| c == '\n' || !c.is_control()),
+                "{text:?}"
+            );
         }
     }
 }
@@ -393,11 +687,24 @@ fn what_a_strategy_says_does_nothing_to_a_terminal() {
 #[test]
 fn a_file_cannot_take_the_name_of_the_hosts_own() {
     let bench = Bench::new();
-    let strategy = bench.file("native:digest.wasm", baler_hostile_guests::LOOP_FOREVER.wasm);
+    let strategy = bench.file(
+        "native:digest.wasm",
+        baler_hostile_guests::LOOP_FOREVER.wasm,
+    );
     bench
-        .run(&["compact", &example("fix-a-bug.openai.json"), "-s", &strategy, "--timeout", "50ms"])
+        .run(&[
+            "compact",
+            &example("fix-a-bug.openai.json"),
+            "-s",
+            &strategy,
+            "--timeout",
+            "50ms",
+        ])
         .ends(4)
-        .says(&["native-digest: it was not done in time", "native:digest: its plan was carried out"]);
+        .says(&[
+            "native-digest: it was not done in time",
+            "native:digest: its plan was carried out",
+        ]);
 }
 
 #[test]
@@ -416,7 +723,11 @@ fn a_dry_run_writes_nothing() {
             "receipt.json",
         ])
         .ends(0)
-        .says(&["dropped", "would be compacted by native:digest", "would be stored in `archive`"]);
+        .says(&[
+            "dropped",
+            "would be compacted by native:digest",
+            "would be stored in `archive`",
+        ]);
     assert_eq!(ran.stdout, "");
     assert_eq!(bench.entries(), [] as [&str; 0]);
 }
@@ -426,16 +737,30 @@ fn output_and_receipt_are_written_and_what_left_is_archived() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let ran = bench
-        .run(&["compact", &input, "-o", "out.json", "--receipt", "receipt.json", "--archive", "archive"])
+        .run(&[
+            "compact",
+            &input,
+            "-o",
+            "out.json",
+            "--receipt",
+            "receipt.json",
+            "--archive",
+            "archive",
+        ])
         .ends(0)
         .says(&["what left can be had back: ", "stored in `archive`"]);
     assert_eq!(ran.stdout, "");
     assert_eq!(bench.entries(), ["archive", "out.json", "receipt.json"]);
-    let receipt: Value = serde_json::from_slice(&fs::read(bench.path("receipt.json")).expect("a receipt")).expect("JSON");
+    let receipt: Value =
+        serde_json::from_slice(&fs::read(bench.path("receipt.json")).expect("a receipt"))
+            .expect("JSON");
     let archived = receipt["archive"].as_array().expect("an archive");
     assert!(!archived.is_empty());
     for unit in archived {
-        let stored = bench.path("archive").join(format!("{}.json", unit["reference"].as_str().expect("a reference")));
+        let stored = bench.path("archive").join(format!(
+            "{}.json",
+            unit["reference"].as_str().expect("a reference")
+        ));
         serde_json::from_slice::<Vec<Value>>(&fs::read(stored).expect("stored")).expect("messages");
     }
     let out = fs::read_to_string(bench.path("out.json")).expect("an output");
@@ -445,11 +770,16 @@ fn output_and_receipt_are_written_and_what_left_is_archived() {
 #[test]
 fn a_file_can_be_compacted_in_place_and_keeps_its_permissions() {
     let bench = Bench::new();
-    let file = bench.file("request.json", fs::read(example("plan-a-week.openai.json")).expect("an example"));
+    let file = bench.file(
+        "request.json",
+        fs::read(example("plan-a-week.openai.json")).expect("an example"),
+    );
     #[cfg(unix)]
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o640)).expect("set");
     let before = fs::metadata(&file).expect("there");
-    bench.run(&["compact", &file, "-o", &file, "--quiet"]).ends(0);
+    bench
+        .run(&["compact", &file, "-o", &file, "--quiet"])
+        .ends(0);
     let after = fs::metadata(&file).expect("there");
     assert!(after.len() < before.len());
     assert_eq!(after.permissions(), before.permissions());
@@ -461,9 +791,21 @@ fn an_output_that_cannot_be_written_is_known_before_anything_is_done() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     fs::create_dir(bench.path("folder")).expect("a folder");
-    for (output, message) in [("no/out.json", "`no/out.json`: No such file or directory"), ("folder", "it is a folder; name a file in it")] {
+    for (output, message) in [
+        ("no/out.json", "`no/out.json`: No such file or directory"),
+        ("folder", "it is a folder; name a file in it"),
+    ] {
         let ran = bench
-            .run(&["compact", &input, "-o", output, "--archive", "archive", "--receipt", "receipt.json"])
+            .run(&[
+                "compact",
+                &input,
+                "-o",
+                output,
+                "--archive",
+                "archive",
+                "--receipt",
+                "receipt.json",
+            ])
             .ends(1)
             .says(&["error: cannot write", message]);
         assert_eq!(ran.stdout, "");
@@ -478,16 +820,38 @@ fn json_holds_conversation_receipt_and_units() {
     let ran = bench.run(&["compact", &input, "--json"]).ends(0);
     assert_eq!(ran.stderr, "");
     let plain = bench.run(&["compact", &input]).ends(0).stdout;
-    assert!(ran.stdout.starts_with(&format!("{{\"conversation\":{},", plain.trim())));
+    assert!(
+        ran.stdout
+            .starts_with(&format!("{{\"conversation\":{},", plain.trim()))
+    );
     let value: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(value["receipt"]["outcome"]["outcome"], "compacted");
     let units = value["units"].as_array().expect("units");
-    let after: u64 = units.iter().map(|unit| unit["tokens-after"].as_u64().expect("tokens")).sum();
-    assert!(after <= value["receipt"]["tokens"]["after"].as_u64().expect("tokens"));
-    assert_eq!(units.iter().filter(|unit| unit["unit"].is_u64()).count() as u64, value["receipt"]["units"]["before"]);
-    assert_eq!(units.iter().filter(|unit| unit["fate"] == "dropped").count() as u64, value["receipt"]["units"]["dropped"]);
+    let after: u64 = units
+        .iter()
+        .map(|unit| unit["tokens-after"].as_u64().expect("tokens"))
+        .sum();
+    assert!(
+        after
+            <= value["receipt"]["tokens"]["after"]
+                .as_u64()
+                .expect("tokens")
+    );
+    assert_eq!(
+        units.iter().filter(|unit| unit["unit"].is_u64()).count() as u64,
+        value["receipt"]["units"]["before"]
+    );
+    assert_eq!(
+        units
+            .iter()
+            .filter(|unit| unit["fate"] == "dropped")
+            .count() as u64,
+        value["receipt"]["units"]["dropped"]
+    );
 
-    let dry = bench.run(&["compact", &input, "--json", "--dry-run"]).ends(0);
+    let dry = bench
+        .run(&["compact", &input, "--json", "--dry-run"])
+        .ends(0);
     let dry: Value = serde_json::from_str(&dry.stdout).expect("JSON");
     assert!(dry.get("conversation").is_none());
     assert_eq!(dry["units"], value["units"]);
@@ -496,9 +860,14 @@ fn json_holds_conversation_receipt_and_units() {
 #[test]
 fn quiet_says_nothing_but_errors() {
     let bench = Bench::new();
-    let ran = bench.run(&["compact", &example("fix-a-bug.openai.json"), "-q"]).ends(0);
+    let ran = bench
+        .run(&["compact", &example("fix-a-bug.openai.json"), "-q"])
+        .ends(0);
     assert_eq!(ran.stderr, "");
-    bench.run(&["compact", "nowhere.json", "-q"]).ends(5).says(&["error: "]);
+    bench
+        .run(&["compact", "nowhere.json", "-q"])
+        .ends(5)
+        .says(&["error: "]);
 }
 
 #[test]
@@ -506,17 +875,54 @@ fn should_compact_answers_on_standard_output_and_by_its_exit_code() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let yes = bench.run(&["should-compact", &input]).ends(0);
-    assert!(yes.stdout.starts_with("compact: baler decides: 11,777 tokens, over the budget: 50%"), "{}", yes.stdout);
-    let no = bench.run(&["should-compact", &input, "--budget", "100%", "-s", "sliding-window"]).ends(3);
+    assert!(
+        yes.stdout
+            .starts_with("compact: baler decides: 11,777 tokens, over the budget: 50%"),
+        "{}",
+        yes.stdout
+    );
+    let no = bench
+        .run(&[
+            "should-compact",
+            &input,
+            "--budget",
+            "100%",
+            "-s",
+            "sliding-window",
+        ])
+        .ends(3);
     assert!(no.stdout.starts_with("wait: "), "{}", no.stdout);
-    let json = bench.run(&["should-compact", &input, "--json"]).ends(0).stdout;
-    assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON")["decision"], "compact");
-    let hanging = bench.file("hangs.wasm", baler_hostile_guests::LOOP_IN_SHOULD_COMPACT.wasm);
-    let ran = bench
-        .run(&["should-compact", &input, "-s", &hanging, "--timeout", "50ms"])
+    let json = bench
+        .run(&["should-compact", &input, "--json"])
         .ends(0)
-        .says(&["warning: hangs was asked and failed", "→ raise the time limit"]);
-    assert!(ran.stdout.starts_with("compact: baler decides"), "{}", ran.stdout);
+        .stdout;
+    assert_eq!(
+        serde_json::from_str::<Value>(&json).expect("JSON")["decision"],
+        "compact"
+    );
+    let hanging = bench.file(
+        "hangs.wasm",
+        baler_hostile_guests::LOOP_IN_SHOULD_COMPACT.wasm,
+    );
+    let ran = bench
+        .run(&[
+            "should-compact",
+            &input,
+            "-s",
+            &hanging,
+            "--timeout",
+            "50ms",
+        ])
+        .ends(0)
+        .says(&[
+            "warning: hangs was asked and failed",
+            "→ raise the time limit",
+        ]);
+    assert!(
+        ran.stdout.starts_with("compact: baler decides"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -529,13 +935,25 @@ fn strategies_are_listed_and_can_be_asked() {
     for strategy in list {
         let name = strategy["name"].as_str().expect("a name");
         assert!(words.contains(name));
-        assert!(!strategy["description"].as_str().expect("a description").is_empty(), "{name}");
+        assert!(
+            !strategy["description"]
+                .as_str()
+                .expect("a description")
+                .is_empty(),
+            "{name}"
+        );
         let shown = bench.run(&["introspect", name]).ends(0).stdout;
         assert!(shown.starts_with(&format!("{name}\n")), "{shown}");
         let json = bench.run(&["introspect", name, "--json"]).ends(0).stdout;
-        assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON")["strategy"], name);
+        assert_eq!(
+            serde_json::from_str::<Value>(&json).expect("JSON")["strategy"],
+            name
+        );
         if strategy["native"] == false {
-            assert!(shown.contains("What it says of itself:") && shown.contains("contract  baler:compaction@0.1.0"));
+            assert!(
+                shown.contains("What it says of itself:")
+                    && shown.contains("contract  baler:compaction@0.1.0")
+            );
         }
     }
 }
@@ -549,7 +967,10 @@ fn help_tells_exit_codes_and_examples() {
             assert!(help.stdout.contains("Exit codes:"), "{command} {flag}");
             assert_eq!(help.stderr, "");
         }
-        assert!(bench.run(&[command, "--help"]).stdout.contains("Examples:"), "{command}");
+        assert!(
+            bench.run(&[command, "--help"]).stdout.contains("Examples:"),
+            "{command}"
+        );
     }
     bench.run(&[]).ends(2).says(&["Usage: baler <COMMAND>"]);
 }
@@ -558,7 +979,13 @@ fn help_tells_exit_codes_and_examples() {
 fn the_version_names_the_contract() {
     let bench = Bench::new();
     let version = bench.run(&["--version"]).ends(0).stdout;
-    assert_eq!(version, format!("baler {} (contract baler:compaction@0.1.0)\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        version,
+        format!(
+            "baler {} (contract baler:compaction@0.1.0)\n",
+            env!("CARGO_PKG_VERSION")
+        )
+    );
 }
 
 #[test]
@@ -567,12 +994,32 @@ fn without_a_state_folder_it_goes_on_and_says_so() {
     let file = bench.file("not-a-folder", "");
     let input = example("fix-a-bug.openai.json");
     let ran = bench
-        .run(&["compact", &input, "-s", "sliding-window", "--state", &format!("{file}/state")])
+        .run(&[
+            "compact",
+            &input,
+            "-s",
+            "sliding-window",
+            "--state",
+            &format!("{file}/state"),
+        ])
         .ends(0)
-        .says(&["warning: going on without a state folder", "not-a-folder", "name another folder with --state"]);
+        .says(&[
+            "warning: going on without a state folder",
+            "not-a-folder",
+            "name another folder with --state",
+        ]);
     assert!(!ran.stdout.is_empty());
-    let ran = Ran::of(bench.command().env_remove("BALER_STATE").env_remove("HOME").args(["compact", &input]).output().expect("it runs"));
-    ran.ends(0).says(&["neither $XDG_STATE_HOME nor $HOME says where"]);
+    let ran = Ran::of(
+        bench
+            .command()
+            .env_remove("BALER_STATE")
+            .env_remove("HOME")
+            .args(["compact", &input])
+            .output()
+            .expect("it runs"),
+    );
+    ran.ends(0)
+        .says(&["neither $XDG_STATE_HOME nor $HOME says where"]);
 }
 
 #[cfg(unix)]
@@ -583,7 +1030,12 @@ fn a_state_folder_that_is_open_to_others_is_an_error() {
     fs::create_dir(&state).expect("a folder");
     fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("open");
     bench
-        .run(&["compact", &example("fix-a-bug.openai.json"), "--state", state.to_str().expect("UTF-8")])
+        .run(&[
+            "compact",
+            &example("fix-a-bug.openai.json"),
+            "--state",
+            state.to_str().expect("UTF-8"),
+        ])
         .ends(1)
         .says(&["is open to other users", "chmod 700"]);
 }
@@ -611,6 +1063,9 @@ fn a_long_strip_stays_short() {
         messages.push(json!({"role": "assistant", "content": format!("answer {turn}")}));
     }
     let document = json!({ "messages": messages }).to_string();
-    let ran = bench.run_with_input(&["compact", "--dry-run"], document.as_bytes()).ends(0).says(&["mixed"]);
+    let ran = bench
+        .run_with_input(&["compact", "--dry-run"], document.as_bytes())
+        .ends(0)
+        .says(&["mixed"]);
     assert!(ran.stderr.lines().count() < 80, "{}", ran.stderr);
 }

@@ -140,7 +140,9 @@ impl CompactCommand {
 
     /// The file that the conversation goes to; none for standard output.
     fn output(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|file| *file != Path::new("-"))
+        self.output
+            .as_deref()
+            .filter(|file| *file != Path::new("-"))
     }
 
     fn files(&self) -> Result<Files, Failure> {
@@ -198,7 +200,8 @@ impl CompactCommand {
         conversation: &Conversation,
         compaction: &Compaction,
     ) -> anyhow::Result<()> {
-        let receipt = serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
+        let receipt =
+            serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
         let document = compaction.document();
         let to_stdout = self.output().is_none() && !self.dry_run;
         if let Some(file) = files.output {

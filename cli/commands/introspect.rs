@@ -1,17 +1,17 @@
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
-use baler_host::{Introspection, IntrospectError, Strategy};
+use baler_host::{IntrospectError, Introspection, Strategy};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::arguments::SandboxArguments;
+use crate::chain;
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, cleaned, number, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
 use crate::receipt::{metric, permissions, remedy};
 use crate::settings::{self, HostSettings};
-use crate::chain;
 
 /// Show what a strategy is, what it may do, and what it says of itself
 ///
@@ -102,12 +102,24 @@ fn as_json(strategy: &Strategy, said: Option<&Introspection>) -> Value {
 fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool) -> String {
     let mut text = styled(BOLD, &cleaned(strategy.name())) + "\n";
     let Some(component) = strategy.component() else {
-        row(&mut text, "is", "baler's own: it runs in the host and takes no config");
+        row(
+            &mut text,
+            "is",
+            "baler's own: it runs in the host and takes no config",
+        );
         row(&mut text, "does", chain::about_native(strategy.name()));
         return text;
     };
     row(&mut text, "digest", &component.digest);
-    row(&mut text, "size", &format!("{} ({} bytes)", figures::bytes(component.bytes as u64), number(component.bytes as u64)));
+    row(
+        &mut text,
+        "size",
+        &format!(
+            "{} ({} bytes)",
+            figures::bytes(component.bytes as u64),
+            number(component.bytes as u64)
+        ),
+    );
     row(&mut text, "contract", &component.contract);
     row(&mut text, "may", &permissions(&component));
     if has_config {
@@ -127,7 +139,11 @@ fn claims(text: &mut String, said: &Introspection) {
         [] => "none".to_owned(),
         words => shortened(&words.join(", ")),
     };
-    row(text, "name", &format!("{} {}", shortened(&said.name), shortened(&said.version)));
+    row(
+        text,
+        "name",
+        &format!("{} {}", shortened(&said.name), shortened(&said.version)),
+    );
     row(text, "does", &shortened(&said.description));
     let asks: Vec<String> = [
         said.timeout_ms.map(|ms| format!("--timeout {ms}ms")),
@@ -154,10 +170,17 @@ fn claims(text: &mut String, said: &Introspection) {
     }
     row(text, "config", "as this JSON Schema says");
     // Written anew where it can be read, so that it is indented and nothing hides in it.
-    let schema = serde_json::from_str::<Value>(&said.config_schema)
-        .map_or_else(|_| said.config_schema.clone(), |schema| format!("{schema:#}"));
+    let schema = serde_json::from_str::<Value>(&said.config_schema).map_or_else(
+        |_| said.config_schema.clone(),
+        |schema| format!("{schema:#}"),
+    );
     for line in schema.lines() {
-        let _ = writeln!(text, "    {}{}", indentation(line), cleaned(line.trim_start()));
+        let _ = writeln!(
+            text,
+            "    {}{}",
+            indentation(line),
+            cleaned(line.trim_start())
+        );
     }
 }
 

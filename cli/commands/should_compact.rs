@@ -89,7 +89,9 @@ impl ShouldCompactCommand {
         }
 
         let request = self.goal.request();
-        let answer = host.should_compact(&conversation, &strategy, &request).await;
+        let answer = host
+            .should_compact(&conversation, &strategy, &request)
+            .await;
         let verdict = if answer.is_time { "compact" } else { "wait" };
         let name = cleaned(strategy.name());
         let (by_strategy, reason) = match &answer.decision {
@@ -98,7 +100,10 @@ impl ShouldCompactCommand {
             Decision::HostDecides => (false, ""),
         };
         if let AttemptResult::Fault { fault } = &answer.attempt.result {
-            messages.warn(&format!("{name} was asked and failed: {fault}\n  → {}", remedy(fault)));
+            messages.warn(&format!(
+                "{name} was asked and failed: {fault}\n  → {}",
+                remedy(fault)
+            ));
         }
         if self.json {
             let answer = json!({
@@ -115,13 +120,21 @@ impl ShouldCompactCommand {
                 format!("{name} would wait, but it is required")
             } else {
                 let over = if answer.is_time { "over" } else { "within" };
-                format!("baler decides: {} tokens, {over} the budget: {}", number(conversation.tokens()), self.goal.budget.typed)
+                format!(
+                    "baler decides: {} tokens, {over} the budget: {}",
+                    number(conversation.tokens()),
+                    self.goal.budget.typed
+                )
             };
             output::words(&format!("{verdict}: {who}\n"))?;
             if self.words && !reason.is_empty() {
                 output::words(&format!("  it says: {}\n", shortened(reason)))?;
             }
         }
-        Ok(if answer.is_time { Exit::Done } else { Exit::Unchanged })
+        Ok(if answer.is_time {
+            Exit::Done
+        } else {
+            Exit::Unchanged
+        })
     }
 }

@@ -54,8 +54,13 @@ impl StrategiesCommand {
             })
             .collect();
         for bundled in baler_strategies::ALL {
-            let strategy = Source::bundled(bundled).load(&host, self.sandbox.limits()).await?;
-            let said = host.introspect(&strategy, None).await.map_err(anyhow::Error::from)?;
+            let strategy = Source::bundled(bundled)
+                .load(&host, self.sandbox.limits())
+                .await?;
+            let said = host
+                .introspect(&strategy, None)
+                .await
+                .map_err(anyhow::Error::from)?;
             list.push(Listed {
                 description: shortened(&said.description),
                 strategy,
@@ -64,14 +69,19 @@ impl StrategiesCommand {
         if self.json {
             let list: Vec<_> = list
                 .iter()
-                .map(|Listed { strategy, description }| {
-                    json!({
-                        "name": strategy.name(),
-                        "native": strategy.is_native(),
-                        "description": description,
-                        "component": strategy.component(),
-                    })
-                })
+                .map(
+                    |Listed {
+                         strategy,
+                         description,
+                     }| {
+                        json!({
+                            "name": strategy.name(),
+                            "native": strategy.is_native(),
+                            "description": description,
+                            "component": strategy.component(),
+                        })
+                    },
+                )
                 .collect();
             output::document(&[&format!("{:#}\n", json!(list))])?;
         } else {
@@ -82,16 +92,35 @@ impl StrategiesCommand {
 }
 
 fn as_words(list: &[Listed]) -> String {
-    let wide = list.iter().map(|listed| listed.strategy.name().len()).max().unwrap_or(0);
+    let wide = list
+        .iter()
+        .map(|listed| listed.strategy.name().len())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
-    for Listed { strategy, description } in list {
+    for Listed {
+        strategy,
+        description,
+    } in list
+    {
         let name = styled(BOLD, &format!("{:<wide$}", strategy.name()));
         let what = strategy.component().map_or_else(
             || "baler's own".to_owned(),
-            |component| format!("{}  {}", short_digest(&component), figures::bytes(component.bytes as u64)),
+            |component| {
+                format!(
+                    "{}  {}",
+                    short_digest(&component),
+                    figures::bytes(component.bytes as u64)
+                )
+            },
         );
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name}  {description}\n{:wide$}  {}", "", styled(FAINT, &what));
+        let _ = writeln!(
+            text,
+            "{name}  {description}\n{:wide$}  {}",
+            "",
+            styled(FAINT, &what)
+        );
     }
     text.push_str("\nAny other strategy is named by its .wasm file. `baler introspect NAME` tells more of one.\n");
     text

@@ -9,6 +9,8 @@ mod edit;
 pub(crate) mod json;
 mod openai_chat;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::str::FromStr;
