@@ -20,13 +20,6 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) is_dry_run: bool,
 }
 
-/// Whether another strategy than the first of the chain made the result.
-pub(crate) fn fell_back(receipt: &Receipt, chain: &[Strategy]) -> bool {
-    let first = chain.first().map(Strategy::name);
-    receipt.fell_back
-        || (receipt.outcome == Outcome::Compacted && receipt.strategy.as_deref() != first)
-}
-
 /// The receipt in words.
 pub(crate) fn text(receipt: &Receipt, circumstances: &Circumstances<'_>) -> String {
     let mut text = headline(receipt, circumstances);
@@ -50,7 +43,7 @@ fn headline(receipt: &Receipt, circumstances: &Circumstances<'_>) -> String {
             } else {
                 "compacted"
             };
-            if fell_back(receipt, circumstances.chain) {
+            if receipt.fell_back {
                 let why = if receipt.tokens.below_floor {
                     "the budget is below the floor, so only what has to stay stays"
                 } else {

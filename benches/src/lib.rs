@@ -23,16 +23,27 @@ impl Numbers {
     }
 }
 
-const SYLLABLES: &[&str] = &[
-    "ba", "con", "der", "el", "fi", "gra", "ho", "in", "ker", "lo", "mi", "nor", "op", "par", "qui",
-    "re", "sol", "tra", "un", "ver", "wil", "ex", "ya", "zo", "ing", "tion", "ment", "ly",
+/// Common words first: they are drawn as in real text, each rank half as often as the rank
+/// before it, by halves of the list.
+const WORDS: &[&str] = &[
+    "the", "to", "of", "a", "and", "in", "is", "that", "for", "it", "this", "with", "be", "on",
+    "not", "as", "are", "file", "test", "error", "line", "if", "from", "can", "by", "return",
+    "value", "function", "name", "type", "should", "which", "code", "when", "use", "set", "new",
+    "ledger", "invoice", "account", "customer", "balance", "currency", "module", "check", "result",
+    "before", "after", "missing", "expected", "found", "default", "config", "option", "index",
+    "parser", "writer", "reader", "buffer", "column", "amount", "period", "closing", "transfer",
+    "rounding", "migration", "transaction", "reference", "counterpart", "posting", "reversal",
+    "statement", "reconcile", "partition", "threshold", "serialize", "deserialize", "timestamp",
+    "iterator", "collection", "assertion", "panicked", "overflow", "unwrap", "borrow", "lifetime",
+    "deprecated", "snapshot", "journal", "carryover", "depreciation", "quarterly", "subsidiary",
 ];
 
-/// A word of one to four syllables.
-fn word(numbers: &mut Numbers) -> String {
-    (0..=numbers.below(4))
-        .map(|_| SYLLABLES[numbers.below(SYLLABLES.len())])
-        .collect()
+fn word(numbers: &mut Numbers) -> &'static str {
+    let mut end = WORDS.len();
+    while end > 12 && numbers.below(2) == 0 {
+        end /= 2;
+    }
+    WORDS[numbers.below(end)]
 }
 
 /// Prose, code, paths, numbers and other scripts, of about `bytes`.

@@ -232,7 +232,7 @@ fn exit_of(compaction: &Compaction, chain: &[Strategy]) -> Exit {
     match compaction.receipt().outcome {
         Outcome::Unchanged(Unchanged::InvalidInput) => Exit::WrongInput,
         Outcome::Unchanged(_) => Exit::Unchanged,
-        _ if receipt::fell_back(compaction.receipt(), chain) => Exit::FellBack,
+        _ if compaction.receipt().fell_back => Exit::FellBack,
         _ => Exit::Done,
     }
 }

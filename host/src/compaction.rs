@@ -106,6 +106,7 @@ impl Host {
         let situation = Arc::new(self.situation(conversation, request));
         let mut record = Record {
             start,
+            wanted: chain.first().map(Strategy::name),
             situation: &situation,
             attempts: Vec::new(),
             failures_in_a_row: request.failures_in_a_row,
@@ -343,6 +344,8 @@ pub(crate) fn accept(
 
 struct Record<'a> {
     start: Instant,
+    /// The first strategy of the caller's chain.
+    wanted: Option<&'a str>,
     situation: &'a Situation,
     attempts: Vec<Attempt>,
     failures_in_a_row: u32,
@@ -373,7 +376,7 @@ impl Record<'_> {
             reasons,
             stages,
         } = accepted;
-        let fell_back = self.attempts.len() > 1;
+        let fell_back = self.wanted.is_some_and(|wanted| wanted != strategy.name());
         let count = |fate| applied.fates.iter().filter(|own| **own == fate).count();
         let receipt = Receipt {
             strategy: Some(strategy.name().to_owned()),

@@ -18,7 +18,7 @@ use crate::sandbox::{CallFailure, Compiler, LoadError, Sandbox};
 use crate::situation::{Request, Situation};
 use crate::state;
 use crate::strategy::{Kind, LoadedGuest, Strategy};
-use crate::tokens::Tokenizer;
+use crate::tokens::{Tokenizer, Tokenizers};
 
 /// Reads conversations, loads strategies and runs them. One for a program: what it holds (the
 /// pool of sandboxes, compiled code, counts) is shared by all conversations.
@@ -29,6 +29,7 @@ pub struct Host {
     pub(crate) quarantine: Quarantine,
     format: Option<Format>,
     tokenizer: Option<Tokenizer>,
+    tokenizers: Tokenizers,
     limits: EngineLimits,
     compiler: Compiler,
     state: Option<PathBuf>,
@@ -123,6 +124,7 @@ impl HostBuilder {
             quarantine: Quarantine::new(&self.limits),
             format: self.format,
             tokenizer: self.tokenizer,
+            tokenizers: Tokenizers::default(),
             limits: self.limits,
             compiler: self.compiler.unwrap_or(Compiler::InProcess),
             state: self.state,
@@ -177,7 +179,10 @@ impl Host {
         Conversation::read(
             document.into(),
             self.format,
-            self.tokenizer.as_ref(),
+            |model| match &self.tokenizer {
+                Some(tokenizer) => tokenizer.clone(),
+                None => self.tokenizers.for_model(model),
+            },
             &self.key,
         )
     }

@@ -32,6 +32,12 @@ pub(crate) struct Opened {
     pub(crate) text: String,
 }
 
+/// The name under which the host itself inserts text.
+pub(crate) const HOST: &str = "baler";
+
+/// What the host says where a result would begin with the model's words and may not.
+pub(crate) const LEFT_OUT: &str = "Earlier messages were left out.";
+
 /// How all tags begin; a text that does not start so holds no mark.
 pub(crate) const START: &str = "<baler:";
 

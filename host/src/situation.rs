@@ -4,8 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive;
 use crate::conversation::{Conversation, Role, Unit, UnitKind};
-use crate::marks::{self, Purpose};
-use crate::tokens::PER_MESSAGE;
 
 /// Why the host is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -197,23 +195,12 @@ impl Situation {
             .fold(overhead, |sum, (unit, _)| sum.saturating_add(unit.tokens));
         let first = standing.iter().position(|standing| standing.protected);
         let needs_start = first.is_none_or(|first| units[first].kind == UnitKind::Step);
-        let opening_note = if conversation.format().wire().starts_with_user() {
-            let note = marks::wrap(conversation.key(), Purpose::Note, HOST, LEFT_OUT);
-            PER_MESSAGE + conversation.tokenizer().count(&note)
-        } else {
-            0
-        };
+        let marks = conversation.mark_tokens();
         let floor = if needs_start {
-            protected.saturating_add(opening_note)
+            protected.saturating_add(marks.opening_note)
         } else {
             protected
         };
-        let empty = marks::wrap(
-            conversation.key(),
-            Purpose::Summary,
-            "a-strategy-with-a-name-of-some-length",
-            "",
-        );
         let budget = match request.budget {
             Budget::Tokens(tokens) => tokens,
             Budget::Share(share) => {
@@ -223,13 +210,13 @@ impl Situation {
             }
         };
         Self {
-            insertion_overhead: conversation.tokenizer().count(&empty) + PER_MESSAGE,
+            insertion_overhead: marks.insertion,
             conversation: conversation.clone(),
             request: request.clone(),
             standing,
             budget,
             floor,
-            opening_note,
+            opening_note: marks.opening_note,
             archived,
         }
     }
@@ -263,12 +250,6 @@ impl Situation {
         self.budget.max(self.floor)
     }
 }
-
-/// The name under which the host itself inserts text.
-pub(crate) const HOST: &str = "baler";
-
-/// What the host says where a result would begin with the model's words and may not.
-pub(crate) const LEFT_OUT: &str = "Earlier messages were left out.";
 
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let units = conversation.units();

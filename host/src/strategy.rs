@@ -65,9 +65,11 @@ impl Strategy {
             guest,
             said: OnceCell::new(),
         };
+        // The host's own names are its own: marks and receipts go by them.
+        let name = name.replace(':', "-");
         Self {
             limits,
-            ..Self::new(name, Kind::Guest(Arc::new(loaded)))
+            ..Self::new(&name, Kind::Guest(Arc::new(loaded)))
         }
     }
 

@@ -44,22 +44,27 @@ impl Strategy for SlidingWindow {
             Window::Nothing => return Ok(Report::unchanged("not even the newest unit fits")),
         };
         let mut draft = Draft::dropping(units.len());
-        let (mut kept, mut tokens) = (0, 0);
-        for (index, (unit, place)) in units.iter().zip(&places).enumerate() {
-            let code = match place {
+        let mut kept = 0;
+        let mut first = 0;
+        for run in places.chunk_by(|place, next| place == next) {
+            let range = first..first + run.len();
+            first = range.end;
+            let code = match run[0] {
                 Place::Window => "window",
                 Place::Aside => "aside",
                 Place::Dropped => "dropped",
             };
-            draft.reason(index..index + 1, code);
-            if *place != Place::Dropped {
-                draft.keep(index);
-                kept += 1;
-            }
-            if *place == Place::Window {
-                tokens += u64::from(unit.tokens);
+            draft.reason(range.clone(), code);
+            if run[0] != Place::Dropped {
+                kept += range.len() as u64;
+                draft.keep_range(range);
             }
         }
+        let in_window = units
+            .iter()
+            .zip(&places)
+            .filter(|(_, place)| **place == Place::Window);
+        let tokens = in_window.map(|(unit, _)| u64::from(unit.tokens)).sum();
         Ok(Report::compacted(draft.build()?)
             .with_count("units-kept", kept)
             .with_count("units-dropped", units.len() as u64 - kept)

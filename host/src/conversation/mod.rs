@@ -11,8 +11,8 @@ pub use message::Role;
 pub use unit::{Traits, Unit, UnitKind};
 
 use crate::formats::{Body, Format, Frame, Overhead, ReadError, ToolDefinition, Violation};
-use crate::marks::{self, Opened, SecretKey};
-use crate::tokens::{Counts, Tokenizer};
+use crate::marks::{self, Opened, Purpose, SecretKey};
+use crate::tokens::{Counts, PER_MESSAGE, Tokenizer};
 use message::{Content, Message, Part, text_at};
 
 /// The messages of one agent in one provider's wire format, read but unchanged.
@@ -38,15 +38,25 @@ struct Inner {
     overhead: u32,
     tokens: u32,
     violations: OnceLock<Vec<Violation>>,
+    marks: OnceLock<MarkTokens>,
+}
+
+/// What the host's own marks cost, in tokens of this conversation's tokenizer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MarkTokens {
+    /// A mark and a message of its own, around an inserted text.
+    pub(crate) insertion: u32,
+    /// The note that opens a result where the format does not let the model begin; else 0.
+    pub(crate) opening_note: u32,
 }
 
 impl Conversation {
-    /// Reads `document`. Without a format it is detected; without a tokenizer it is the one of
-    /// the model that the body names.
+    /// Reads `document`. Without a format it is detected; `tokenizer` gives the one for the
+    /// model that the body names, which may be empty.
     pub(crate) fn read(
         document: Arc<str>,
         format: Option<Format>,
-        tokenizer: Option<&Tokenizer>,
+        tokenizer: impl FnOnce(&str) -> Tokenizer,
         key: &SecretKey,
     ) -> Result<Self, ReadError> {
         let body = Body::parse(&document)?;
@@ -58,12 +68,11 @@ impl Conversation {
             tools,
             tool_list,
         } = wire.overhead(&body);
-        let tokenizer = tokenizer.cloned().unwrap_or_else(|| {
-            body.member("model").map_or_else(
-                || Tokenizer::for_model(""),
-                |model| Tokenizer::for_model(&crate::formats::json::decode(model.get())),
-            )
-        });
+        let model = body
+            .member("model")
+            .map(|model| crate::formats::json::decode(model.get()))
+            .unwrap_or_default();
+        let tokenizer = tokenizer(&model);
         let counts = tokenizer.count_messages(&document, &messages);
         let fixed = texts
             .iter()
@@ -100,6 +109,7 @@ impl Conversation {
                 overhead,
                 tokens,
                 violations: OnceLock::new(),
+                marks: OnceLock::new(),
             }),
         })
     }
@@ -109,7 +119,7 @@ impl Conversation {
         Self::read(
             document.into(),
             Some(self.format()),
-            Some(self.tokenizer()),
+            |_| self.tokenizer().clone(),
             &self.inner.key,
         )
     }
@@ -211,6 +221,23 @@ impl Conversation {
 
     pub(crate) fn frame(&self) -> &Frame {
         &self.inner.frame
+    }
+
+    pub(crate) fn mark_tokens(&self) -> MarkTokens {
+        *self.inner.marks.get_or_init(|| {
+            let message = |purpose, by, text| {
+                let marked = marks::wrap(self.key(), purpose, by, text);
+                PER_MESSAGE + self.tokenizer().count(&marked)
+            };
+            MarkTokens {
+                insertion: message(Purpose::Summary, "a-strategy-with-a-name-of-some-length", ""),
+                opening_note: if self.format().wire().starts_with_user() {
+                    message(Purpose::Note, marks::HOST, marks::LEFT_OUT)
+                } else {
+                    0
+                },
+            }
+        })
     }
 
     pub(crate) fn key(&self) -> &SecretKey {

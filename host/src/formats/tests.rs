@@ -3,9 +3,10 @@
 use super::Format;
 use crate::conversation::{Conversation, UnitKind};
 use crate::marks::SecretKey;
+use crate::tokens::Tokenizer;
 
 fn read(document: &str, format: Option<Format>) -> Result<Conversation, super::ReadError> {
-    Conversation::read(document.into(), format, None, &SecretKey::new([1; 32]))
+    Conversation::read(document.into(), format, Tokenizer::for_model, &SecretKey::new([1; 32]))
 }
 
 /// The ids of the rules that a conversation breaks, with the messages' numbers.

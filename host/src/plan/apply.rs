@@ -6,8 +6,8 @@ use super::check::{Checked, CheckedEdit, CheckedPlan, Joins};
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Role};
 use crate::formats::{self, Replacement};
-use crate::marks::{self, Purpose};
-use crate::situation::{HOST, LEFT_OUT, Situation};
+use crate::marks::{self, HOST, LEFT_OUT, Purpose};
+use crate::situation::Situation;
 
 /// What a plan made of a conversation.
 #[derive(Debug)]

@@ -13,6 +13,7 @@ use crate::compaction::accept;
 use crate::conversation::{Conversation, Role, UnitKind};
 use crate::formats::Format;
 use crate::marks::SecretKey;
+use crate::tokens::Tokenizer;
 use crate::plan::Fate;
 use crate::situation::{Budget, Pins, Policy, Request, Situation, SummaryRole};
 use crate::strategy::Strategy as Called;
@@ -240,7 +241,7 @@ fn check_case(
         (openai(turns, *pending), Format::OpenAiChat)
     };
     let key = SecretKey::new([3; 32]);
-    let before = Conversation::read(document.into(), Some(format), None, &key).expect("reads");
+    let before = Conversation::read(document.into(), Some(format), Tokenizer::for_model, &key).expect("reads");
     prop_assume!(before.violations().is_empty());
     let policy = if *liberal {
         Policy {

@@ -2,8 +2,9 @@
 
 mod cache;
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cache::Cache;
 
@@ -34,6 +35,24 @@ const OPAQUE_BYTES_PER_TOKEN: usize = 4;
 pub struct Tokenizer {
     vocabulary: &'static str,
     cache: Arc<Cache>,
+}
+
+/// A host's tokenizers: one for each vocabulary, so that counts are remembered from one
+/// conversation to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Tokenizers(Mutex<HashMap<&'static str, Tokenizer>>);
+
+impl Tokenizers {
+    /// The tokenizer for a model, by the model's name.
+    pub(crate) fn for_model(&self, model: &str) -> Tokenizer {
+        let vocabulary = Tokenizer::vocabulary_of(model);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(vocabulary)
+            .or_insert_with(|| Tokenizer::of(vocabulary))
+            .clone()
+    }
 }
 
 /// Tokens of one message.
@@ -87,10 +106,15 @@ impl Tokenizer {
     /// not known.
     #[must_use]
     pub fn for_model(model: &str) -> Self {
+        Self::of(Self::vocabulary_of(model))
+    }
+
+    fn vocabulary_of(model: &str) -> &'static str {
         // Routers put the provider in front: `openai/gpt-5`.
         let bare = model.rsplit('/').next().unwrap_or(model);
-        let known = tiktoken::model_to_encoding(bare).or_else(|| tiktoken::model_to_encoding(model));
-        Self::of(known.unwrap_or(Self::DEFAULT))
+        tiktoken::model_to_encoding(bare)
+            .or_else(|| tiktoken::model_to_encoding(model))
+            .unwrap_or(Self::DEFAULT)
     }
 
     fn of(vocabulary: &'static str) -> Self {
