@@ -57,7 +57,7 @@ pub fn text(numbers: &mut Numbers, bytes: usize) -> String {
             2 => format!("{{\"id\": \"{:08x}\", \"{}\": {}, \"{}\": \"{}\"}}\n", numbers.below(1 << 31), word(numbers), numbers.below(100_000), word(numbers), word(numbers)),
             3 => format!("日本語の{}行目、{} を確認。\n", numbers.below(500), word(numbers)),
             _ => {
-                let words: Vec<String> = (0..12).map(|_| word(numbers)).collect();
+                let words: Vec<&str> = (0..12).map(|_| word(numbers)).collect();
                 format!("{}.\n", words.join(" "))
             }
         };

@@ -135,7 +135,7 @@ impl CompactCommand {
         let compaction = host.compact(&conversation, &chain, &request).await?;
         self.tell(&conversation, &compaction, &chain, messages);
         self.hand_over(files, &conversation, &compaction)?;
-        Ok(exit_of(&compaction, &chain))
+        Ok(exit_of(&compaction))
     }
 
     /// The file that the conversation goes to; none for standard output.
@@ -228,7 +228,7 @@ impl CompactCommand {
     }
 }
 
-fn exit_of(compaction: &Compaction, chain: &[Strategy]) -> Exit {
+fn exit_of(compaction: &Compaction) -> Exit {
     match compaction.receipt().outcome {
         Outcome::Unchanged(Unchanged::InvalidInput) => Exit::WrongInput,
         Outcome::Unchanged(_) => Exit::Unchanged,
