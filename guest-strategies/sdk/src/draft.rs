@@ -126,42 +126,30 @@ impl Draft {
             return Err(error);
         }
         self.insertions.sort_by_key(|(before, _)| *before);
+        self.rewrites.retain(|_, edits| !edits.is_empty());
         let mut insertions = self.insertions.into_iter().peekable();
         let mut rewrites = self.rewrites.into_iter().peekable();
         let mut pieces = Vec::new();
-        let mut open: Option<Span> = None;
-        for (unit, kept) in self.kept.iter().enumerate() {
-            while insertions.peek().is_some_and(|(before, _)| *before == unit)
+        let mut next = 0;
+        // From one insertion or rewrite to the next there are only spans.
+        loop {
+            let inserted = insertions.peek().map(|(before, _)| *before);
+            let rewritten = rewrites.peek().map(|(unit, _)| *unit);
+            let stop = inserted.into_iter().chain(rewritten).min();
+            let end = stop.unwrap_or(self.kept.len());
+            spans(&self.kept, next..end, &mut pieces);
+            next = end;
+            if inserted == stop
                 && let Some((_, insertion)) = insertions.next()
             {
-                pieces.extend(open.take().map(Piece::Keep));
                 pieces.push(Piece::Insert(insertion));
-            }
-            let edits = match rewrites.peek() {
-                Some((rewritten, _)) if *rewritten == unit => rewrites.next(),
-                _ => None,
-            };
-            match (kept, edits) {
-                (false, _) => {
-                    if let Some(span) = open.take() {
-                        pieces.push(Piece::Keep(span));
-                    }
-                }
-                (true, Some((_, edits))) if !edits.is_empty() => {
-                    pieces.extend(open.take().map(Piece::Keep));
-                    pieces.push(Piece::Rewrite(rewrite(unit, edits)));
-                }
-                (true, _) => {
-                    open.get_or_insert(Span {
-                        first: number(unit),
-                        count: 0,
-                    })
-                    .count += 1;
-                }
+            } else if let Some((unit, edits)) = rewrites.next() {
+                pieces.push(Piece::Rewrite(rewrite(unit, edits)));
+                next = unit + 1;
+            } else {
+                break;
             }
         }
-        pieces.extend(open.map(Piece::Keep));
-        pieces.extend(insertions.map(|(_, insertion)| Piece::Insert(insertion)));
         if pieces.is_empty() {
             return Err(DraftError::Empty);
         }
@@ -216,6 +204,21 @@ impl Rewriting<'_> {
         self.edits
             .insert((number(message), number(part)), Change::Remove);
         self
+    }
+}
+
+/// The kept units of `range` as spans, each as long as it can be.
+fn spans(kept: &[bool], range: Range<usize>, pieces: &mut Vec<Piece>) {
+    let mut first = range.start;
+    let units = kept.get(range).unwrap_or_default();
+    for run in units.chunk_by(|one, next| one == next) {
+        if run[0] {
+            pieces.push(Piece::Keep(Span {
+                first: number(first),
+                count: number(run.len()),
+            }));
+        }
+        first += run.len();
     }
 }
 

@@ -29,16 +29,22 @@ pub(crate) enum Window {
 /// Chooses the place of each unit. The result stays within the budget, or at the floor where
 /// the budget is below it.
 pub(crate) fn choose(units: &[Unit], situation: &Situation, keep: Keep) -> Window {
-    let mut room = Room::beside_protected(situation, units);
+    let mut room = Room::of(situation);
+    let mut has_summary = false;
     let mut places: Vec<Place> = units
         .iter()
-        .map(|unit| match unit.is_protected() {
-            true => Place::Aside,
-            false => Place::Dropped,
+        .map(|unit| {
+            if unit.is_protected() {
+                room.charge(unit);
+                return Place::Aside;
+            }
+            has_summary |= is_summary(unit);
+            Place::Dropped
         })
         .collect();
     // A summary stands for much more than it costs, so it comes before the window.
-    for (unit, place) in units.iter().zip(&mut places).rev() {
+    let summaries = units.iter().zip(&mut places).rev();
+    for (unit, place) in summaries.take(if has_summary { units.len() } else { 0 }) {
         if is_summary(unit) && *place == Place::Dropped && room.take(unit) {
             *place = Place::Aside;
         }
