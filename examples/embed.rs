@@ -24,7 +24,13 @@ fn conversation() -> String {
             }]
         }));
         let readings: String = (1..=40)
-            .map(|bed| format!("bed {bed}: soil {}%, light {} lx\n", 20 + (bed * day) % 60, 900 + bed * 7))
+            .map(|bed| {
+                format!(
+                    "bed {bed}: soil {}%, light {} lx\n",
+                    20 + (bed * day) % 60,
+                    900 + bed * 7
+                )
+            })
             .collect();
         messages.push(serde_json::json!({
             "role": "tool", "tool_call_id": format!("day{day}"), "content": readings
@@ -42,7 +48,10 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    match runtime.map_err(anyhow::Error::from).and_then(|runtime| runtime.block_on(run())) {
+    match runtime
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(run()))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             anstream::eprintln!("error: {error:#}");
@@ -67,7 +76,11 @@ async fn run() -> anyhow::Result<()> {
         budget: Budget::Tokens(3_000),
         ..Request::default()
     };
-    if !host.should_compact(&conversation, &strategy, &request).await.is_time {
+    if !host
+        .should_compact(&conversation, &strategy, &request)
+        .await
+        .is_time
+    {
         return Ok(());
     }
     let compaction = host.compact(&conversation, &[strategy], &request).await?;

@@ -12,16 +12,30 @@ fn main() {
     let program = program();
     let folder = tempfile::tempdir().expect("a folder");
     let state = folder.path().join("state");
-    println!("medians of {RUNS} runs of `{}`", "target/release/baler compact");
+    println!(
+        "medians of {RUNS} runs of `{}`",
+        "target/release/baler compact"
+    );
     println!("{:<52} {:>10} {:>12}", "", "ms", "peak MB");
     let version = runs(Command::new(&program).arg("--version"));
-    println!("{:<52} {:>10.1} {:>12.1}", "baler --version (starting a process)", version.0, version.1);
+    println!(
+        "{:<52} {:>10.1} {:>12.1}",
+        "baler --version (starting a process)", version.0, version.1
+    );
     for megabytes in [1, 4] {
         let path = folder.path().join(format!("{megabytes}.json"));
         std::fs::write(&path, baler_benches::agent(megabytes * 1_000_000)).expect("writes");
-        for strategy in ["native:digest", "native:truncate", "sliding-window", "mask-tool-outputs"] {
+        for strategy in [
+            "native:digest",
+            "native:truncate",
+            "sliding-window",
+            "mask-tool-outputs",
+        ] {
             let (time, memory) = runs(&mut compact(&program, &state, &path, strategy));
-            println!("{:<52} {time:>10.1} {memory:>12.1}", format!("{megabytes} MB, {strategy}"));
+            println!(
+                "{:<52} {time:>10.1} {memory:>12.1}",
+                format!("{megabytes} MB, {strategy}")
+            );
         }
     }
     let guest = folder.path().join("loop-forever.wasm");
@@ -30,7 +44,10 @@ fn main() {
     let mut command = compact(&program, &state, &path, &guest.display().to_string());
     command.args(["--timeout", "100ms"]);
     let (time, memory) = runs(&mut command);
-    println!("{:<52} {time:>10.1} {memory:>12.1}", "1 MB, a guest that loops, --timeout 100ms");
+    println!(
+        "{:<52} {time:>10.1} {memory:>12.1}",
+        "1 MB, a guest that loops, --timeout 100ms"
+    );
 }
 
 fn compact(program: &Path, state: &Path, path: &Path, strategy: &str) -> Command {

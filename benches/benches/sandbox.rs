@@ -20,7 +20,9 @@ fn runtime() -> Runtime {
 
 fn load(host: &Host, runtime: &Runtime, name: &str) -> Strategy {
     let bundled = baler_strategies::by_name(name).expect("it ships with baler");
-    runtime.block_on(host.load(name, bundled.wasm)).expect("loads")
+    runtime
+        .block_on(host.load(name, bundled.wasm))
+        .expect("loads")
 }
 
 /// `should-compact` of a strategy that has no opinion: a fresh store and instance, one call

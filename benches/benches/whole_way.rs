@@ -25,20 +25,31 @@ fn main() {
             .map(|_| {
                 let tokenizer = Tokenizer::named("o200k_base").expect("it is built in");
                 tokenizer.warm_up();
-                let host = Host::builder().tokenizer(tokenizer).build().expect("a host");
+                let host = Host::builder()
+                    .tokenizer(tokenizer)
+                    .build()
+                    .expect("a host");
                 let start = Instant::now();
                 host.read(document.as_str()).expect("reads");
                 start.elapsed().as_secs_f64() * 1e3
             })
             .collect();
         let uncached = median(&mut uncached);
-        println!("{:<32} {uncached:>8.2} {:>62.0}", format!("{size:.1} MB, read, counting all"), size / uncached * 1e3);
+        println!(
+            "{:<32} {uncached:>8.2} {:>62.0}",
+            format!("{size:.1} MB, read, counting all"),
+            size / uncached * 1e3
+        );
         let host = Host::builder().build().expect("a host");
         let window = baler_strategies::by_name("sliding-window").expect("it ships with baler");
         let mask = baler_strategies::by_name("mask-tool-outputs").expect("it ships with baler");
         let strategies = [
-            runtime.block_on(host.load(window.name, window.wasm)).expect("loads"),
-            runtime.block_on(host.load(mask.name, mask.wasm)).expect("loads"),
+            runtime
+                .block_on(host.load(window.name, window.wasm))
+                .expect("loads"),
+            runtime
+                .block_on(host.load(mask.name, mask.wasm))
+                .expect("loads"),
             Strategy::digest(),
             Strategy::truncate(),
         ];
@@ -54,11 +65,17 @@ fn main() {
                     .block_on(host.compact(&conversation, chain, &Request::default()))
                     .expect("no archive that could fail");
                 let whole = start.elapsed().as_secs_f64() * 1e3;
-                assert!(!compaction.receipt().fell_back, "{:?}", compaction.receipt().attempts);
+                assert!(
+                    !compaction.receipt().fell_back,
+                    "{:?}",
+                    compaction.receipt().attempts
+                );
                 runs.push((read, compaction.receipt().stages, whole));
             }
             runs.remove(0);
-            let of = |stage: fn(&(f64, Stages, f64)) -> f64| median(&mut runs.iter().map(stage).collect::<Vec<_>>());
+            let of = |stage: fn(&(f64, Stages, f64)) -> f64| {
+                median(&mut runs.iter().map(stage).collect::<Vec<_>>())
+            };
             let whole = of(|run| run.2);
             println!(
                 "{:<32} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {whole:>8.2} {:>8.0}",

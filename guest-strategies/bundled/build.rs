@@ -9,6 +9,10 @@ use baler_guest_build::{Kind, components};
 
 const STRATEGIES: [&str; 2] = ["sliding-window", "mask-tool-outputs"];
 
+#[expect(
+    clippy::print_stderr,
+    reason = "this is how a build script tells what is wrong"
+)]
 fn main() -> ExitCode {
     match build() {
         Ok(()) => ExitCode::SUCCESS,

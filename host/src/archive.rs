@@ -35,7 +35,8 @@ impl Archive {
     /// # Errors
     /// The archive cannot be read.
     pub fn get(&self, reference: &str) -> Result<Option<String>, HostError> {
-        let is_one = reference.len() == DIGITS && reference.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_one =
+            reference.len() == DIGITS && reference.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_one {
             return Ok(None);
         }
@@ -52,7 +53,11 @@ impl Archive {
     }
 
     /// Stores a unit, and gives its reference.
-    pub(crate) fn put(&self, conversation: &Conversation, unit: usize) -> Result<String, HostError> {
+    pub(crate) fn put(
+        &self,
+        conversation: &Conversation,
+        unit: usize,
+    ) -> Result<String, HostError> {
         let messages = messages(conversation, unit);
         let reference = reference_of(&messages);
         let path = self.path(&reference);

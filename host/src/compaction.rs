@@ -9,8 +9,8 @@ use crate::fault::{Declared, Fault, HostError, Quantity};
 use crate::host::Host;
 use crate::plan::{Applied, Fate, Reason, apply, check};
 use crate::receipt::{
-    Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Outcome, ReasonCode, Receipt, Stages, Tokens,
-    Unchanged, Units, Usage, bounded,
+    Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Outcome, ReasonCode, Receipt, Stages,
+    Tokens, Unchanged, Units, Usage, bounded,
 };
 use crate::report::{Answer, Introspection, Metric, Report, Value};
 use crate::sandbox::{self, CallFailure};
@@ -160,7 +160,12 @@ impl Host {
                     Err(error) => Err(CallFailure::Host(error)),
                     Ok(sandbox) => {
                         let call = sandbox
-                            .compact(&loaded.guest, situation, strategy.config(), *strategy.limits())
+                            .compact(
+                                &loaded.guest,
+                                situation,
+                                strategy.config(),
+                                *strategy.limits(),
+                            )
                             .await;
                         attempt.record_usage(call.usage, keep_words);
                         call.result
@@ -278,7 +283,11 @@ fn over(conversation: &Conversation, situation: &Situation, tokens: u32) -> Opti
     let request = &situation.request;
     let media = u64::from(conversation.media());
     [
-        (Quantity::Tokens, u64::from(conversation.tokens()), Some(u64::from(tokens))),
+        (
+            Quantity::Tokens,
+            u64::from(conversation.tokens()),
+            Some(u64::from(tokens)),
+        ),
         (
             Quantity::Bytes,
             conversation.document().len() as u64,
@@ -305,7 +314,12 @@ pub(crate) fn accept(
 ) -> Result<Accepted, Fault> {
     let mut stages = Stages::default();
     let start = Instant::now();
-    let checked = check(plan, strategy.name(), situation, strategy.limits().of_plan())?;
+    let checked = check(
+        plan,
+        strategy.name(),
+        situation,
+        strategy.limits().of_plan(),
+    )?;
     stages.check_us = micros(start);
     let start = Instant::now();
     let applied = apply(&checked, situation);

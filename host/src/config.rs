@@ -66,7 +66,8 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
         return Err(unusable(format!("it has more than {SCHEMA_BYTES} bytes")));
     }
     // serde_json refuses what is nested deeper than 128 levels, so walking it is safe.
-    let schema: Value = serde_json::from_str(schema).map_err(|error| unusable(error.to_string()))?;
+    let schema: Value =
+        serde_json::from_str(schema).map_err(|error| unusable(error.to_string()))?;
     if has_reference(&schema) {
         return Err(unusable("references (`$ref`) are not supported".to_owned()));
     }
@@ -80,7 +81,11 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
         .take(5)
         .map(|error| {
             let at = error.instance_path().to_string();
-            let at = if at.is_empty() { "the config".to_owned() } else { format!("`{at}`") };
+            let at = if at.is_empty() {
+                "the config".to_owned()
+            } else {
+                format!("`{at}`")
+            };
             format!("at {at}: {error}")
         })
         .collect();
@@ -127,8 +132,15 @@ mod tests {
 
     #[test]
     fn a_schema_that_could_harm_the_host_is_refused() {
-        for schema in [r##"{"$ref":"#"}"##, "[".repeat(100_000).as_str(), "nonsense"] {
-            assert!(matches!(check("s", "{}", schema), Err(ConfigError::Schema { .. })), "{schema:.20}");
+        for schema in [
+            r##"{"$ref":"#"}"##,
+            "[".repeat(100_000).as_str(),
+            "nonsense",
+        ] {
+            assert!(
+                matches!(check("s", "{}", schema), Err(ConfigError::Schema { .. })),
+                "{schema:.20}"
+            );
         }
     }
 
@@ -136,6 +148,9 @@ mod tests {
     fn a_pattern_cannot_hang_the_host() {
         let schema = r#"{"properties":{"a":{"pattern":"^(a+)+$"}}}"#;
         let config = format!(r#"{{"a":"{}b"}}"#, "a".repeat(5_000));
-        assert!(matches!(check("s", &config, schema), Err(ConfigError::Invalid { .. })));
+        assert!(matches!(
+            check("s", &config, schema),
+            Err(ConfigError::Invalid { .. })
+        ));
     }
 }

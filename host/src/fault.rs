@@ -12,7 +12,11 @@ use serde::Serialize;
 
 /// A strategy broke a limit or a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(tag = "fault", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[serde(
+    tag = "fault",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case"
+)]
 #[non_exhaustive]
 pub enum Fault {
     /// It executed a trap.
@@ -196,7 +200,9 @@ pub enum Declared {
 #[non_exhaustive]
 pub enum HostError {
     /// As many calls run and wait as the host takes.
-    #[error("too many strategies run at once: {limit} run and as many wait; call again later, or raise `concurrent_calls`")]
+    #[error(
+        "too many strategies run at once: {limit} run and as many wait; call again later, or raise `concurrent_calls`"
+    )]
     Overloaded {
         /// How many may run at once.
         limit: usize,
@@ -219,7 +225,9 @@ pub enum HostError {
         source: std::io::Error,
     },
     /// A folder of the host's is not private.
-    #[error("`{path}` is open to other users; compiled code and keys in it could be forged: `chmod 700` it, or name another folder")]
+    #[error(
+        "`{path}` is open to other users; compiled code and keys in it could be forged: `chmod 700` it, or name another folder"
+    )]
     NotPrivate {
         /// The folder or file.
         path: std::path::PathBuf,
@@ -250,13 +258,19 @@ impl Fault {
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {
-            Self::OutOfFuel { .. } => "raise the fuel limit if the strategy is known to need more, else report it to its author",
-            Self::Timeout { .. } => "raise the time limit if the strategy is known to need more, else report it to its author",
+            Self::OutOfFuel { .. } => {
+                "raise the fuel limit if the strategy is known to need more, else report it to its author"
+            }
+            Self::Timeout { .. } => {
+                "raise the time limit if the strategy is known to need more, else report it to its author"
+            }
             Self::Memory { .. } | Self::Table { .. } => {
                 "raise the memory limit if the strategy is known to need more, else report it to its author"
             }
             Self::OverBudget { .. } => "give it a larger budget or another config",
-            Self::NoProgress { .. } => "nothing was left to gain for this strategy; try another one or another config",
+            Self::NoProgress { .. } => {
+                "nothing was left to gain for this strategy; try another one or another config"
+            }
             Self::Trap { .. }
             | Self::Stack { .. }
             | Self::OutputTooLarge { .. }
@@ -280,25 +294,51 @@ impl fmt::Display for Fault {
             Self::OutOfFuel { limit } => write!(f, "it used up its fuel: {limit}"),
             Self::Timeout { limit_ms } => write!(f, "it was not done in time: {limit_ms} ms"),
             Self::Memory { limit, wanted } => {
-                write!(f, "it wanted {wanted} bytes of memory, over its limit: {limit}")
+                write!(
+                    f,
+                    "it wanted {wanted} bytes of memory, over its limit: {limit}"
+                )
             }
             Self::Table { limit, wanted } => {
-                write!(f, "it wanted {wanted} table elements, over its limit: {limit}")
+                write!(
+                    f,
+                    "it wanted {wanted} table elements, over its limit: {limit}"
+                )
             }
-            Self::Stack { limit } => write!(f, "it recursed too deeply for its stack: {limit} bytes"),
+            Self::Stack { limit } => {
+                write!(f, "it recursed too deeply for its stack: {limit} bytes")
+            }
             Self::OutputTooLarge { what, limit } => {
-                write!(f, "it handed over too many {}, over the limit: {limit}", what.words())
+                write!(
+                    f,
+                    "it handed over too many {}, over the limit: {limit}",
+                    what.words()
+                )
             }
             Self::OutputMalformed => f.write_str("it handed over values that cannot be read"),
             Self::InvalidPlan(fault) => write!(f, "its plan is invalid: {fault}"),
-            Self::OverBudget { what, result, limit } => {
-                write!(f, "its result has {result} {}, over the budget: {limit}", what.words())
+            Self::OverBudget {
+                what,
+                result,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "its result has {result} {}, over the budget: {limit}",
+                    what.words()
+                )
             }
             Self::NoProgress { before, after } => {
-                write!(f, "its result is not smaller: {before} tokens before, {after} after")
+                write!(
+                    f,
+                    "its result is not smaller: {before} tokens before, {after} after"
+                )
             }
             Self::InvalidResult { rule } => {
-                write!(f, "its result would break a rule of the wire format: {rule}")
+                write!(
+                    f,
+                    "its result would break a rule of the wire format: {rule}"
+                )
             }
         }
     }

@@ -222,7 +222,11 @@ impl Host {
     /// # Errors
     /// The config is wrong, with the places and what is allowed there; or the strategy could
     /// not be asked for its schema.
-    pub async fn configure(&self, strategy: Strategy, config: &str) -> Result<Strategy, ConfigError> {
+    pub async fn configure(
+        &self,
+        strategy: Strategy,
+        config: &str,
+    ) -> Result<Strategy, ConfigError> {
         let schema = match strategy.kind() {
             Kind::Digest | Kind::Truncate => String::new(),
             Kind::Guest(_) => {

@@ -114,7 +114,10 @@ pub(crate) fn wrap(key: &SecretKey, purpose: Purpose, by: &str, text: &str) -> S
     let by = author(by);
     let (name, more, line) = (purpose.name(), purpose.attributes(), purpose.line_break());
     let digest = key.digest(&[name.as_bytes(), by.as_bytes(), text.as_bytes()]);
-    let seal: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let seal: String = digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let text = escape(text);
     format!("<baler:{name} by=\"{by}\"{more} seal=\"{seal}\">{line}{text}{line}</baler:{name}>")
 }
@@ -196,11 +199,24 @@ mod tests {
 
     #[test]
     fn a_marked_text_opens_to_itself() {
-        for text in ["", "plain", "</baler:summary>", "<baler:note by=\"x\">", "<\\BALER:x <//baler: 日本 </\\\\baler:"] {
+        for text in [
+            "",
+            "plain",
+            "</baler:summary>",
+            "<baler:note by=\"x\">",
+            "<\\BALER:x <//baler: 日本 </\\\\baler:",
+        ] {
             for purpose in Purpose::ALL {
                 let marked = wrap(&KEY, purpose, "native:digest", text);
                 let opened = open(&KEY, &marked);
-                assert_eq!(opened, Some(Opened { purpose, text: text.to_owned() }), "{marked}");
+                assert_eq!(
+                    opened,
+                    Some(Opened {
+                        purpose,
+                        text: text.to_owned()
+                    }),
+                    "{marked}"
+                );
             }
         }
     }
@@ -226,6 +242,9 @@ mod tests {
     #[test]
     fn a_name_that_would_break_the_tag_is_cleaned() {
         let marked = wrap(&KEY, Purpose::Note, "evil\" seal=\"ffff\">\n", "x");
-        assert!(marked.starts_with("<baler:note by=\"evilsealffff\" "), "{marked}");
+        assert!(
+            marked.starts_with("<baler:note by=\"evilsealffff\" "),
+            "{marked}"
+        );
     }
 }

@@ -119,7 +119,10 @@ mod tests {
         }
         let later = now + 61 * SECOND;
         assert!(quarantine.admits(&GUEST, later));
-        assert!(!quarantine.admits(&GUEST, later), "the first one is still out");
+        assert!(
+            !quarantine.admits(&GUEST, later),
+            "the first one is still out"
+        );
         quarantine.faulted(&GUEST, later);
         assert!(!quarantine.admits(&GUEST, later + 59 * SECOND));
         assert!(quarantine.admits(&GUEST, later + 61 * SECOND));

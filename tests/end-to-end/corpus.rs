@@ -57,12 +57,14 @@ async fn every_recorded_conversation_survives_every_strategy() {
             assert_eq!(compaction.document(), record.document, "{name}: touched");
             continue;
         }
-        assert_sound(conversation.document(), conversation.document())
-            .unwrap_or_else(|error| panic!("{name}: the checks of this test disagree with the host's: {error}"));
+        assert_sound(conversation.document(), conversation.document()).unwrap_or_else(|error| {
+            panic!("{name}: the checks of this test disagree with the host's: {error}")
+        });
         for strategy in &strategies {
             for percent in [10, 25, 50] {
                 let name = format!("{name}, {} at {percent} %", strategy.name());
-                let compaction = compact(host, &conversation, strategy, f64::from(percent) / 100.0).await;
+                let compaction =
+                    compact(host, &conversation, strategy, f64::from(percent) / 100.0).await;
                 tally.compactions += 1;
                 tally.changed += usize::from(compaction.is_compacted());
                 assert_result(&conversation, &compaction, &name);
@@ -113,7 +115,12 @@ async fn recorded_conversations_survive_hostile_guests() {
     assert!(outcomes.get(&true).is_some_and(|count| *count > 100));
 }
 
-async fn compact(host: &Host, conversation: &Conversation, strategy: &Strategy, part: f64) -> Compaction {
+async fn compact(
+    host: &Host,
+    conversation: &Conversation,
+    strategy: &Strategy,
+    part: f64,
+) -> Compaction {
     host.compact(conversation, std::slice::from_ref(strategy), &share(part))
         .await
         .expect("no archive that could fail")
@@ -126,14 +133,23 @@ fn assert_result(before: &Conversation, compaction: &Compaction, name: &str) {
         assert_eq!(compaction.document(), before.document(), "{name}: touched");
         return;
     }
-    assert!(receipt.tokens.after < receipt.tokens.before, "{name}: not smaller");
+    assert!(
+        receipt.tokens.after < receipt.tokens.before,
+        "{name}: not smaller"
+    );
     let target = receipt.tokens.budget.max(receipt.tokens.floor);
     assert!(receipt.tokens.after <= target, "{name}: over budget");
     assert_eq!(compaction.conversation().violations(), [], "{name}");
     assert_sound(before.document(), compaction.document())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
-    let newest = before.units().iter().rposition(|unit| unit.traits.user_text);
-    assert!(newest.is_none_or(|unit| compaction.fates()[unit] != Fate::Dropped), "{name}: newest user");
+    let newest = before
+        .units()
+        .iter()
+        .rposition(|unit| unit.traits.user_text);
+    assert!(
+        newest.is_none_or(|unit| compaction.fates()[unit] != Fate::Dropped),
+        "{name}: newest user"
+    );
 }
 
 /// I3: the result again, with the same absolute budget, changes nothing.
@@ -143,10 +159,18 @@ async fn assert_again(host: &Host, first: &Compaction, strategy: &Strategy, name
         ..Request::default()
     };
     let second = host
-        .compact(first.conversation(), std::slice::from_ref(strategy), &request)
+        .compact(
+            first.conversation(),
+            std::slice::from_ref(strategy),
+            &request,
+        )
         .await
         .expect("no archive that could fail");
-    assert_eq!(second.document(), first.document(), "{name}: a second run changes it");
+    assert_eq!(
+        second.document(),
+        first.document(),
+        "{name}: a second run changes it"
+    );
 }
 
 /// The rules once more, written without a line of the host's: messages are those of `before`,
@@ -170,7 +194,10 @@ fn assert_sound(before: &str, after: &str) -> Result<(), String> {
     for message in &values {
         let answers = answers(message);
         for id in &answers {
-            let at = open.iter().position(|own| own == id).ok_or("an output without its call")?;
+            let at = open
+                .iter()
+                .position(|own| own == id)
+                .ok_or("an output without its call")?;
             open.remove(at);
         }
         if answers.is_empty() && !open.is_empty() {
@@ -205,7 +232,11 @@ fn calls(message: &Value) -> Vec<String> {
 fn answers(message: &Value) -> Vec<String> {
     let blocks = message["content"].as_array().into_iter().flatten();
     blocks
-        .filter_map(|block| block["tool_use_id"].as_str().filter(|_| block["type"] == "tool_result"))
+        .filter_map(|block| {
+            block["tool_use_id"]
+                .as_str()
+                .filter(|_| block["type"] == "tool_result")
+        })
         .chain(message["tool_call_id"].as_str())
         .map(str::to_owned)
         .collect()

@@ -41,139 +41,427 @@ enum Outcome {
     Harmless,
 }
 
-use Outcome::{Breaks, Declares, Declines, FaultOrHarmless, Harmless, Refused, RefusesConfig, TooLarge, Traps};
 use Outcome::Fault as Faults;
+use Outcome::{
+    Breaks, Declares, Declines, FaultOrHarmless, Harmless, Refused, RefusesConfig, TooLarge, Traps,
+};
 
 macro_rules! expected {
-    (allocator_calls_host) => { (Ask::Compact, Traps(Trap::ComponentModel)) };
-    (allocator_misaligned) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (allocator_out_of_bounds) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (bigger_than_input) => { (Ask::Compact, Faults(&["invalid-result", "no-progress", "over-budget", "output-too-large"])) };
-    (changes_its_mind) => { (Ask::Compact, Harmless) };
-    (core_module) => { (Ask::Compact, Refused("core-module")) };
-    (count_enormous) => { (Ask::Compact, TooLarge(Quantity::LiftedBytes)) };
-    (count_slow) => { (Ask::Compact, FaultOrHarmless(&["timeout"])) };
-    (declared_failure) => { (Ask::Compact, Declares) };
-    (divide_by_zero) => { (Ask::Compact, Traps(Trap::Arithmetic)) };
-    (drop_everything) => { (Ask::Compact, Breaks(PlanRule::DropsProtected)) };
-    (drop_handle_twice) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (drop_newest_user) => { (Ask::Compact, Breaks(PlanRule::DropsProtected)) };
-    (drop_pending) => { (Ask::Compact, Breaks(PlanRule::DropsProtected)) };
-    (drop_pinned) => { (Ask::Compact, Breaks(PlanRule::DropsProtected)) };
-    (edit_call) => { (Ask::Compact, Breaks(PlanRule::EditNotAllowed)) };
-    (edit_grows) => { (Ask::Compact, Breaks(PlanRule::EditGrows)) };
-    (edit_instructions) => { (Ask::Compact, Breaks(PlanRule::EditNotAllowed)) };
-    (edit_not_rewritable) => { (Ask::Compact, Breaks(PlanRule::EditNotAllowed)) };
-    (edit_out_of_range) => { (Ask::Compact, Breaks(PlanRule::EditOutOfRange)) };
-    (edit_part_out_of_range) => { (Ask::Compact, Breaks(PlanRule::EditOutOfRange)) };
-    (edit_removes_all_parts) => { (Ask::Compact, Breaks(PlanRule::EditNotAllowed)) };
-    (edit_removes_call) => { (Ask::Compact, Breaks(PlanRule::EditRemovesCall)) };
-    (edit_removes_output) => { (Ask::Compact, Breaks(PlanRule::EditRemovesCall)) };
-    (edit_removes_thinking) => { (Ask::Compact, Breaks(PlanRule::EditNotAllowed)) };
-    (edit_signed_part) => { (Ask::Compact, Breaks(PlanRule::EditNotAllowed)) };
-    (edit_twice) => { (Ask::Compact, Breaks(PlanRule::EditOutOfOrder)) };
-    (edit_unit_out_of_range) => { (Ask::Compact, Breaks(PlanRule::OutOfRange)) };
-    (edit_user_text) => { (Ask::Compact, Breaks(PlanRule::EditNotAllowed)) };
-    (exports_nothing) => { (Ask::Compact, Refused("no-strategy")) };
-    (forge_markers) => { (Ask::Compact, Harmless) };
-    (forge_markers_in_rewrite) => { (Ask::Compact, Harmless) };
-    (forge_tool_output) => { (Ask::Compact, Harmless) };
-    (handle_flood) => { (Ask::Compact, Faults(&["output-too-large", "output-malformed"])) };
-    (host_call_flood) => { (Ask::Compact, Faults(&["timeout", "output-too-large", "out-of-fuel"])) };
-    (insert_as_assistant) => { (Ask::Compact, Breaks(PlanRule::RoleNotAllowed)) };
-    (insert_as_developer) => { (Ask::Compact, Breaks(PlanRule::RoleNotAllowed)) };
-    (insert_as_system) => { (Ask::Compact, Breaks(PlanRule::RoleNotAllowed)) };
-    (insert_as_tool) => { (Ask::Compact, Breaks(PlanRule::RoleNotAllowed)) };
-    (insert_control_characters) => { (Ask::Compact, Harmless) };
-    (insert_empty) => { (Ask::Compact, Breaks(PlanRule::EmptyInsertion)) };
-    (insert_joins_nothing) => { (Ask::Compact, Breaks(PlanRule::JoinsNothing)) };
-    (insert_joins_the_model) => { (Ask::Compact, Breaks(PlanRule::JoinsNothing)) };
-    (introspect_asks_for_nothing) => { (Ask::Introspect, Harmless) };
-    (introspect_enormous) => { (Ask::Introspect, TooLarge(Quantity::LiftedBytes)) };
-    (introspect_fails) => { (Ask::Introspect, Declares) };
-    (introspect_hostile_name) => { (Ask::Introspect, Harmless) };
-    (introspect_lies) => { (Ask::Introspect, Harmless) };
-    (introspect_many_codes) => { (Ask::Introspect, TooLarge(Quantity::LiftedBytes)) };
-    (introspect_schema_bomb) => { (Ask::Configure, RefusesConfig) };
-    (introspect_schema_deep) => { (Ask::Configure, RefusesConfig) };
-    (introspect_schema_endless) => { (Ask::Configure, RefusesConfig) };
-    (introspect_schema_not_a_schema) => { (Ask::Configure, RefusesConfig) };
-    (introspect_schema_not_json) => { (Ask::Configure, RefusesConfig) };
-    (introspect_schema_remote) => { (Ask::Configure, RefusesConfig) };
-    (introspect_schema_slow_pattern) => { (Ask::Configure, RefusesConfig) };
-    (keep_borrowed_handle) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (leak_through_codes) => { (Ask::Compact, Harmless) };
-    (leak_through_words) => { (Ask::Compact, Declares) };
-    (list_enormous) => { (Ask::Compact, TooLarge(Quantity::LiftedBytes)) };
-    (list_out_of_bounds) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (log_flood) => { (Ask::Compact, FaultOrHarmless(&["timeout"])) };
-    (log_flood_empty) => { (Ask::Compact, FaultOrHarmless(&["timeout"])) };
-    (log_flood_endless) => { (Ask::Compact, Faults(&["timeout", "output-too-large", "out-of-fuel"])) };
-    (log_line_enormous) => { (Ask::Compact, TooLarge(Quantity::LiftedBytes)) };
-    (loop_forever) => { (Ask::Compact, Faults(&["out-of-fuel", "timeout"])) };
-    (loop_in_allocator) => { (Ask::Compact, Faults(&["out-of-fuel", "timeout"])) };
-    (loop_in_bulk_memory) => { (Ask::Compact, Faults(&["out-of-fuel", "timeout"])) };
-    (loop_in_core_start) => { (Ask::Compact, Faults(&["out-of-fuel", "timeout"])) };
-    (loop_in_introspect) => { (Ask::Introspect, Faults(&["out-of-fuel", "timeout"])) };
-    (loop_in_panic_handler) => { (Ask::Compact, Faults(&["out-of-fuel", "timeout"])) };
-    (loop_in_post_return) => { (Ask::Compact, Faults(&["out-of-fuel", "timeout"])) };
-    (loop_in_should_compact) => { (Ask::ShouldCompact, Faults(&["out-of-fuel", "timeout"])) };
-    (loop_in_start) => { (Ask::Compact, Faults(&["out-of-fuel", "timeout"])) };
-    (many_instances) => { (Ask::Compact, Refused("over-limits")) };
-    (many_memories) => { (Ask::Compact, Refused("over-limits")) };
-    (many_tables) => { (Ask::Compact, Refused("over-limits")) };
-    (memory_64_bit) => { (Ask::Compact, Refused("does-not-compile")) };
-    (memory_bomb) => { (Ask::Compact, Faults(&["memory"])) };
-    (memory_bomb_at_once) => { (Ask::Compact, Faults(&["memory"])) };
-    (memory_huge_initial) => { (Ask::Compact, Refused("over-limits")) };
-    (memory_in_introspect) => { (Ask::Introspect, Faults(&["memory"])) };
-    (memory_keeps_secrets) => { (Ask::Compact, Harmless) };
-    (metrics_not_finite) => { (Ask::Compact, Harmless) };
-    (other_contract) => { (Ask::Compact, Refused("other-contract")) };
-    (panic) => { (Ask::Compact, Traps(Trap::Unreachable)) };
-    (panic_in_introspect) => { (Ask::Introspect, Traps(Trap::Unreachable)) };
-    (panic_in_should_compact) => { (Ask::ShouldCompact, Traps(Trap::Unreachable)) };
-    (panic_in_start) => { (Ask::Compact, Traps(Trap::Unreachable)) };
-    (plan_count_overflow) => { (Ask::Compact, Breaks(PlanRule::OutOfRange)) };
-    (plan_count_wraps) => { (Ask::Compact, Breaks(PlanRule::OutOfRange)) };
-    (plan_empty) => { (Ask::Compact, Breaks(PlanRule::DropsProtected)) };
-    (plan_empty_span) => { (Ask::Compact, Breaks(PlanRule::EmptySpan)) };
-    (plan_keeps_and_rewrites) => { (Ask::Compact, Breaks(PlanRule::OutOfOrder)) };
-    (plan_keeps_everything) => { (Ask::Compact, Faults(&["no-progress", "over-budget", "output-too-large"])) };
-    (plan_many_pieces) => { (Ask::Compact, Faults(&["invalid-result", "no-progress", "over-budget", "output-too-large"])) };
-    (plan_millions_of_pieces) => { (Ask::Compact, TooLarge(Quantity::LiftedBytes)) };
-    (plan_out_of_order) => { (Ask::Compact, Breaks(PlanRule::OutOfOrder)) };
-    (plan_out_of_range) => { (Ask::Compact, Breaks(PlanRule::OutOfRange)) };
-    (plan_overlapping) => { (Ask::Compact, Breaks(PlanRule::OutOfOrder)) };
-    (plan_past_the_end) => { (Ask::Compact, Breaks(PlanRule::OutOfRange)) };
-    (read_out_of_range) => { (Ask::Compact, Harmless) };
-    (reasons_flood) => { (Ask::Compact, TooLarge(Quantity::LiftedBytes)) };
-    (reasons_hostile) => { (Ask::Compact, Breaks(PlanRule::ReasonOutOfRange)) };
-    (recursion_deep) => { (Ask::Compact, Faults(&["stack"])) };
-    (recursion_wide) => { (Ask::Compact, Traps(Trap::MemoryOutOfBounds)) };
-    (remembers_conversation) => { (Ask::Compact, Harmless) };
-    (result_misaligned) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (result_out_of_bounds) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (strategy_incomplete) => { (Ask::Compact, Refused("does-not-fit")) };
-    (string_amplified) => { (Ask::Compact, TooLarge(Quantity::LiftedBytes)) };
-    (string_enormous) => { (Ask::Compact, TooLarge(Quantity::LiftedBytes)) };
-    (string_enormous_decision) => { (Ask::ShouldCompact, TooLarge(Quantity::LiftedBytes)) };
-    (string_enormous_insertion) => { (Ask::Compact, TooLarge(Quantity::LiftedBytes)) };
-    (string_not_utf8) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (string_not_utf8_to_host) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (string_out_of_bounds) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (string_out_of_bounds_to_host) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (string_past_the_end) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (table_bomb) => { (Ask::Compact, Faults(&["table"])) };
-    (table_huge_initial) => { (Ask::Compact, Refused("over-limits")) };
-    (unchanged_when_required) => { (Ask::Compact, Declines) };
-    (unreachable) => { (Ask::Compact, Traps(Trap::Unreachable)) };
-    (use_handle_of_another_call) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (variant_unknown) => { (Ask::Compact, Faults(&["output-malformed"])) };
-    (wants_model) => { (Ask::Compact, Refused("import-not-offered")) };
-    (wants_wasi) => { (Ask::Compact, Refused("import-not-offered")) };
-    (wild_call) => { (Ask::Compact, Traps(Trap::Table)) };
-    (wild_load) => { (Ask::Compact, Traps(Trap::MemoryOutOfBounds)) };
+    (allocator_calls_host) => {
+        (Ask::Compact, Traps(Trap::ComponentModel))
+    };
+    (allocator_misaligned) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (allocator_out_of_bounds) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (bigger_than_input) => {
+        (
+            Ask::Compact,
+            Faults(&[
+                "invalid-result",
+                "no-progress",
+                "over-budget",
+                "output-too-large",
+            ]),
+        )
+    };
+    (changes_its_mind) => {
+        (Ask::Compact, Harmless)
+    };
+    (core_module) => {
+        (Ask::Compact, Refused("core-module"))
+    };
+    (count_enormous) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (count_slow) => {
+        (Ask::Compact, FaultOrHarmless(&["timeout"]))
+    };
+    (declared_failure) => {
+        (Ask::Compact, Declares)
+    };
+    (divide_by_zero) => {
+        (Ask::Compact, Traps(Trap::Arithmetic))
+    };
+    (drop_everything) => {
+        (Ask::Compact, Breaks(PlanRule::DropsProtected))
+    };
+    (drop_handle_twice) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (drop_newest_user) => {
+        (Ask::Compact, Breaks(PlanRule::DropsProtected))
+    };
+    (drop_pending) => {
+        (Ask::Compact, Breaks(PlanRule::DropsProtected))
+    };
+    (drop_pinned) => {
+        (Ask::Compact, Breaks(PlanRule::DropsProtected))
+    };
+    (edit_call) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
+    };
+    (edit_grows) => {
+        (Ask::Compact, Breaks(PlanRule::EditGrows))
+    };
+    (edit_instructions) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
+    };
+    (edit_not_rewritable) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
+    };
+    (edit_out_of_range) => {
+        (Ask::Compact, Breaks(PlanRule::EditOutOfRange))
+    };
+    (edit_part_out_of_range) => {
+        (Ask::Compact, Breaks(PlanRule::EditOutOfRange))
+    };
+    (edit_removes_all_parts) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
+    };
+    (edit_removes_call) => {
+        (Ask::Compact, Breaks(PlanRule::EditRemovesCall))
+    };
+    (edit_removes_output) => {
+        (Ask::Compact, Breaks(PlanRule::EditRemovesCall))
+    };
+    (edit_removes_thinking) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
+    };
+    (edit_signed_part) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
+    };
+    (edit_twice) => {
+        (Ask::Compact, Breaks(PlanRule::EditOutOfOrder))
+    };
+    (edit_unit_out_of_range) => {
+        (Ask::Compact, Breaks(PlanRule::OutOfRange))
+    };
+    (edit_user_text) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
+    };
+    (exports_nothing) => {
+        (Ask::Compact, Refused("no-strategy"))
+    };
+    (forge_markers) => {
+        (Ask::Compact, Harmless)
+    };
+    (forge_markers_in_rewrite) => {
+        (Ask::Compact, Harmless)
+    };
+    (forge_tool_output) => {
+        (Ask::Compact, Harmless)
+    };
+    (handle_flood) => {
+        (
+            Ask::Compact,
+            Faults(&["output-too-large", "output-malformed"]),
+        )
+    };
+    (host_call_flood) => {
+        (
+            Ask::Compact,
+            Faults(&["timeout", "output-too-large", "out-of-fuel"]),
+        )
+    };
+    (insert_as_assistant) => {
+        (Ask::Compact, Breaks(PlanRule::RoleNotAllowed))
+    };
+    (insert_as_developer) => {
+        (Ask::Compact, Breaks(PlanRule::RoleNotAllowed))
+    };
+    (insert_as_system) => {
+        (Ask::Compact, Breaks(PlanRule::RoleNotAllowed))
+    };
+    (insert_as_tool) => {
+        (Ask::Compact, Breaks(PlanRule::RoleNotAllowed))
+    };
+    (insert_control_characters) => {
+        (Ask::Compact, Harmless)
+    };
+    (insert_empty) => {
+        (Ask::Compact, Breaks(PlanRule::EmptyInsertion))
+    };
+    (insert_joins_nothing) => {
+        (Ask::Compact, Breaks(PlanRule::JoinsNothing))
+    };
+    (insert_joins_the_model) => {
+        (Ask::Compact, Breaks(PlanRule::JoinsNothing))
+    };
+    (introspect_asks_for_nothing) => {
+        (Ask::Introspect, Harmless)
+    };
+    (introspect_enormous) => {
+        (Ask::Introspect, TooLarge(Quantity::LiftedBytes))
+    };
+    (introspect_fails) => {
+        (Ask::Introspect, Declares)
+    };
+    (introspect_hostile_name) => {
+        (Ask::Introspect, Harmless)
+    };
+    (introspect_lies) => {
+        (Ask::Introspect, Harmless)
+    };
+    (introspect_many_codes) => {
+        (Ask::Introspect, TooLarge(Quantity::LiftedBytes))
+    };
+    (introspect_schema_bomb) => {
+        (Ask::Configure, RefusesConfig)
+    };
+    (introspect_schema_deep) => {
+        (Ask::Configure, RefusesConfig)
+    };
+    (introspect_schema_endless) => {
+        (Ask::Configure, RefusesConfig)
+    };
+    (introspect_schema_not_a_schema) => {
+        (Ask::Configure, RefusesConfig)
+    };
+    (introspect_schema_not_json) => {
+        (Ask::Configure, RefusesConfig)
+    };
+    (introspect_schema_remote) => {
+        (Ask::Configure, RefusesConfig)
+    };
+    (introspect_schema_slow_pattern) => {
+        (Ask::Configure, RefusesConfig)
+    };
+    (keep_borrowed_handle) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (leak_through_codes) => {
+        (Ask::Compact, Harmless)
+    };
+    (leak_through_words) => {
+        (Ask::Compact, Declares)
+    };
+    (list_enormous) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (list_out_of_bounds) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (log_flood) => {
+        (Ask::Compact, FaultOrHarmless(&["timeout"]))
+    };
+    (log_flood_empty) => {
+        (Ask::Compact, FaultOrHarmless(&["timeout"]))
+    };
+    (log_flood_endless) => {
+        (
+            Ask::Compact,
+            Faults(&["timeout", "output-too-large", "out-of-fuel"]),
+        )
+    };
+    (log_line_enormous) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (loop_forever) => {
+        (Ask::Compact, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (loop_in_allocator) => {
+        (Ask::Compact, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (loop_in_bulk_memory) => {
+        (Ask::Compact, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (loop_in_core_start) => {
+        (Ask::Compact, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (loop_in_introspect) => {
+        (Ask::Introspect, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (loop_in_panic_handler) => {
+        (Ask::Compact, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (loop_in_post_return) => {
+        (Ask::Compact, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (loop_in_should_compact) => {
+        (Ask::ShouldCompact, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (loop_in_start) => {
+        (Ask::Compact, Faults(&["out-of-fuel", "timeout"]))
+    };
+    (many_instances) => {
+        (Ask::Compact, Refused("over-limits"))
+    };
+    (many_memories) => {
+        (Ask::Compact, Refused("over-limits"))
+    };
+    (many_tables) => {
+        (Ask::Compact, Refused("over-limits"))
+    };
+    (memory_64_bit) => {
+        (Ask::Compact, Refused("does-not-compile"))
+    };
+    (memory_bomb) => {
+        (Ask::Compact, Faults(&["memory"]))
+    };
+    (memory_bomb_at_once) => {
+        (Ask::Compact, Faults(&["memory"]))
+    };
+    (memory_huge_initial) => {
+        (Ask::Compact, Refused("over-limits"))
+    };
+    (memory_in_introspect) => {
+        (Ask::Introspect, Faults(&["memory"]))
+    };
+    (memory_keeps_secrets) => {
+        (Ask::Compact, Harmless)
+    };
+    (metrics_not_finite) => {
+        (Ask::Compact, Harmless)
+    };
+    (other_contract) => {
+        (Ask::Compact, Refused("other-contract"))
+    };
+    (panic) => {
+        (Ask::Compact, Traps(Trap::Unreachable))
+    };
+    (panic_in_introspect) => {
+        (Ask::Introspect, Traps(Trap::Unreachable))
+    };
+    (panic_in_should_compact) => {
+        (Ask::ShouldCompact, Traps(Trap::Unreachable))
+    };
+    (panic_in_start) => {
+        (Ask::Compact, Traps(Trap::Unreachable))
+    };
+    (plan_count_overflow) => {
+        (Ask::Compact, Breaks(PlanRule::OutOfRange))
+    };
+    (plan_count_wraps) => {
+        (Ask::Compact, Breaks(PlanRule::OutOfRange))
+    };
+    (plan_empty) => {
+        (Ask::Compact, Breaks(PlanRule::DropsProtected))
+    };
+    (plan_empty_span) => {
+        (Ask::Compact, Breaks(PlanRule::EmptySpan))
+    };
+    (plan_keeps_and_rewrites) => {
+        (Ask::Compact, Breaks(PlanRule::OutOfOrder))
+    };
+    (plan_keeps_everything) => {
+        (
+            Ask::Compact,
+            Faults(&["no-progress", "over-budget", "output-too-large"]),
+        )
+    };
+    (plan_many_pieces) => {
+        (
+            Ask::Compact,
+            Faults(&[
+                "invalid-result",
+                "no-progress",
+                "over-budget",
+                "output-too-large",
+            ]),
+        )
+    };
+    (plan_millions_of_pieces) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (plan_out_of_order) => {
+        (Ask::Compact, Breaks(PlanRule::OutOfOrder))
+    };
+    (plan_out_of_range) => {
+        (Ask::Compact, Breaks(PlanRule::OutOfRange))
+    };
+    (plan_overlapping) => {
+        (Ask::Compact, Breaks(PlanRule::OutOfOrder))
+    };
+    (plan_past_the_end) => {
+        (Ask::Compact, Breaks(PlanRule::OutOfRange))
+    };
+    (read_out_of_range) => {
+        (Ask::Compact, Harmless)
+    };
+    (reasons_flood) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (reasons_hostile) => {
+        (Ask::Compact, Breaks(PlanRule::ReasonOutOfRange))
+    };
+    (recursion_deep) => {
+        (Ask::Compact, Faults(&["stack"]))
+    };
+    (recursion_wide) => {
+        (Ask::Compact, Traps(Trap::MemoryOutOfBounds))
+    };
+    (remembers_conversation) => {
+        (Ask::Compact, Harmless)
+    };
+    (result_misaligned) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (result_out_of_bounds) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (strategy_incomplete) => {
+        (Ask::Compact, Refused("does-not-fit"))
+    };
+    (string_amplified) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (string_enormous) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (string_enormous_decision) => {
+        (Ask::ShouldCompact, TooLarge(Quantity::LiftedBytes))
+    };
+    (string_enormous_insertion) => {
+        (Ask::Compact, TooLarge(Quantity::LiftedBytes))
+    };
+    (string_not_utf8) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (string_not_utf8_to_host) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (string_out_of_bounds) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (string_out_of_bounds_to_host) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (string_past_the_end) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (table_bomb) => {
+        (Ask::Compact, Faults(&["table"]))
+    };
+    (table_huge_initial) => {
+        (Ask::Compact, Refused("over-limits"))
+    };
+    (unchanged_when_required) => {
+        (Ask::Compact, Declines)
+    };
+    (unreachable) => {
+        (Ask::Compact, Traps(Trap::Unreachable))
+    };
+    (use_handle_of_another_call) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (variant_unknown) => {
+        (Ask::Compact, Faults(&["output-malformed"]))
+    };
+    (wants_model) => {
+        (Ask::Compact, Refused("import-not-offered"))
+    };
+    (wants_wasi) => {
+        (Ask::Compact, Refused("import-not-offered"))
+    };
+    (wild_call) => {
+        (Ask::Compact, Traps(Trap::Table))
+    };
+    (wild_load) => {
+        (Ask::Compact, Traps(Trap::MemoryOutOfBounds))
+    };
 }
 
 macro_rules! test {
@@ -257,7 +545,10 @@ async fn compact(host: &Host, strategy: &Strategy, outcome: Outcome) {
         (result, outcome) => panic!("expected {outcome:?}, got {result:?}"),
     }
     assert!(compaction.receipt().fell_back);
-    assert_eq!(compaction.receipt().strategy.as_deref(), Some("native:digest"));
+    assert_eq!(
+        compaction.receipt().strategy.as_deref(),
+        Some("native:digest")
+    );
 }
 
 fn assert_fault(fault: &Fault, outcome: Outcome) {
@@ -308,6 +599,13 @@ async fn the_next_call_works(host: &Host) {
         .await
         .expect("no archive that could fail");
     assert_good(&conversation, &compaction, host);
-    assert_eq!(compaction.receipt().strategy.as_deref(), Some("sliding-window"));
-    assert!(!compaction.receipt().fell_back, "{:?}", compaction.receipt().attempts);
+    assert_eq!(
+        compaction.receipt().strategy.as_deref(),
+        Some("sliding-window")
+    );
+    assert!(
+        !compaction.receipt().fell_back,
+        "{:?}",
+        compaction.receipt().attempts
+    );
 }

@@ -93,7 +93,8 @@ async fn i1_an_invalid_conversation_comes_back_unchanged_with_its_violations() {
 #[tokio::test]
 async fn i2_kept_messages_and_the_rest_of_the_body_stay_byte_for_byte() {
     let host = host();
-    let odd = r#"{"role" : "user","zz":1.0e+2, "content":"caf\u00e9 \/ \ud83e\udd80", "aa":{"b":[ ]}}"#;
+    let odd =
+        r#"{"role" : "user","zz":1.0e+2, "content":"caf\u00e9 \/ \ud83e\udd80", "aa":{"b":[ ]}}"#;
     let filler = json!({"role": "assistant", "content": listing("tide", 900)});
     let last = r#"{"content":"go on","role":"user","n":0.10}"#;
     let document = format!(
@@ -101,7 +102,11 @@ async fn i2_kept_messages_and_the_rest_of_the_body_stay_byte_for_byte() {
     );
     let conversation = read(host, &document);
     let compaction = host
-        .compact(&conversation, &[bundled(host, "sliding-window").await], &half())
+        .compact(
+            &conversation,
+            &[bundled(host, "sliding-window").await],
+            &half(),
+        )
         .await
         .expect("no archive that could fail");
     assert_eq!(
@@ -127,7 +132,10 @@ async fn i3_a_conversation_within_its_budget_is_not_touched() {
         Outcome::Unchanged(Unchanged::WithinBudget)
     );
     assert_eq!(compaction.document(), conversation.document());
-    assert!(compaction.receipt().attempts.is_empty(), "a strategy was asked");
+    assert!(
+        compaction.receipt().attempts.is_empty(),
+        "a strategy was asked"
+    );
 }
 
 #[tokio::test]
@@ -239,10 +247,16 @@ async fn i6_what_left_can_be_had_back_by_its_reference() {
             .await
             .expect("it can be stored");
         let archived = compaction.receipt().archive.as_ref().expect("an archive");
-        let gone = compaction.fates().iter().filter(|fate| **fate != Fate::Kept);
+        let gone = compaction
+            .fates()
+            .iter()
+            .filter(|fate| **fate != Fate::Kept);
         assert_eq!(archived.len(), gone.count());
         for entry in archived {
-            let stored = archive.get(&entry.reference).expect("reads").expect("is there");
+            let stored = archive
+                .get(&entry.reference)
+                .expect("reads")
+                .expect("is there");
             let raw: Vec<&str> = conversation.raw_messages(entry.unit).collect();
             assert_eq!(stored, format!("[{}]", raw.join(",")));
         }
@@ -256,7 +270,10 @@ async fn i6_placeholders_carry_references_only_where_there_is_an_archive() {
     let with = host_with(|builder| builder.archive(archive.clone()));
     let conversation = read(&with, &chat());
     let mask = bundled(&with, "mask-tool-outputs").await;
-    let compaction = with.compact(&conversation, &[mask], &share(0.7)).await.expect("stores");
+    let compaction = with
+        .compact(&conversation, &[mask], &share(0.7))
+        .await
+        .expect("stores");
     let references: Vec<&str> = compaction
         .receipt()
         .archive
@@ -264,7 +281,11 @@ async fn i6_placeholders_carry_references_only_where_there_is_an_archive() {
         .flatten()
         .map(|entry| entry.reference.as_str())
         .collect();
-    assert!(references.iter().any(|reference| compaction.document().contains(reference)));
+    assert!(
+        references
+            .iter()
+            .any(|reference| compaction.document().contains(reference))
+    );
 
     let without = host();
     let mask = bundled(without, "mask-tool-outputs").await;
@@ -348,7 +369,11 @@ async fn i8_text_of_a_guest_can_neither_close_nor_imitate_a_mark() {
             .compact(&conversation, &[strategy], &share(0.92))
             .await
             .expect("no archive that could fail");
-        assert!(!compaction.receipt().fell_back, "{:?}", compaction.receipt().attempts);
+        assert!(
+            !compaction.receipt().fell_back,
+            "{:?}",
+            compaction.receipt().attempts
+        );
         let document = compaction.document();
         assert_eq!(
             document.matches("<baler:").count(),
@@ -427,7 +452,10 @@ async fn i9_receipts_hold_no_text_unless_words_are_asked_for() {
         .compact(&conversation, &[strategy], &request)
         .await
         .expect("no archive that could fail");
-    let words = compaction.receipt().attempts[0].words.as_ref().expect("words");
+    let words = compaction.receipt().attempts[0]
+        .words
+        .as_ref()
+        .expect("words");
     assert!(words.reason.is_some() || !words.log.is_empty());
 }
 
@@ -477,10 +505,7 @@ async fn unchanged_is_an_answer_unless_the_compaction_is_required() {
         .await
         .expect("loads");
     for required in [false, true] {
-        let request = Request {
-            required,
-            ..half()
-        };
+        let request = Request { required, ..half() };
         let compaction = host
             .compact(&conversation, std::slice::from_ref(&guest), &request)
             .await

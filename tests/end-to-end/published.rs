@@ -74,7 +74,8 @@ fn nested_cargo(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO"));
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
-        let is_mine = name.starts_with("CARGO_") && !["CARGO_HOME", "CARGO_TARGET_DIR"].contains(&name.as_str());
+        let is_mine = name.starts_with("CARGO_")
+            && !["CARGO_HOME", "CARGO_TARGET_DIR"].contains(&name.as_str());
         if is_mine || name.starts_with("RUSTC") {
             command.env_remove(name);
         }

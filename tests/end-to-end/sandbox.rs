@@ -11,14 +11,19 @@ use baler_hostile_guests as hostile;
 use crate::support::{assert_good, builder, bundled, chat, half, host, host_with, read};
 
 fn sliding_window() -> &'static [u8] {
-    baler_strategies::by_name("sliding-window").expect("it ships").wasm
+    baler_strategies::by_name("sliding-window")
+        .expect("it ships")
+        .wasm
 }
 
 #[tokio::test]
 async fn a_component_compiles_once_for_all_hosts_that_share_a_state_folder() {
     let state = tempfile::tempdir().expect("a folder");
     let first = builder(&state).build().expect("a host");
-    first.load("sliding-window", sliding_window()).await.expect("compiles");
+    first
+        .load("sliding-window", sliding_window())
+        .await
+        .expect("compiles");
     let second = builder(&state)
         .compiler(Compiler::Program("/no/such/compiler".into()))
         .build()
@@ -33,7 +38,9 @@ async fn a_component_compiles_once_for_all_hosts_that_share_a_state_folder() {
 async fn a_corrupt_cache_entry_is_compiled_again_and_never_run() {
     let state = tempfile::tempdir().expect("a folder");
     let host = builder(&state).build().expect("a host");
-    host.load("sliding-window", sliding_window()).await.expect("compiles");
+    host.load("sliding-window", sliding_window())
+        .await
+        .expect("compiles");
     let entries: Vec<_> = std::fs::read_dir(state.path().join("compiled"))
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path())
@@ -49,7 +56,10 @@ async fn a_corrupt_cache_entry_is_compiled_again_and_never_run() {
             .build()
             .expect("a host");
         let error = without.load("sliding-window", sliding_window()).await;
-        assert!(matches!(error, Err(LoadError::NoCompiler { .. })), "{error:?}");
+        assert!(
+            matches!(error, Err(LoadError::NoCompiler { .. })),
+            "{error:?}"
+        );
         builder(&state)
             .build()
             .expect("a host")
@@ -89,7 +99,10 @@ async fn a_file_over_the_limit_is_not_even_looked_at() {
             ..EngineLimits::default()
         })
     });
-    let error = host.load("large", sliding_window()).await.expect_err("too large");
+    let error = host
+        .load("large", sliding_window())
+        .await
+        .expect_err("too large");
     assert_eq!(error.code(), "too-large");
 }
 
@@ -101,9 +114,15 @@ async fn the_compiler_is_ended_by_its_own_limits() {
             ..EngineLimits::default()
         })
     });
-    let error = host.load("hungry", sliding_window()).await.expect_err("no memory");
+    let error = host
+        .load("hungry", sliding_window())
+        .await
+        .expect_err("no memory");
     assert!(
-        matches!(error, LoadError::CompilerDied { .. } | LoadError::DoesNotCompile { .. }),
+        matches!(
+            error,
+            LoadError::CompilerDied { .. } | LoadError::DoesNotCompile { .. }
+        ),
         "{error:?}"
     );
 }
@@ -115,7 +134,10 @@ async fn a_program_that_is_no_compiler_is_told_apart() {
         .compiler(Compiler::Program("/bin/true".into()))
         .build()
         .expect("a host");
-    let error = host.load("x", sliding_window()).await.expect_err("not a compiler");
+    let error = host
+        .load("x", sliding_window())
+        .await
+        .expect_err("not a compiler");
     assert_eq!(error.code(), "no-compiler");
     assert!(error.to_string().contains("serve_as_compiler"), "{error}");
 }
@@ -160,7 +182,11 @@ async fn a_call_that_is_dropped_leaves_nothing_behind() {
     for _ in 0..5 {
         let request = half();
         let call = host.compact(&conversation, std::slice::from_ref(&guest), &request);
-        assert!(tokio::time::timeout(Duration::from_millis(20), call).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(20), call)
+                .await
+                .is_err()
+        );
     }
     let good = bundled(&host, "sliding-window").await;
     let compaction = host
@@ -184,7 +210,8 @@ async fn a_full_pool_is_the_hosts_failure_and_not_the_guests() {
     let good = bundled(&host, "sliding-window").await;
     let busy: Vec<_> = (0..2)
         .map(|_| {
-            let (host, conversation, slow) = (Arc::clone(&host), conversation.clone(), slow.clone());
+            let (host, conversation, slow) =
+                (Arc::clone(&host), conversation.clone(), slow.clone());
             tokio::spawn(async move { host.compact(&conversation, &[slow], &half()).await })
         })
         .collect();
@@ -194,19 +221,30 @@ async fn a_full_pool_is_the_hosts_failure_and_not_the_guests() {
         .await
         .expect("no archive that could fail");
     assert!(
-        matches!(turned_away.receipt().attempts[0].result, AttemptResult::Host { .. }),
+        matches!(
+            turned_away.receipt().attempts[0].result,
+            AttemptResult::Host { .. }
+        ),
         "{:?}",
         turned_away.receipt().attempts[0].result
     );
-    assert!(turned_away.is_compacted(), "the native fallback needs no room");
+    assert!(
+        turned_away.is_compacted(),
+        "the native fallback needs no room"
+    );
     for call in busy {
-        call.await.expect("joins").expect("no archive that could fail");
+        call.await
+            .expect("joins")
+            .expect("no archive that could fail");
     }
     let later = host
         .compact(&conversation, &[good], &half())
         .await
         .expect("no archive that could fail");
-    assert!(!later.receipt().fell_back, "it was quarantined for the host's failure");
+    assert!(
+        !later.receipt().fell_back,
+        "it was quarantined for the host's failure"
+    );
 }
 
 #[tokio::test]
@@ -253,7 +291,10 @@ async fn limits_are_for_each_call_and_do_not_add_up() {
 async fn a_component_that_keeps_faulting_rests_and_the_chain_goes_on_at_once() {
     let host = host_with(|builder| builder);
     let conversation = read(&host, &chat());
-    let guest = host.load("panics", hostile::PANIC.wasm).await.expect("loads");
+    let guest = host
+        .load("panics", hostile::PANIC.wasm)
+        .await
+        .expect("loads");
     for round in 0..5 {
         let compaction = host
             .compact(&conversation, std::slice::from_ref(&guest), &half())
@@ -282,14 +323,22 @@ async fn a_component_that_keeps_faulting_rests_and_the_chain_goes_on_at_once() {
 async fn one_call_cannot_read_what_another_left_in_memory() {
     let host = host();
     let conversation = read(host, &chat());
-    for guest in [hostile::MEMORY_KEEPS_SECRETS, hostile::REMEMBERS_CONVERSATION] {
+    for guest in [
+        hostile::MEMORY_KEEPS_SECRETS,
+        hostile::REMEMBERS_CONVERSATION,
+    ] {
         let strategy = host.load(guest.name, guest.wasm).await.expect("loads");
         for _ in 0..20 {
             let compaction = host
                 .compact(&conversation, std::slice::from_ref(&strategy), &half())
                 .await
                 .expect("no archive that could fail");
-            assert!(!compaction.receipt().fell_back, "{}: {:?}", guest.name, compaction.receipt().attempts);
+            assert!(
+                !compaction.receipt().fell_back,
+                "{}: {:?}",
+                guest.name,
+                compaction.receipt().attempts
+            );
         }
     }
 }
@@ -313,8 +362,14 @@ async fn a_loop_ends_soon_after_its_time_and_the_fallback_takes_over() {
             fault: Fault::Timeout { limit_ms: 100 }
         }
     ));
-    assert_eq!(attempt.usage.fuel, None, "it cannot be known after a timeout");
-    assert_eq!(compaction.receipt().strategy.as_deref(), Some("native:digest"));
+    assert_eq!(
+        attempt.usage.fuel, None,
+        "it cannot be known after a timeout"
+    );
+    assert_eq!(
+        compaction.receipt().strategy.as_deref(),
+        Some("native:digest")
+    );
 }
 
 /// Memory of this process after thousands of calls is what it was after hundreds.
@@ -325,7 +380,9 @@ async fn calls_leave_no_memory_behind() {
     let conversation = read(&host, &chat());
     let guests = [
         bundled(&host, "sliding-window").await,
-        host.load("bomb", hostile::MEMORY_BOMB.wasm).await.expect("loads"),
+        host.load("bomb", hostile::MEMORY_BOMB.wasm)
+            .await
+            .expect("loads"),
     ];
     let request = Request {
         budget: Budget::Share(0.5),
@@ -335,7 +392,9 @@ async fn calls_leave_no_memory_behind() {
     for round in 0..1_500 {
         let guest = &guests[usize::from(round % 50 == 0)];
         host.lift_quarantine();
-        let _ = host.compact(&conversation, std::slice::from_ref(guest), &request).await;
+        let _ = host
+            .compact(&conversation, std::slice::from_ref(guest), &request)
+            .await;
         if round == 300 {
             after_hundreds = resident();
         }
@@ -348,7 +407,10 @@ async fn calls_leave_no_memory_behind() {
 #[cfg(target_os = "linux")]
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("reads");
-    let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("a line");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS"))
+        .expect("a line");
     let kib: usize = line
         .split_whitespace()
         .nth(1)

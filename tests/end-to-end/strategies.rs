@@ -10,7 +10,11 @@ async fn they_import_nothing_but_the_contract() {
         let component = loaded.component().expect("a component");
         assert_eq!(
             component.permissions,
-            [Permission::Conversation, Permission::Tokenizer, Permission::Log],
+            [
+                Permission::Conversation,
+                Permission::Tokenizer,
+                Permission::Log
+            ],
             "{}",
             strategy.name
         );
@@ -24,7 +28,9 @@ async fn they_say_who_they_are_and_their_default_config_obeys_their_schema() {
         let loaded = bundled(host, strategy.name).await;
         let said = host.introspect(&loaded, None).await.expect("it says");
         assert_eq!(said.name, strategy.name);
-        host.configure(loaded, "{}").await.expect("an empty config means all defaults");
+        host.configure(loaded, "{}")
+            .await
+            .expect("an empty config means all defaults");
     }
 }
 
@@ -32,7 +38,10 @@ async fn they_say_who_they_are_and_their_default_config_obeys_their_schema() {
 async fn a_config_with_a_typo_is_answered_with_the_field() {
     let host = host();
     let mask = bundled(host, "mask-tool-outputs").await;
-    let error = host.configure(mask, r#"{"kep": 3}"#).await.expect_err("a typo");
+    let error = host
+        .configure(mask, r#"{"kep": 3}"#)
+        .await
+        .expect_err("a typo");
     assert!(matches!(error, ConfigError::Invalid { .. }));
     assert!(error.to_string().contains("'kep'"), "{error}");
     let window = bundled(host, "sliding-window").await;
@@ -51,8 +60,15 @@ async fn compacted(strategy: Strategy, document: &str, percent: f64) -> (String,
         .await
         .expect("no archive that could fail");
     assert_good(&conversation, &compaction, host);
-    assert!(!compaction.receipt().fell_back, "{:?}", compaction.receipt().attempts);
-    (compaction.document().to_owned(), compaction.fates().to_vec())
+    assert!(
+        !compaction.receipt().fell_back,
+        "{:?}",
+        compaction.receipt().attempts
+    );
+    (
+        compaction.document().to_owned(),
+        compaction.fates().to_vec(),
+    )
 }
 
 #[tokio::test]
@@ -80,7 +96,10 @@ async fn sliding_window_keeps_the_newest_units_beside_what_must_stay() {
 async fn mask_tool_outputs_says_what_was_there() {
     let host = host();
     let mask = bundled(host, "mask-tool-outputs").await;
-    let mask = host.configure(mask, r#"{"keep": 0}"#).await.expect("a good config");
+    let mask = host
+        .configure(mask, r#"{"keep": 0}"#)
+        .await
+        .expect("a good config");
     let (document, fates) = compacted(mask, &chat(), 65.0).await;
     assert!(fates.contains(&Fate::Rewritten), "{fates:?}");
     assert!(!fates.contains(&Fate::Dropped), "{fates:?}");
@@ -89,7 +108,11 @@ async fn mask_tool_outputs_says_what_was_there() {
         "{}",
         render(&document)
     );
-    assert!(document.contains("output of read left out"), "{}", render(&document));
+    assert!(
+        document.contains("output of read left out"),
+        "{}",
+        render(&document)
+    );
     assert!(
         document.contains("error: 3 tests failed"),
         "what failed is said in the placeholder"

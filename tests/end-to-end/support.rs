@@ -180,9 +180,16 @@ fn assert_kept_verbatim(before: &Conversation, compaction: &Compaction) {
             }
         }
     }
-    let newest = before.units().iter().rposition(|unit| unit.traits.user_text);
+    let newest = before
+        .units()
+        .iter()
+        .rposition(|unit| unit.traits.user_text);
     if let Some(newest) = newest {
-        assert_ne!(compaction.fates()[newest], Fate::Dropped, "the newest user message left");
+        assert_ne!(
+            compaction.fates()[newest],
+            Fate::Dropped,
+            "the newest user message left"
+        );
     }
 }
 
@@ -218,7 +225,10 @@ pub(crate) fn render(document: &str) -> String {
 }
 
 fn part(part: &Value) -> String {
-    let text = part["text"].as_str().or(part["content"].as_str()).unwrap_or_default();
+    let text = part["text"]
+        .as_str()
+        .or(part["content"].as_str())
+        .unwrap_or_default();
     format!("{}:{}", part["type"].as_str().unwrap_or("?"), short(text))
 }
 
@@ -236,6 +246,10 @@ fn short(text: &str) -> String {
 /// The conversation of a test, read.
 pub(crate) fn read(host: &Host, document: &str) -> Conversation {
     let conversation = host.read(Arc::<str>::from(document)).expect("reads");
-    assert_eq!(conversation.violations(), [], "the test's own conversation is invalid");
+    assert_eq!(
+        conversation.violations(),
+        [],
+        "the test's own conversation is invalid"
+    );
     conversation
 }

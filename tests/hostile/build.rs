@@ -9,6 +9,10 @@ use std::process::ExitCode;
 use baler_guest_build::{Kind, components};
 use wasmparser::{Parser, Payload, Validator};
 
+#[expect(
+    clippy::print_stderr,
+    reason = "this is how a build script tells what is wrong"
+)]
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../guests");

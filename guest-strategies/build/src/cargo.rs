@@ -74,9 +74,15 @@ fn is_of_the_outer_build(name: &OsString) -> bool {
         return false;
     };
     let kept = ["CARGO", "CARGO_HOME", "CARGO_MAKEFLAGS"].contains(&name)
-        || ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_", "CARGO_SOURCE_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix));
+        || [
+            "CARGO_NET_",
+            "CARGO_HTTP_",
+            "CARGO_REGISTRY_",
+            "CARGO_REGISTRIES_",
+            "CARGO_SOURCE_",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix));
     let outer = name.starts_with("CARGO_")
         || [
             "RUSTC",

@@ -130,16 +130,28 @@ impl Output {
     /// Whether an output without a flag for it tells of a failure: it begins like one. Only
     /// its beginning is read, so that a long output costs nothing.
     pub(crate) fn reports_failure(&self, document: &str) -> bool {
-        let Some(raw) = self.texts.first().and_then(|place| document.get(place.clone())) else {
+        let Some(raw) = self
+            .texts
+            .first()
+            .and_then(|place| document.get(place.clone()))
+        else {
             return false;
         };
         let start = raw.trim_start_matches(['"', ' ']);
-        ["error", "traceback (most recent", "fatal:", "exception", "panicked at", "{\\\"error\\\"", "{\\\"status\\\":\\\"error"]
-            .iter()
-            .any(|sign| {
-                start
-                    .get(..sign.len())
-                    .is_some_and(|head| head.eq_ignore_ascii_case(sign))
-            })
+        [
+            "error",
+            "traceback (most recent",
+            "fatal:",
+            "exception",
+            "panicked at",
+            "{\\\"error\\\"",
+            "{\\\"status\\\":\\\"error",
+        ]
+        .iter()
+        .any(|sign| {
+            start
+                .get(..sign.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(sign))
+        })
     }
 }

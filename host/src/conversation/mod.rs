@@ -93,7 +93,10 @@ impl Conversation {
         let tokens = sum(&units).saturating_add(fixed);
         let frame = Frame::new(
             Arc::clone(&document),
-            messages.iter().map(|message| message.place.clone()).collect(),
+            messages
+                .iter()
+                .map(|message| message.place.clone())
+                .collect(),
         );
         Ok(Self {
             inner: Arc::new(Inner {
@@ -184,9 +187,9 @@ impl Conversation {
 
     /// The indices of the messages of a unit.
     pub(crate) fn message_range(&self, unit: usize) -> Range<usize> {
-        self.units()
-            .get(unit)
-            .map_or(0..0, |unit| unit.first_message..unit.first_message + unit.messages)
+        self.units().get(unit).map_or(0..0, |unit| {
+            unit.first_message..unit.first_message + unit.messages
+        })
     }
 
     pub(crate) fn messages(&self, unit: usize) -> &[Message] {
@@ -230,7 +233,11 @@ impl Conversation {
                 PER_MESSAGE + self.tokenizer().count(&marked)
             };
             MarkTokens {
-                insertion: message(Purpose::Summary, "a-strategy-with-a-name-of-some-length", ""),
+                insertion: message(
+                    Purpose::Summary,
+                    "a-strategy-with-a-name-of-some-length",
+                    "",
+                ),
                 opening_note: if self.format().wire().starts_with_user() {
                     message(Purpose::Note, marks::HOST, marks::LEFT_OUT)
                 } else {

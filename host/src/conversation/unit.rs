@@ -132,7 +132,10 @@ impl Divider<'_> {
             traits.user_text |= message.role == Role::User
                 && purpose.is_none()
                 && message.outputs().next().is_none()
-                && message.parts.iter().any(|part| matches!(part.content, Content::Media(_)));
+                && message
+                    .parts
+                    .iter()
+                    .any(|part| matches!(part.content, Content::Media(_)));
         }
         traits.media = media > 0;
         let kind = kind(messages, purpose);

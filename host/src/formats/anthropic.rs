@@ -150,14 +150,25 @@ fn check_outputs(found: &mut Findings, message: &Message, before: Option<&Messag
             continue;
         };
         if message.role != Role::User {
-            found.add(Rule::Anth4, index, "a `tool_result` is not in a user message");
-        } else if !before
-            .is_some_and(|before| before.calls().any(|call| call.id == output.call_id))
+            found.add(
+                Rule::Anth4,
+                index,
+                "a `tool_result` is not in a user message",
+            );
+        } else if !before.is_some_and(|before| before.calls().any(|call| call.id == output.call_id))
         {
-            found.add(Rule::Anth4, index, "a `tool_result` has no `tool_use` in the message before it");
+            found.add(
+                Rule::Anth4,
+                index,
+                "a `tool_result` has no `tool_use` in the message before it",
+            );
         }
         if other {
-            found.add(Rule::Anth3, index, "a `tool_result` stands behind other blocks");
+            found.add(
+                Rule::Anth3,
+                index,
+                "a `tool_result` stands behind other blocks",
+            );
         }
     }
 }
@@ -169,7 +180,11 @@ fn check_calls(found: &mut Findings, message: &Message, next: Option<&Message>, 
     };
     for call in message.calls() {
         if !next.outputs().any(|output| output.call_id == call.id) {
-            found.add(Rule::Anth3, index, "a `tool_use` has no `tool_result` in the next message");
+            found.add(
+                Rule::Anth3,
+                index,
+                "a `tool_use` has no `tool_result` in the next message",
+            );
         }
     }
 }
@@ -234,15 +249,25 @@ fn read_block(
 ) -> Result<Content, String> {
     let kind = block.text("type").unwrap_or_default();
     Ok(match &*kind {
-        "text" => match block.present("text").filter(|text| json::is_text(text.get())) {
+        "text" => match block
+            .present("text")
+            .filter(|text| json::is_text(text.get()))
+        {
             // Citations point into other blocks; such a text cannot change alone.
-            Some(_) if block.present("citations").is_some_and(|raw| raw.get() != "[]") => {
+            Some(_)
+                if block
+                    .present("citations")
+                    .is_some_and(|raw| raw.get() != "[]") =>
+            {
                 Content::Opaque("cited text".to_owned())
             }
             Some(text) => Content::Text(body.place(text)),
             None => return Err("a `text` block has no text".to_owned()),
         },
-        "thinking" => match block.present("thinking").filter(|text| json::is_text(text.get())) {
+        "thinking" => match block
+            .present("thinking")
+            .filter(|text| json::is_text(text.get()))
+        {
             Some(text) => Content::Thinking(body.place(text)),
             None => Content::Opaque("thinking".to_owned()),
         },
@@ -285,17 +310,25 @@ fn read_output(
             let raws: Vec<&RawValue> = serde_json::from_str(list.get())
                 .map_err(|_| "the content of a `tool_result` cannot be read".to_owned())?;
             for raw in raws {
-                let inner: Members<'_> = serde_json::from_str(raw.get())
-                    .map_err(|error| format!("a block of a `tool_result`: {}", without_position(&error)))?;
+                let inner: Members<'_> = serde_json::from_str(raw.get()).map_err(|error| {
+                    format!("a block of a `tool_result`: {}", without_position(&error))
+                })?;
                 let kind = inner.text("type").unwrap_or_default();
                 let place = body.place(raw);
-                match inner.present("text").filter(|text| kind == "text" && json::is_text(text.get())) {
+                match inner
+                    .present("text")
+                    .filter(|text| kind == "text" && json::is_text(text.get()))
+                {
                     Some(text) => output.texts.push(body.place(text)),
-                    None => output.others.push((place.clone(), media(&kind, &inner, &place))),
+                    None => output
+                        .others
+                        .push((place.clone(), media(&kind, &inner, &place))),
                 }
             }
         }
-        Some(_) => return Err("the content of a `tool_result` is neither a text nor a list".to_owned()),
+        Some(_) => {
+            return Err("the content of a `tool_result` is neither a text nor a list".to_owned());
+        }
         None => {}
     }
     output.failed = match block.get("is_error").map(RawValue::get) {

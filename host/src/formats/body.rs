@@ -36,8 +36,8 @@ impl<'a> Body<'a> {
                 })
             }
             Some('{') => {
-                let envelope: Members<'a> =
-                    serde_json::from_str(trimmed).map_err(|error| ReadError::json(document, trimmed, &error))?;
+                let envelope: Members<'a> = serde_json::from_str(trimmed)
+                    .map_err(|error| ReadError::json(document, trimmed, &error))?;
                 let Some(list) = envelope.get("messages") else {
                     return Err(ReadError::NoMessages {
                         hint: hint_for(&envelope),
@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn what_surrounds_the_messages_stays_byte_for_byte() {
-        let (frame, messages) = frame("{ \"seed\": 1e0, \"messages\" : [ {\"role\":\"user\"} ] , \"z\":[1, 2] }");
+        let (frame, messages) =
+            frame("{ \"seed\": 1e0, \"messages\" : [ {\"role\":\"user\"} ] , \"z\":[1, 2] }");
         assert_eq!(
             frame.write([messages[0].as_str(), "{}"]),
             "{ \"seed\": 1e0, \"messages\" : [ {\"role\":\"user\"}, {} ] , \"z\":[1, 2] }"

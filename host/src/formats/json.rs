@@ -55,7 +55,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
                 while let Some(key) = map.next_key::<Key<'de>>()? {
                     let value = map.next_value()?;
                     if members.iter().any(|(name, _)| *name == key.0) {
-                        return Err(A::Error::custom(format_args!("key `{}` comes twice", key.0)));
+                        return Err(A::Error::custom(format_args!(
+                            "key `{}` comes twice",
+                            key.0
+                        )));
                     }
                     members.push((key.0, value));
                 }
@@ -133,7 +136,13 @@ mod tests {
 
     #[test]
     fn half_a_surrogate_pair_is_read_as_a_replacement_character() {
-        assert_eq!(decode(r#""a\ud83db""#).chars().filter(|c| *c == 'b').count(), 1);
+        assert_eq!(
+            decode(r#""a\ud83db""#)
+                .chars()
+                .filter(|c| *c == 'b')
+                .count(),
+            1
+        );
         assert!(decode(r#""a\ud83db""#).contains('\u{fffd}'));
     }
 

@@ -107,7 +107,13 @@ impl WireFormat for OpenAiChat {
         let mut at = 0;
         for length in self.unit_lengths(messages) {
             let end = at + length;
-            check_unit(&mut found, document, &messages[at..end], at, end == messages.len());
+            check_unit(
+                &mut found,
+                document,
+                &messages[at..end],
+                at,
+                end == messages.len(),
+            );
             at = end;
         }
         found.finish()
@@ -127,7 +133,11 @@ fn check_unit(found: &mut Findings, document: &str, unit: &[Message], at: usize,
         return;
     };
     if first.role == Role::Tool {
-        found.add(Rule::Chat1, at, "a tool message answers no call directly before it");
+        found.add(
+            Rule::Chat1,
+            at,
+            "a tool message answers no call directly before it",
+        );
         return;
     }
     for (index, message) in outputs.iter().enumerate() {
@@ -147,18 +157,31 @@ fn check_unit(found: &mut Findings, document: &str, unit: &[Message], at: usize,
             .flat_map(Message::outputs)
             .any(|output| output.call_id == call.id);
         if !answered && !last {
-            found.add(Rule::Chat2, at, "a tool call is not answered before the next message");
+            found.add(
+                Rule::Chat2,
+                at,
+                "a tool call is not answered before the next message",
+            );
         }
         if let Some(place) = &call.arguments
             && !json::is_text(document.get(place.clone()).unwrap_or_default())
         {
-            found.add(Rule::Chat4, at, "the arguments of a call are not a JSON text");
+            found.add(
+                Rule::Chat4,
+                at,
+                "the arguments of a call are not a JSON text",
+            );
         }
     }
     if first.role == Role::Assistant && first.parts.is_empty() {
-        found.add(Rule::Chat3, at, "an assistant message has neither content nor calls");
+        found.add(
+            Rule::Chat3,
+            at,
+            "an assistant message has neither content nor calls",
+        );
     }
-    if matches!(first.role, Role::User | Role::System | Role::Developer) && first.content.is_none() {
+    if matches!(first.role, Role::User | Role::System | Role::Developer) && first.content.is_none()
+    {
         found.add(Rule::Chat3, at, "a message has no content");
     }
 }
@@ -190,7 +213,9 @@ fn read(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
         name: name.clone(),
     };
     if role == Role::Tool {
-        message.parts.push(read_output(body, raw, name.unwrap_or_default())?);
+        message
+            .parts
+            .push(read_output(body, raw, name.unwrap_or_default())?);
         return Ok(message);
     }
     for key in ["reasoning_content", "reasoning"] {
@@ -248,7 +273,9 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
         let place = body.place(part);
         let content = match (&*kind, members.present("text")) {
             ("text", Some(text)) if json::is_text(text.get()) => Content::Text(body.place(text)),
-            ("image_url" | "input_audio" | "file", _) => Content::Media(media(&kind, &members, &place)),
+            ("image_url" | "input_audio" | "file", _) => {
+                Content::Media(media(&kind, &members, &place))
+            }
             ("", _) => return Err("a part of `content` has no `type`".to_owned()),
             _ => {
                 message.opaque = true;
@@ -288,7 +315,11 @@ fn call_part(body: &Body<'_>, raw: &RawValue, id: &str, function: &Members<'_>) 
 fn read_output(body: &Body<'_>, raw: &Raw<'_>, name: String) -> Result<Part, String> {
     let content = raw.members.present("content");
     let mut output = Output {
-        call_id: raw.members.text("tool_call_id").unwrap_or_default().into_owned(),
+        call_id: raw
+            .members
+            .text("tool_call_id")
+            .unwrap_or_default()
+            .into_owned(),
         name,
         failed: false,
         texts: Vec::new(),
@@ -303,11 +334,16 @@ fn read_output(body: &Body<'_>, raw: &Raw<'_>, name: String) -> Result<Part, Str
             let places: Vec<&RawValue> = serde_json::from_str(list.get()).unwrap_or_default();
             for (part, raw) in parts.iter().zip(places) {
                 let place = body.place(raw);
-                match part.present("text").filter(|text| json::is_text(text.get())) {
+                match part
+                    .present("text")
+                    .filter(|text| json::is_text(text.get()))
+                {
                     Some(text) => output.texts.push(body.place(text)),
                     None => {
                         let kind = part.text("type").unwrap_or_default();
-                        output.others.push((place.clone(), media(&kind, part, &place)));
+                        output
+                            .others
+                            .push((place.clone(), media(&kind, part, &place)));
                     }
                 }
             }
@@ -345,8 +381,5 @@ fn is_signed(document: &str, place: &Place) -> bool {
 
 /// A word from the document, for a message or a list: short and without control characters.
 pub(super) fn printable(word: &str) -> String {
-    word.chars()
-        .filter(|c| !c.is_control())
-        .take(40)
-        .collect()
+    word.chars().filter(|c| !c.is_control()).take(40).collect()
 }

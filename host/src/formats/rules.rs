@@ -7,7 +7,9 @@ use super::json;
 use crate::conversation::message::{Content, Message, Role};
 
 /// A rule, by the id under which `docs/wire-formats.md` explains it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
 #[non_exhaustive]
 pub enum Rule {
     /// At least one message that is not instructions.
@@ -187,9 +189,9 @@ impl Findings {
                 }
             }
             if let Some(content) = &message.content
-                && document.get(content.clone()).is_some_and(|raw| {
-                    json::is_list(raw) && message.parts.is_empty()
-                })
+                && document
+                    .get(content.clone())
+                    .is_some_and(|raw| json::is_list(raw) && message.parts.is_empty())
             {
                 self.add(rule, index, "the content is an empty list");
             }

@@ -1,10 +1,10 @@
 //! `native:truncate`: the newest turns that fit. It cannot fail and refuses nothing.
 
+use crate::conversation::Role;
 use crate::conversation::UnitKind;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
-use crate::conversation::Role;
 
 /// What it says in the place of what it left out.
 const NOTE: &str = "(Earlier conversation omitted due to length)";

@@ -39,7 +39,8 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
     let wire = conversation.format().wire();
     let mut fates = vec![Fate::Dropped; conversation.units().len()];
     let mut insertions = Vec::new();
-    let mut messages: Vec<(Role, Cow<'_, str>)> = Vec::with_capacity(conversation.all_messages().len());
+    let mut messages: Vec<(Role, Cow<'_, str>)> =
+        Vec::with_capacity(conversation.all_messages().len());
     let mut next = 0;
     for piece in &plan.pieces {
         match piece {
@@ -58,7 +59,11 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
                 next = units.end;
             }
             Checked::Rewrite { unit, edits } => {
-                fates[*unit] = if edits.is_empty() { Fate::Kept } else { Fate::Rewritten };
+                fates[*unit] = if edits.is_empty() {
+                    Fate::Kept
+                } else {
+                    Fate::Rewritten
+                };
                 let joins = plan.joins.get(unit);
                 for (index, message) in conversation.messages(*unit).iter().enumerate() {
                     let edits: Vec<&CheckedEdit> =
@@ -80,7 +85,10 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
     }
     if wire.starts_with_user() && messages.first().is_none_or(|(role, _)| *role != Role::User) {
         let note = marks::wrap(conversation.key(), Purpose::Note, HOST, LEFT_OUT);
-        messages.insert(0, (Role::User, Cow::Owned(wire.text_message(Role::User, &note))));
+        messages.insert(
+            0,
+            (Role::User, Cow::Owned(wire.text_message(Role::User, &note))),
+        );
         insertions.insert(0, 0);
     }
     Applied {
@@ -162,7 +170,9 @@ fn without(
         .map(|(_, part)| {
             let own: Vec<Replacement> = texts
                 .iter()
-                .filter(|text| part.place.start <= text.place.start && text.place.end <= part.place.end)
+                .filter(|text| {
+                    part.place.start <= text.place.start && text.place.end <= part.place.end
+                })
                 .cloned()
                 .collect();
             formats::replace(document, &part.place, &own)

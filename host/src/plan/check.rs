@@ -96,7 +96,11 @@ fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
         (Quantity::Pieces, plan.pieces.len(), limits.pieces),
         (Quantity::Edits, edits, limits.edits),
         (Quantity::InsertedBytes, bytes, limits.inserted_bytes),
-        (Quantity::Annotations, plan.reasons.len(), limits.annotations),
+        (
+            Quantity::Annotations,
+            plan.reasons.len(),
+            limits.annotations,
+        ),
     ] {
         if amount > limit {
             return Err(Fault::OutputTooLarge {
@@ -130,7 +134,10 @@ impl Checker<'_> {
                 }
                 Piece::Rewrite { unit, edits } => {
                     let units = self
-                        .span(Span { first: unit, count: 1 })
+                        .span(Span {
+                            first: unit,
+                            count: 1,
+                        })
                         .map_err(|rule| at(rule, index))?;
                     let unit = units.start;
                     self.advance(index, units)?;
@@ -142,7 +149,8 @@ impl Checker<'_> {
                     self.pieces.push(Checked::Rewrite { unit, edits });
                 }
                 Piece::Insert(insertion) => {
-                    self.insert(index, insertion).map_err(|rule| at(rule, index))?;
+                    self.insert(index, insertion)
+                        .map_err(|rule| at(rule, index))?;
                 }
             }
         }
@@ -308,7 +316,12 @@ impl Checker<'_> {
         }
     }
 
-    fn check_removal(&self, message: &Message, part: &Part, removed: usize) -> Result<(), PlanRule> {
+    fn check_removal(
+        &self,
+        message: &Message,
+        part: &Part,
+        removed: usize,
+    ) -> Result<(), PlanRule> {
         match &part.content {
             Content::Call(_) | Content::Output(_) => Err(PlanRule::EditRemovesCall),
             _ if is_removable(self.situation, message, part)

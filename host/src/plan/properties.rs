@@ -13,10 +13,10 @@ use crate::compaction::accept;
 use crate::conversation::{Conversation, Role, UnitKind};
 use crate::formats::Format;
 use crate::marks::SecretKey;
-use crate::tokens::Tokenizer;
 use crate::plan::Fate;
 use crate::situation::{Budget, Pins, Policy, Request, Situation, SummaryRole};
 use crate::strategy::Strategy as Called;
+use crate::tokens::Tokenizer;
 
 /// One stretch of a conversation, before it has a wire format.
 #[derive(Debug, Clone)]
@@ -118,7 +118,8 @@ fn anthropic(turns: &[Turn], pending: bool) -> String {
             }
         }
     }
-    json!({"model": "claude", "max_tokens": 9, "system": "Be kind.", "messages": messages}).to_string()
+    json!({"model": "claude", "max_tokens": 9, "system": "Be kind.", "messages": messages})
+        .to_string()
 }
 
 fn role() -> impl Strategy<Value = Role> {
@@ -132,7 +133,10 @@ fn role() -> impl Strategy<Value = Role> {
 }
 
 fn insertion() -> impl Strategy<Value = Insertion> {
-    let purpose = prop_oneof![Just(InsertionPurpose::Summary), Just(InsertionPurpose::Note)];
+    let purpose = prop_oneof![
+        Just(InsertionPurpose::Summary),
+        Just(InsertionPurpose::Note)
+    ];
     let placement = prop_oneof![
         4 => Just(Placement::Alone),
         1 => Just(Placement::JoinBefore),
@@ -228,7 +232,11 @@ fn a_plan_is_refused_or_its_result_obeys_every_rule() {
         .run(&case(), |case| check_case(&case, &accepted))
         .unwrap_or_else(|error| panic!("{error}"));
     // Else the test would say nothing.
-    assert!(accepted.get() > CASES / 20, "only {} plans were good", accepted.get());
+    assert!(
+        accepted.get() > CASES / 20,
+        "only {} plans were good",
+        accepted.get()
+    );
 }
 
 fn check_case(
@@ -241,7 +249,8 @@ fn check_case(
         (openai(turns, *pending), Format::OpenAiChat)
     };
     let key = SecretKey::new([3; 32]);
-    let before = Conversation::read(document.into(), Some(format), Tokenizer::for_model, &key).expect("reads");
+    let before = Conversation::read(document.into(), Some(format), Tokenizer::for_model, &key)
+        .expect("reads");
     prop_assume!(before.violations().is_empty());
     let policy = if *liberal {
         Policy {

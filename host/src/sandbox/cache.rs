@@ -65,12 +65,19 @@ impl CodeCache {
 
     fn path(&self, digest: &Digest) -> PathBuf {
         let engine = self.key.digest(&[self.engine.as_bytes()]);
-        let engine: String = engine[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+        let engine: String = engine[..4]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         self.folder.join(format!("{}-{engine}.code", digest.hex()))
     }
 
     fn seal(&self, digest: &Digest, code: &[u8]) -> [u8; 32] {
-        self.key
-            .digest(&[b"compiled code", digest.bytes(), self.engine.as_bytes(), code])
+        self.key.digest(&[
+            b"compiled code",
+            digest.bytes(),
+            self.engine.as_bytes(),
+            code,
+        ])
     }
 }

@@ -62,7 +62,9 @@ fn of_trap(trap: wasmtime::Trap, limits: &Limits, engine: &EngineLimits) -> Faul
         T::UnreachableCodeReached => Trap::Unreachable,
         T::MemoryOutOfBounds | T::HeapMisaligned => Trap::MemoryOutOfBounds,
         T::TableOutOfBounds | T::IndirectCallToNull | T::BadSignature => Trap::Table,
-        T::IntegerOverflow | T::IntegerDivisionByZero | T::BadConversionToInteger => Trap::Arithmetic,
+        T::IntegerOverflow | T::IntegerDivisionByZero | T::BadConversionToInteger => {
+            Trap::Arithmetic
+        }
         T::CannotEnterComponent | T::CannotLeaveComponent => Trap::ComponentModel,
         _ => Trap::Other,
     };

@@ -108,9 +108,11 @@ pub(super) async fn compile(
         Compiler::InProcess => {
             return compile_here(bytes, limits).map_err(|what| LoadError::DoesNotCompile { what });
         }
-        Compiler::ThisProgram => std::env::current_exe().map_err(|source| LoadError::NoCompiler {
-            what: format!("this program cannot be found: {source}"),
-        })?,
+        Compiler::ThisProgram => {
+            std::env::current_exe().map_err(|source| LoadError::NoCompiler {
+                what: format!("this program cannot be found: {source}"),
+            })?
+        }
         Compiler::Program(program) => program.clone(),
     };
     let settings = serde_json::to_string(limits).map_err(|error| LoadError::NoCompiler {
@@ -133,7 +135,10 @@ pub(super) async fn compile(
     else {
         return Err(no_compiler(io::Error::other("it has no pipes")));
     };
-    let time = limits.compile_time.saturating_mul(2).max(Duration::from_secs(1));
+    let time = limits
+        .compile_time
+        .saturating_mul(2)
+        .max(Duration::from_secs(1));
     let talk = async {
         let mut code = Vec::new();
         let mut complaint = Vec::new();

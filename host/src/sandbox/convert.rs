@@ -18,21 +18,17 @@ pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
         .iter()
         .zip(&situation.standing)
         .map(|(unit, standing)| {
-            let mut traits = history::Traits::empty();
-            for (is, flag) in [
-                (standing.protected, history::Traits::PROTECTED),
-                (standing.pinned, history::Traits::PINNED),
-                (standing.live, history::Traits::LIVE),
-                (unit.traits.pending, history::Traits::PENDING),
-                (unit.traits.failed, history::Traits::FAILED),
-                (unit.traits.thinking, history::Traits::THINKING),
-                (unit.traits.media, history::Traits::MEDIA),
-                (unit.traits.opaque, history::Traits::OPAQUE),
-            ] {
-                if is {
-                    traits |= flag;
-                }
-            }
+            use history::Traits;
+            // Without branches: this runs for each unit of each call.
+            let set = |is: bool, flag: Traits| [Traits::empty(), flag][usize::from(is)];
+            let traits = set(standing.protected, Traits::PROTECTED)
+                | set(standing.pinned, Traits::PINNED)
+                | set(standing.live, Traits::LIVE)
+                | set(unit.traits.pending, Traits::PENDING)
+                | set(unit.traits.failed, Traits::FAILED)
+                | set(unit.traits.thinking, Traits::THINKING)
+                | set(unit.traits.media, Traits::MEDIA)
+                | set(unit.traits.opaque, Traits::OPAQUE);
             history::Unit {
                 kind: match unit.kind {
                     UnitKind::Instructions => history::UnitKind::Instructions,
@@ -103,7 +99,11 @@ fn part_out(situation: &Situation, message: &Message, part: &Part) -> history::P
                 || output.text(conversation.document()).into_owned(),
                 |mark| mark.text,
             ),
-            media: output.others.iter().map(|(_, media)| media_out(media)).collect(),
+            media: output
+                .others
+                .iter()
+                .map(|(_, media)| media_out(media))
+                .collect(),
         }),
         Content::Media(media) => history::Content::Media(media_out(media)),
         Content::Opaque(name) => history::Content::Opaque(name.clone()),

@@ -9,6 +9,7 @@ use super::store::Context;
 
 /// The conversation of a call, as the guest's handle stands for it. It is empty: what it gives
 /// access to is the call's own situation, so no handle can reach another call's.
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct Lent;
 
 /// Bytes of messages that one `read` gives, unless a single unit is larger.
@@ -54,11 +55,7 @@ impl history::HostConversation for Context {
             .collect())
     }
 
-    fn reference(
-        &mut self,
-        handle: Resource<Lent>,
-        unit: u32,
-    ) -> wasmtime::Result<Option<String>> {
+    fn reference(&mut self, handle: Resource<Lent>, unit: u32) -> wasmtime::Result<Option<String>> {
         self.host_call()?;
         self.table.get(&handle)?;
         Ok(self

@@ -23,10 +23,14 @@ pub enum LoadError {
     #[error("the file is not WebAssembly: it does not begin with `\\0asm`")]
     NotWasm,
     /// Native code.
-    #[error("the file is precompiled native code, which is never taken from a file: give the component that it was made from")]
+    #[error(
+        "the file is precompiled native code, which is never taken from a file: give the component that it was made from"
+    )]
     Precompiled,
     /// A core module, which is the common mistake.
-    #[error("the file is a core WebAssembly module and not a component: wrap it with `wasm-tools component new MODULE.wasm -o STRATEGY.wasm`")]
+    #[error(
+        "the file is a core WebAssembly module and not a component: wrap it with `wasm-tools component new MODULE.wasm -o STRATEGY.wasm`"
+    )]
     CoreModule,
     /// Broken bytes.
     #[error("the file is broken at byte {offset}: {what}")]
@@ -46,7 +50,10 @@ pub enum LoadError {
         contract: String,
     },
     /// It wants what this host does not give.
-    #[error("the component imports `{import}`, which this host does not offer: {}", hint(import))]
+    #[error(
+        "the component imports `{import}`, which this host does not offer: {}",
+        hint(import)
+    )]
     ImportNotOffered {
         /// The import.
         import: String,

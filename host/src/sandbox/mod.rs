@@ -74,7 +74,9 @@ impl fmt::Debug for Digest {
 }
 
 /// How urgent a strategy's log line is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogLevel {
     /// For its author.
@@ -183,9 +185,12 @@ impl Sandbox {
         let failed = |error: wasmtime::Error| HostError::Sandbox {
             what: format!("{error:#}"),
         };
-        history::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context).map_err(failed)?;
-        tokenizer::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context).map_err(failed)?;
-        log::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context).map_err(failed)?;
+        history::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
+            .map_err(failed)?;
+        tokenizer::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
+            .map_err(failed)?;
+        log::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
+            .map_err(failed)?;
         let cache = match state {
             Some((folder, key)) => Some(CodeCache::open(
                 &folder.join("compiled"),
@@ -222,7 +227,10 @@ impl Sandbox {
         let does_not_fit = |error: wasmtime::Error| LoadError::DoesNotFit {
             what: format!("{error:#}"),
         };
-        let pre = self.linker.instantiate_pre(&component).map_err(does_not_fit)?;
+        let pre = self
+            .linker
+            .instantiate_pre(&component)
+            .map_err(does_not_fit)?;
         Ok(Guest {
             digest,
             contract: inspection.contract,
@@ -247,18 +255,23 @@ impl Sandbox {
         Ok(component)
     }
 
-    #[expect(unsafe_code, reason = "compiled code is native code; see the comment inside")]
+    #[expect(
+        unsafe_code,
+        reason = "compiled code is native code; see the comment inside"
+    )]
     fn deserialize(&self, code: &[u8]) -> Result<Component, LoadError> {
         // SAFETY: `code` is what our own compiler gave for our own engine settings: it came
         // from the child just now, or from the cache, whose entries carry a digest keyed with
         // a secret that only this user has. There is no other way to get here, and none to
         // load compiled code from a path.
-        unsafe { Component::deserialize(&self.engine, code) }.map_err(|error| LoadError::OverLimits {
-            what: format!("{error:#}"),
-            memories: self.limits.memories,
-            tables: self.limits.tables,
-            instances: self.limits.instances,
-            memory: self.limits.memory,
+        unsafe { Component::deserialize(&self.engine, code) }.map_err(|error| {
+            LoadError::OverLimits {
+                what: format!("{error:#}"),
+                memories: self.limits.memories,
+                tables: self.limits.tables,
+                instances: self.limits.instances,
+                memory: self.limits.memory,
+            }
         })
     }
 
@@ -292,13 +305,18 @@ impl Sandbox {
         limits: Limits,
     ) -> Call<Decision> {
         let lent = convert::situation(situation);
-        self.call(guest, Some(situation), limits, async |strategy, store, handle| {
-            let said = strategy
-                .baler_compaction_strategy()
-                .call_should_compact(store, handle, &lent, config)
-                .await?;
-            Ok(said.map(convert::decision).map_err(convert::failure))
-        })
+        self.call(
+            guest,
+            Some(situation),
+            limits,
+            async |strategy, store, handle| {
+                let said = strategy
+                    .baler_compaction_strategy()
+                    .call_should_compact(store, handle, &lent, config)
+                    .await?;
+                Ok(said.map(convert::decision).map_err(convert::failure))
+            },
+        )
         .await
     }
 
@@ -311,13 +329,18 @@ impl Sandbox {
         limits: Limits,
     ) -> Call<Report> {
         let lent = convert::situation(situation);
-        self.call(guest, Some(situation), limits, async |strategy, store, handle| {
-            let said = strategy
-                .baler_compaction_strategy()
-                .call_compact(store, handle, &lent, config)
-                .await?;
-            Ok(said.map(convert::report).map_err(convert::failure))
-        })
+        self.call(
+            guest,
+            Some(situation),
+            limits,
+            async |strategy, store, handle| {
+                let said = strategy
+                    .baler_compaction_strategy()
+                    .call_compact(store, handle, &lent, config)
+                    .await?;
+                Ok(said.map(convert::report).map_err(convert::failure))
+            },
+        )
         .await
     }
 
@@ -403,17 +426,25 @@ const INTROSPECTION_BYTES: usize = 1 << 20;
 fn settings(engine: &Engine) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    format!("baler {} engine {:016x}", env!("CARGO_PKG_VERSION"), hasher.finish())
+    format!(
+        "baler {} engine {:016x}",
+        env!("CARGO_PKG_VERSION"),
+        hasher.finish()
+    )
 }
 
 impl fmt::Debug for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sandbox").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Sandbox")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Guest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Guest").field("digest", &self.digest).finish_non_exhaustive()
+        f.debug_struct("Guest")
+            .field("digest", &self.digest)
+            .finish_non_exhaustive()
     }
 }

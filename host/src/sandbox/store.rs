@@ -49,7 +49,9 @@ impl Context {
             })));
         }
         if Instant::now() >= self.deadline {
-            return Err(wasmtime::Error::new(Broken(Fault::timeout(self.limits.time))));
+            return Err(wasmtime::Error::new(Broken(Fault::timeout(
+                self.limits.time,
+            ))));
         }
         Ok(())
     }
@@ -137,16 +139,20 @@ pub(super) fn fresh(
     store.limiter(|context| context);
     store.set_hostcall_fuel(limits.lifted_bytes);
     store.set_max_component_handles(limits.handles);
-    store.set_fuel(limits.fuel).map_err(|error| HostError::Sandbox {
-        what: format!("fuel cannot be set: {error:#}"),
-    })?;
+    store
+        .set_fuel(limits.fuel)
+        .map_err(|error| HostError::Sandbox {
+            what: format!("fuel cannot be set: {error:#}"),
+        })?;
     // At every tick the guest gives way to the executor, so that the timeout around the call
     // can end it, and is ended here if the executor is too busy to do so.
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|context| {
         let context = context.data();
         if Instant::now() >= context.deadline {
-            return Err(wasmtime::Error::new(Broken(Fault::timeout(context.limits.time))));
+            return Err(wasmtime::Error::new(Broken(Fault::timeout(
+                context.limits.time,
+            ))));
         }
         Ok(UpdateDeadline::YieldCustom(
             1,

@@ -72,7 +72,10 @@ mod tests {
         let cache = Cache::default();
         let one = || Counts { parts: [1].into() };
         assert_eq!(cache.get_or_insert("a", one), one());
-        assert_eq!(cache.get_or_insert("a", || unreachable!("counted again")), one());
+        assert_eq!(
+            cache.get_or_insert("a", || unreachable!("counted again")),
+            one()
+        );
     }
 
     #[test]
@@ -85,7 +88,9 @@ mod tests {
             for index in 0..GENERATION {
                 cache.get_or_insert(&format!("{round} {index}"), counts);
             }
-            cache.get_or_insert("used", || unreachable!("it was asked for in each generation"));
+            cache.get_or_insert("used", || {
+                unreachable!("it was asked for in each generation")
+            });
         }
         let mut counted = false;
         cache.get_or_insert("unused", || {

@@ -138,8 +138,9 @@ impl Tokenizer {
     /// Tokens of `text` alone.
     #[must_use]
     pub fn count(&self, text: &str) -> u32 {
-        tiktoken::get_encoding(self.vocabulary)
-            .map_or(0, |encoding| u32::try_from(encoding.count(text)).unwrap_or(u32::MAX))
+        tiktoken::get_encoding(self.vocabulary).map_or(0, |encoding| {
+            u32::try_from(encoding.count(text)).unwrap_or(u32::MAX)
+        })
     }
 
     /// Tokens of all `messages` of `document`, from memory where they were counted before.
@@ -148,21 +149,22 @@ impl Tokenizer {
             .iter()
             .map(|message| {
                 let raw = document.get(message.place.clone()).unwrap_or_default();
-                self.cache
-                    .get_or_insert(raw, || Counts {
-                        parts: message
-                            .parts
-                            .iter()
-                            .map(|part| self.count_part(document, &part.content, part.place.len()))
-                            .collect(),
-                    })
+                self.cache.get_or_insert(raw, || Counts {
+                    parts: message
+                        .parts
+                        .iter()
+                        .map(|part| self.count_part(document, &part.content, part.place.len()))
+                        .collect(),
+                })
             })
             .collect()
     }
 
     fn count_part(&self, document: &str, content: &Content, bytes: usize) -> u32 {
         match content {
-            Content::Text(place) | Content::Thinking(place) => self.count(&text_at(document, place)),
+            Content::Text(place) | Content::Thinking(place) => {
+                self.count(&text_at(document, place))
+            }
             Content::Call(call) => {
                 let arguments = call
                     .arguments
@@ -177,7 +179,9 @@ impl Tokenizer {
                     sum.saturating_add(count_media(media))
                 }),
             Content::Media(media) => count_media(media),
-            Content::Opaque(_) => u32::try_from(bytes / OPAQUE_BYTES_PER_TOKEN + 1).unwrap_or(u32::MAX),
+            Content::Opaque(_) => {
+                u32::try_from(bytes / OPAQUE_BYTES_PER_TOKEN + 1).unwrap_or(u32::MAX)
+            }
         }
     }
 }
@@ -217,16 +221,38 @@ mod tests {
     #[test]
     fn counts_agree_with_the_published_ones() {
         let text = "antidisestablishmentarianism";
-        assert_eq!(Tokenizer::named("cl100k_base").map(|t| t.count(text)).ok(), Some(6));
-        assert_eq!(Tokenizer::named("o200k_base").map(|t| t.count(text)).ok(), Some(6));
+        assert_eq!(
+            Tokenizer::named("cl100k_base").map(|t| t.count(text)).ok(),
+            Some(6)
+        );
+        assert_eq!(
+            Tokenizer::named("o200k_base").map(|t| t.count(text)).ok(),
+            Some(6)
+        );
         let japanese = "お誕生日おめでとう";
-        assert_eq!(Tokenizer::named("cl100k_base").map(|t| t.count(japanese)).ok(), Some(9));
-        assert_eq!(Tokenizer::named("o200k_base").map(|t| t.count(japanese)).ok(), Some(8));
+        assert_eq!(
+            Tokenizer::named("cl100k_base")
+                .map(|t| t.count(japanese))
+                .ok(),
+            Some(9)
+        );
+        assert_eq!(
+            Tokenizer::named("o200k_base")
+                .map(|t| t.count(japanese))
+                .ok(),
+            Some(8)
+        );
     }
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        let message = Tokenizer::named("gpt9").map(|_| ()).unwrap_err().to_string();
-        assert!(message.contains("`gpt9`") && message.contains("o200k_base"), "{message}");
+        let message = Tokenizer::named("gpt9")
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("`gpt9`") && message.contains("o200k_base"),
+            "{message}"
+        );
     }
 }

@@ -11,7 +11,9 @@ pub(crate) fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
             // The entry's own type: links are not followed, so that no ring can arise.
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => open.push(entry.path()),
-                Ok(kind) if kind.is_file() && entry.file_name().to_string_lossy().ends_with(ending) => {
+                Ok(kind)
+                    if kind.is_file() && entry.file_name().to_string_lossy().ends_with(ending) =>
+                {
                     found.push(entry.path());
                 }
                 _ => {}

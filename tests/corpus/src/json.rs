@@ -56,8 +56,14 @@ mod tests {
     fn messages_are_cut_out_byte_for_byte() {
         let list = r#"[ {"role": "user",  "content": "caf\u00e9"} ]"#;
         let found = vec![(0, CHAT, list.to_owned())];
-        assert_eq!(trajectories(&format!(r#"[{{"task": 1, "traj": {list}}}]"#)), found);
-        assert_eq!(history(&format!(r#"{{"history": {list}, "info": {{}}}}"#)), found);
+        assert_eq!(
+            trajectories(&format!(r#"[{{"task": 1, "traj": {list}}}]"#)),
+            found
+        );
+        assert_eq!(
+            history(&format!(r#"{{"history": {list}, "info": {{}}}}"#)),
+            found
+        );
         assert_eq!(messages(&format!(r#"{{"messages": {list}}}"#)), found);
     }
 

@@ -43,11 +43,31 @@ struct Set {
 }
 
 const SETS: [Set; 5] = [
-    Set { name: "tau-bench", ending: ".json", read: json::trajectories },
-    Set { name: "swe-agent-fc", ending: ".traj", read: json::history },
-    Set { name: "mini-swe-agent", ending: ".traj.json", read: json::messages },
-    Set { name: "copilot-sdk-snapshots", ending: ".yaml", read: yaml::snapshots },
-    Set { name: "pydantic-ai-cassettes", ending: ".yaml", read: yaml::requests },
+    Set {
+        name: "tau-bench",
+        ending: ".json",
+        read: json::trajectories,
+    },
+    Set {
+        name: "swe-agent-fc",
+        ending: ".traj",
+        read: json::history,
+    },
+    Set {
+        name: "mini-swe-agent",
+        ending: ".traj.json",
+        read: json::messages,
+    },
+    Set {
+        name: "copilot-sdk-snapshots",
+        ending: ".yaml",
+        read: yaml::snapshots,
+    },
+    Set {
+        name: "pydantic-ai-cassettes",
+        ending: ".yaml",
+        read: yaml::requests,
+    },
 ];
 
 /// The folder that `BALER_CORPUS` names; without it `../shared/data`, seen from the workspace.
@@ -78,13 +98,21 @@ pub fn conversations_in(folder: &Path) -> Option<Vec<Recorded>> {
             let Ok(text) = std::fs::read_to_string(&path) else {
                 continue;
             };
-            let file = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
-            all.extend((set.read)(&text).into_iter().map(|(place, format, document)| Recorded {
-                set: set.name,
-                id: format!("{file}#{place}"),
-                format,
-                document,
-            }));
+            let file = path
+                .strip_prefix(&root)
+                .unwrap_or(&path)
+                .to_string_lossy()
+                .into_owned();
+            all.extend(
+                (set.read)(&text)
+                    .into_iter()
+                    .map(|(place, format, document)| Recorded {
+                        set: set.name,
+                        id: format!("{file}#{place}"),
+                        format,
+                        document,
+                    }),
+            );
         }
     }
     Some(all)

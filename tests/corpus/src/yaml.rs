@@ -46,7 +46,13 @@ pub(crate) fn snapshots(text: &str) -> Vec<Found> {
         .conversations
         .into_iter()
         .enumerate()
-        .map(|(place, exchange)| (place, CHAT, json!({"messages": exchange.messages}).to_string()))
+        .map(|(place, exchange)| {
+            (
+                place,
+                CHAT,
+                json!({"messages": exchange.messages}).to_string(),
+            )
+        })
         .collect()
 }
 

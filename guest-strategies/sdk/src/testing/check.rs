@@ -1,7 +1,7 @@
 use super::{Recording, count};
 use crate::{
-    Change, Edit, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Situation,
-    Source, Unit, UnitKind,
+    Change, Edit, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Situation, Source, Unit,
+    UnitKind,
 };
 
 /// The first rule of the contract that the plan breaks, in words.

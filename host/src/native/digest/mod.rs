@@ -1,8 +1,235 @@
-//! `native:digest` (work in progress).
+//! `native:digest`: a hand-over of what is dropped, written without a model.
+//!
+//! It keeps what must stay and a window of the newest units, and puts one text in the place of
+//! the rest: what the user asked and ruled, what was done, what went wrong, which values came
+//! up, what is open. Rules and the last error get their room before the window gets its own.
 
-use crate::report::Report;
+mod actions;
+mod costs;
+mod errors;
+mod facts;
+mod open;
+mod order;
+mod room;
+mod rules;
+mod section;
+mod text;
+mod values;
+mod verbs;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use crate::conversation::UnitKind;
+use crate::marks::{self, Purpose};
+use crate::plan::Plan;
+use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
+use crate::tokens::PER_MESSAGE;
+use costs::Costs;
+use facts::Facts;
+use room::Room;
+use write::Written;
 
+/// Below so many tokens a digest says less than the units that it displaces, unless it holds
+/// all that has to be said.
+const LEAST: u32 = 60;
+
+/// Up to so many tokens a digest gets its larger share of the room. Past it what is said of
+/// old units is worth less than new units.
+const DENSE: u32 = 12_000;
+
+/// The most bytes of a digest as JSON.
+const BYTES: usize = 400_000;
+
+/// The decision of `native:digest`.
 pub(crate) fn digest(situation: &Situation) -> Report {
-    super::truncate(situation)
+    let protected: Vec<bool> = (0..situation.units().len())
+        .map(|unit| situation.is_protected(unit))
+        .collect();
+    let room = Room::of(situation);
+    let mut all = protected.clone();
+    if extend(situation, &mut all, room).is_complete {
+        return Report {
+            answer: Answer::Unchanged("nothing has to go".to_owned()),
+            metrics: Vec::new(),
+        };
+    }
+    room.without_insertion(situation)
+        .and_then(|room| Digest::new(situation, protected, room)?.report())
+        .unwrap_or_else(|| super::truncate(situation))
+}
+
+struct Digest<'a> {
+    situation: &'a Situation,
+    /// What stays, and what of the room is left beside it and the text.
+    kept: Vec<bool>,
+    room: Room,
+    facts: Facts<'a>,
+    costs: Costs<'a>,
+}
+
+impl<'a> Digest<'a> {
+    /// Chooses what stays. None where there is too little room for a digest.
+    fn new(situation: &'a Situation, mut kept: Vec<bool>, mut room: Room) -> Option<Self> {
+        let mut facts = Facts::new(&situation.conversation);
+        let mut costs = Costs::new(situation.conversation.tokenizer());
+        keep_summaries(situation, &mut kept, &mut room);
+        let most = room.tokens / 5 * 4;
+        let mut share = share(room.tokens);
+        // Units that make room for rules may hold rules themselves, so this goes round.
+        for _ in 0..4 {
+            let mut window = kept.clone();
+            let for_text = room.bytes.min(BYTES) / 2;
+            let left = extend(situation, &mut window, room.without_text(share, for_text)).room;
+            facts.read(&window);
+            let needed = costs::needed(&facts.of_dropped(&window), most, &mut costs);
+            let is_small = room.tokens < LEAST;
+            if is_small && (needed == 0 || needed > room.tokens) {
+                return None;
+            }
+            let wanted = if is_small { needed } else { needed.min(most) };
+            if wanted <= share {
+                return Some(Self {
+                    situation,
+                    kept: window,
+                    room: left.with_text(share, for_text),
+                    facts,
+                    costs,
+                });
+            }
+            share = wanted;
+        }
+        None
+    }
+
+    fn report(mut self) -> Option<Report> {
+        let first = self.write(self.room.tokens);
+        // Room that the text leaves goes to the window.
+        let left = self.room.without_text(first.tokens, first.bytes);
+        let mut wider = self.kept.clone();
+        let left = extend(self.situation, &mut wider, left).room;
+        let mut written = first;
+        if wider != self.kept {
+            self.room = left.with_text(written.tokens, written.bytes);
+            self.kept = wider;
+            written = self.write(self.room.tokens);
+        }
+        // Lines were counted one by one. Joined and in its mark a text may cost a little more.
+        let allowed = self.room.tokens + self.situation.insertion_overhead;
+        for _ in 0..4 {
+            let excess = self.cost(&written.text).saturating_sub(allowed);
+            if excess == 0 {
+                break;
+            }
+            let tokens = written.tokens.checked_sub(excess + 4)?;
+            written = self.write(tokens);
+        }
+        let fits = self.cost(&written.text) <= allowed;
+        (fits && !written.text.is_empty()).then(|| self.told(written))
+    }
+
+    fn write(&mut self, tokens: u32) -> Written {
+        let facts = self.facts.of_dropped(&self.kept);
+        write::write(&facts, tokens, self.room.bytes.min(BYTES), &mut self.costs)
+    }
+
+    /// Tokens of a text as the host will insert it.
+    fn cost(&self, text: &str) -> u32 {
+        let conversation = &self.situation.conversation;
+        let marked = marks::wrap(conversation.key(), Purpose::Summary, "native:digest", text);
+        PER_MESSAGE + conversation.tokenizer().count(&marked)
+    }
+
+    fn told(self, written: Written) -> Report {
+        let Self {
+            situation, kept, ..
+        } = self;
+        let count = |number: usize| Value::Count(u32::try_from(number).unwrap_or(u32::MAX));
+        let window = (0..kept.len()).filter(|unit| kept[*unit] && !situation.is_protected(*unit));
+        let metrics = [
+            ("digest-tokens", Value::Count(written.tokens)),
+            ("window-units", count(window.count())),
+            (
+                "units-dropped",
+                count(kept.iter().filter(|kept| !**kept).count()),
+            ),
+            ("rules-found", count(written.rules.found)),
+            ("rules-kept", count(written.rules.kept)),
+            ("requests-found", count(written.requests.found)),
+            ("requests-kept", count(written.requests.kept)),
+        ];
+        Report {
+            answer: Answer::Compacted(plan(&kept, written.text)),
+            metrics: metrics
+                .into_iter()
+                .map(|(name, value)| Metric {
+                    name: name.to_owned(),
+                    value,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// What is kept, with the text in the place of the first unit that is not.
+fn plan(kept: &[bool], text: String) -> Plan {
+    let mut plan = Plan::default();
+    let mut text = Some(text);
+    for (unit, is_kept) in kept.iter().enumerate() {
+        if *is_kept {
+            plan.keep(unit);
+        } else if let Some(text) = text.take() {
+            plan.insert_summary(text);
+        }
+    }
+    plan
+}
+
+/// Tokens that a text may have of so many.
+fn share(tokens: u32) -> u32 {
+    let dense = tokens.min(DENSE);
+    dense / 5 * 2 + (tokens - dense) / 8
+}
+
+/// Keeps earlier summaries as they are, newest first, as far as they are small. The others go
+/// on line by line in the new text.
+fn keep_summaries(situation: &Situation, kept: &mut [bool], room: &mut Room) {
+    let mut share = room.tokens / 5;
+    for (index, unit) in situation.units().iter().enumerate().rev() {
+        if unit.kind == UnitKind::Summary && !kept[index] {
+            if unit.tokens > share || !room.take(unit) {
+                return;
+            }
+            share -= unit.tokens;
+            kept[index] = true;
+        }
+    }
+}
+
+struct Extended {
+    room: Room,
+    /// All units are kept now.
+    is_complete: bool,
+}
+
+/// Keeps the newest units for which there is room. One that takes most of the room alone is
+/// passed over; one that only came too late ends the window.
+fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
+    let mut left = room;
+    for (index, unit) in situation.units().iter().enumerate().rev() {
+        if kept[index] {
+            continue;
+        }
+        if left.take(unit) {
+            kept[index] = true;
+        } else if unit.tokens <= room.tokens / 2 {
+            break;
+        }
+    }
+    Extended {
+        room: left,
+        is_complete: kept.iter().all(|kept| *kept),
+    }
 }

@@ -1,0 +1,297 @@
+//! What the agent did: from the calls of tools, whatever the tools are called.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::text;
+use super::verbs::{CALLED, known, verb};
+
+/// The most bytes of a command, of the arguments of a call, and of what it gave back.
+const COMMAND: usize = 240;
+const ARGUMENTS: usize = 240;
+const ANSWER: usize = 100;
+
+/// One call, or what an earlier digest said of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Action {
+    /// What was touched, or the command, or the call with its arguments.
+    target: String,
+    kind: Kind,
+    /// What was done, and how often.
+    verbs: Vec<(&'static str, u32)>,
+    failed: bool,
+    answer: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Path,
+    Command,
+    Call,
+}
+
+/// Names of arguments that say what is touched.
+const PATHS: &[&str] = &[
+    "path",
+    "file",
+    "filename",
+    "filepath",
+    "dir",
+    "directory",
+    "folder",
+    "url",
+    "uri",
+    "notebook",
+];
+const COMMANDS: &[&str] = &["command", "cmd", "script", "commands"];
+
+impl Action {
+    /// The action of a call of `tool`; `answer` is the whole output where it is short.
+    pub(super) fn of_call(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Self {
+        let value = serde_json::from_str::<Value>(arguments).unwrap_or(Value::Null);
+        let members = value.as_object().into_iter().flatten();
+        let texts: Vec<(&str, &str)> = members
+            .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
+            .collect();
+        let named = |names: &[&str]| {
+            texts
+                .iter()
+                .find(|(name, value)| !value.is_empty() && is_named(name, names))
+                .map(|(_, value)| *value)
+        };
+        let path = named(PATHS).filter(|path| path.len() <= 400 && !path.contains('\n'));
+        let command = named(COMMANDS);
+        let new = |target, kind, verb| Self {
+            target,
+            kind,
+            verbs: vec![(verb, 1)],
+            failed,
+            answer: None,
+        };
+        match (path, command) {
+            // A tool with several commands, of which one was called for this path.
+            (Some(path), Some(word)) if is_word(word) => {
+                let verb = verb(word).or_else(|| verb(tool)).unwrap_or(CALLED);
+                new(text::line(path, ARGUMENTS), Kind::Path, verb)
+            }
+            (_, Some(command)) => new(text::line(command, COMMAND), Kind::Command, "ran"),
+            (Some(path), None) if verb(tool).is_some_and(|verb| verb != "ran") => new(
+                text::line(path, ARGUMENTS),
+                Kind::Path,
+                verb(tool).unwrap_or(CALLED),
+            ),
+            _ => Self {
+                answer: answer
+                    .filter(|answer| answer.len() <= ANSWER && !answer.trim().is_empty())
+                    .map(|answer| text::line(answer, ANSWER)),
+                ..new(call(tool, &value), Kind::Call, CALLED)
+            },
+        }
+    }
+
+    /// The action of a command in the agent's own text.
+    pub(super) fn of_command(command: &str) -> Self {
+        Self {
+            target: text::line(command, COMMAND),
+            kind: Kind::Command,
+            verbs: vec![("ran", 1)],
+            failed: false,
+            answer: None,
+        }
+    }
+
+    /// Reads what [`Action::line`] wrote of something that was touched, so that it can be
+    /// added to.
+    pub(super) fn of_line(line: &str) -> Option<Self> {
+        let (line, failed) = line
+            .strip_suffix(FAILED)
+            .map_or((line, false), |line| (line, true));
+        let (target, verbs) = line.rsplit_once(": ")?;
+        let verbs = verbs
+            .split(", ")
+            .map(|verb| {
+                let (verb, count) = verb.split_once(TIMES).unwrap_or((verb, "1"));
+                Some((known(verb)?, count.parse().ok()?))
+            })
+            .collect::<Option<Vec<_>>>()?;
+        Some(Self {
+            target: target.to_owned(),
+            kind: Kind::Path,
+            verbs,
+            failed,
+            answer: None,
+        })
+    }
+
+    /// In one line: what was touched, what was done to it, and how it ended.
+    pub(super) fn line(&self) -> String {
+        let times = |count: u32| {
+            if count > 1 {
+                format!("{TIMES}{count}")
+            } else {
+                String::new()
+            }
+        };
+        let all: u32 = self
+            .verbs
+            .iter()
+            .fold(0, |sum, (_, count)| sum.saturating_add(*count));
+        let mut line = match self.kind {
+            Kind::Path => {
+                let verbs: Vec<String> = self
+                    .verbs
+                    .iter()
+                    .map(|(verb, count)| format!("{verb}{}", times(*count)))
+                    .collect();
+                format!("{}: {}", self.target, verbs.join(", "))
+            }
+            Kind::Command => format!("ran `{}`{}", self.target, times(all)),
+            Kind::Call => format!("called {}{}", self.target, times(all)),
+        };
+        if let Some(answer) = &self.answer {
+            line.push_str(" → ");
+            line.push_str(answer);
+        }
+        if self.failed {
+            line.push_str(FAILED);
+        }
+        line
+    }
+
+    /// Whether it only looked at something.
+    pub(super) fn only_looks(&self) -> bool {
+        self.kind == Kind::Path
+            && self
+                .verbs
+                .iter()
+                .all(|(verb, _)| matches!(*verb, "read" | "searched"))
+    }
+}
+
+const FAILED: &str = " — failed";
+const TIMES: &str = " ×";
+
+/// Actions on the same thing as one, each where the last of them was.
+pub(super) fn merged<'a>(
+    actions: impl Iterator<Item = (usize, &'a Action)>,
+) -> Vec<(usize, Action)> {
+    let mut merged: BTreeMap<(Kind, &str), (usize, Action)> = BTreeMap::new();
+    for (place, action) in actions {
+        match merged.entry((action.kind, &action.target)) {
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert((place, action.clone()));
+            }
+            std::collections::btree_map::Entry::Occupied(mut entry) => {
+                let (last, known) = entry.get_mut();
+                *last = place;
+                known.failed = action.failed;
+                known.answer.clone_from(&action.answer);
+                for (verb, count) in &action.verbs {
+                    match known.verbs.iter_mut().find(|(known, _)| known == verb) {
+                        Some((_, known)) => *known = known.saturating_add(*count),
+                        None => known.verbs.push((verb, *count)),
+                    }
+                }
+            }
+        }
+    }
+    let mut merged: Vec<(usize, Action)> = merged.into_values().collect();
+    merged.sort_by_key(|(place, _)| *place);
+    merged
+}
+
+fn is_named(name: &str, names: &[&str]) -> bool {
+    let name = name.to_ascii_lowercase();
+    names.iter().any(|known| {
+        name == *known
+            || name
+                .strip_suffix(known)
+                .is_some_and(|before| before.ends_with(['_', '-']))
+    })
+}
+
+fn is_word(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A call with its short arguments.
+fn call(tool: &str, arguments: &Value) -> String {
+    let mut shown = Vec::new();
+    if let Value::Object(members) = arguments {
+        for (name, value) in members {
+            let value = match value {
+                Value::String(text) => text::line(text, 80),
+                Value::Null => continue,
+                other => text::line(&other.to_string(), 120),
+            };
+            shown.push(format!("{name}={value}"));
+        }
+    }
+    text::line(&format!("{tool}({})", shown.join(", ")), ARGUMENTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(tool: &str, arguments: &str) -> String {
+        Action::of_call(tool, arguments, false, None).line()
+    }
+
+    #[test]
+    fn an_action_says_what_was_touched_and_how() {
+        assert_eq!(
+            line("readFile", r#"{"file_path": "src/a.rs"}"#),
+            "src/a.rs: read"
+        );
+        assert_eq!(
+            line(
+                "editor",
+                r#"{"command": "str_replace", "path": "a.py", "new": "x"}"#
+            ),
+            "a.py: edited"
+        );
+        assert_eq!(
+            line("bash", r#"{"command": "cargo test\n--lib"}"#),
+            "ran `cargo test --lib`"
+        );
+        assert_eq!(
+            line(
+                "book_seat",
+                r#"{"flight": "BX71", "row": 12, "note": null}"#
+            ),
+            "called book_seat(flight=BX71, row=12)"
+        );
+        assert_eq!(line("ping", "not JSON"), "called ping()");
+    }
+
+    #[test]
+    fn an_outcome_is_told_where_it_is_short() {
+        let found = Action::of_call(
+            "find_user",
+            r#"{"mail": "m@x.test"}"#,
+            false,
+            Some("user_812"),
+        );
+        assert_eq!(found.line(), "called find_user(mail=m@x.test) → user_812");
+        let failed = Action::of_call("bash", r#"{"cmd": "make"}"#, true, Some("no rule"));
+        assert_eq!(failed.line(), "ran `make` — failed");
+    }
+
+    #[test]
+    fn what_was_touched_again_is_merged_and_can_be_read_back() {
+        let calls = [("read", "a"), ("edit", "a"), ("read", "b"), ("edit", "a")];
+        let actions: Vec<Action> = calls
+            .iter()
+            .map(|(tool, path)| {
+                Action::of_call(tool, &format!(r#"{{"path": "{path}"}}"#), false, None)
+            })
+            .collect();
+        let merged = merged(actions.iter().enumerate());
+        let lines: Vec<String> = merged.iter().map(|(_, action)| action.line()).collect();
+        assert_eq!(lines, ["b: read", "a: read, edited ×2"]);
+        assert_eq!(Action::of_line(&lines[1]).as_ref(), Some(&merged[1].1));
+        assert_eq!(Action::of_line("called x(a: b)"), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! What entries cost, each counted once.
+
+use std::collections::{HashMap, HashSet};
+
+use super::facts::Fact;
+use super::order::last_error;
+use super::rules::Strength;
+use super::section::Section;
+use crate::tokens::Tokenizer;
+
+/// Tokens of lines that were counted before.
+#[derive(Debug)]
+pub(super) struct Costs<'a> {
+    tokenizer: &'a Tokenizer,
+    known: HashMap<String, u32>,
+}
+
+impl<'a> Costs<'a> {
+    pub(super) fn new(tokenizer: &'a Tokenizer) -> Self {
+        Self {
+            tokenizer,
+            known: HashMap::new(),
+        }
+    }
+
+    pub(super) fn of(&mut self, text: &str) -> u32 {
+        if let Some(cost) = self.known.get(text) {
+            return *cost;
+        }
+        let cost = self.tokenizer.count(&format!("- {text}\n"));
+        self.known.insert(text.to_owned(), cost);
+        cost
+    }
+
+    pub(super) fn of_heading(&mut self, section: Section) -> u32 {
+        self.of(section.heading())
+    }
+}
+
+/// Tokens of what a digest should hold in any case: the last error and the rules. Counts no
+/// further than `limit`.
+pub(super) fn needed(facts: &[(usize, &Fact)], limit: u32, costs: &mut Costs<'_>) -> u32 {
+    let mut needed = 0u32;
+    let mut seen = HashSet::new();
+    if let Some((_, line)) = last_error(facts) {
+        needed += costs.of_heading(Section::Errors) + costs.of(line);
+    }
+    for (_, fact) in facts {
+        if let Fact::Rule(Strength::Rule, rule) = fact
+            && seen.insert(rule)
+        {
+            needed = needed.saturating_add(costs.of(rule));
+            if needed > limit {
+                break;
+            }
+        }
+    }
+    if seen.is_empty() {
+        needed
+    } else {
+        needed.saturating_add(costs.of_heading(Section::Rules))
+    }
+}

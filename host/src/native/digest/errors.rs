@@ -1,0 +1,139 @@
+//! Lines that tell of an error.
+
+use super::text;
+
+/// Words that such a line holds, in any case.
+const SIGNS: [&[u8]; 6] = [
+    b"error",
+    b"exception",
+    b"traceback",
+    b"failed",
+    b"fatal",
+    b"panicked",
+];
+
+/// What stands before the code with which a program ended, and how near to an end of the output.
+const EXITS: [&str; 7] = [
+    "exit code",
+    "exit_code",
+    "exitcode",
+    "exit status",
+    "return code",
+    "returncode",
+    "exited with",
+];
+const EXIT: usize = 200;
+
+/// The most bytes of a line.
+const LIMIT: usize = 2_000;
+
+/// Lines of one text that are of use, newest first: what went wrong stands at the end.
+const LINES: usize = 3;
+
+/// The last lines of `text` that tell of an error, the last of them first.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = last_sign(rest.as_bytes()) {
+        let start = rest[..at].rfind('\n').map_or(0, |line| line + 1);
+        let end = rest[at..].find('\n').map_or(rest.len(), |end| at + end);
+        let line = &rest[start..end];
+        let trimmed = line.trim();
+        let indent = line.len() - line.trim_start().len();
+        let line = text::around(trimmed, (at - start).saturating_sub(indent), LIMIT);
+        if !found.contains(&line) {
+            found.push(line);
+        }
+        if found.len() == LINES {
+            break;
+        }
+        rest = &rest[..start];
+    }
+    found
+}
+
+/// Whether an output says that a program ended with another code than 0. That stands at one of
+/// its ends.
+pub(super) fn exited_badly(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(EXIT)];
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(EXIT))..];
+    [head, tail].into_iter().any(|part| {
+        let lower = part.to_ascii_lowercase();
+        EXITS.iter().any(|sign| {
+            lower.match_indices(sign).any(|(at, _)| {
+                let rest = lower[at + sign.len()..]
+                    .trim_start_matches(|c: char| !c.is_alphanumeric() && c != '\n');
+                rest.starts_with(|c: char| c.is_ascii_digit() && c != '0')
+            })
+        })
+    })
+}
+
+/// Where the last sign begins.
+fn last_sign(text: &[u8]) -> Option<usize> {
+    (0..text.len()).rev().find(|&at| {
+        let rest = &text[at..];
+        matches!(rest[0] | 0x20, b'e' | b't' | b'f' | b'p')
+            && SIGNS.iter().any(|sign| {
+                rest.get(..sign.len())
+                    .is_some_and(|head| head.eq_ignore_ascii_case(sign))
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_comes_first() {
+        let text = "Traceback (most recent call last):\n  File \"a.py\"\n  KeyError: 'id'  \n1 FAILED, 2 passed\nok\n";
+        assert_eq!(
+            lines(text),
+            [
+                "1 FAILED, 2 passed",
+                "KeyError: 'id'",
+                "Traceback (most recent call last):"
+            ]
+        );
+        assert!(lines("all is well").is_empty());
+    }
+
+    #[test]
+    fn a_line_that_comes_again_counts_once() {
+        assert_eq!(lines(&"error: no\n".repeat(1_000)), ["error: no"]);
+    }
+
+    #[test]
+    fn the_code_of_a_program_tells_whether_it_failed() {
+        for text in [
+            "<returncode>1</returncode>\n…",
+            "done\nExit code: 101\n",
+            r#"{"exit_code": 2}"#,
+        ] {
+            assert!(exited_badly(text), "{text}");
+        }
+        for text in [
+            "",
+            "exit code 0",
+            "exit code\n1 file",
+            "see exit status",
+            &format!("日exit code: 1{}", "日".repeat(500)),
+        ] {
+            let expected = text.starts_with('日');
+            assert_eq!(exited_badly(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut_around_the_error() {
+        let text = format!(
+            "{}fatal: disk full{}",
+            "日".repeat(100_000),
+            "x".repeat(100_000)
+        );
+        let found = lines(&text);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].len() <= LIMIT && found[0].contains("fatal: disk full"));
+    }
+}

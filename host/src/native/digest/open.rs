@@ -1,0 +1,114 @@
+//! Unfinished work: what the agent's own words and its lists say is still to be done.
+
+use serde_json::Value;
+
+use super::text;
+
+/// The most bytes of a line, and lines of one text.
+const LIMIT: usize = 300;
+const LINES: usize = 8;
+
+/// How lines begin that say what comes next.
+const SIGNS: [&str; 14] = [
+    "todo",
+    "to do",
+    "to-do",
+    "[ ]",
+    "next",
+    "remaining",
+    "still ",
+    "open:",
+    "plan",
+    "i will ",
+    "i'll ",
+    "i need to",
+    "we need to",
+    "not yet",
+];
+
+/// Lines of an assistant's text that say what is still to be done. A list under such a line
+/// belongs to it.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut in_list = false;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let bare = line.trim_start_matches(|c: char| {
+            matches!(c, '#' | '-' | '*' | '>' | '•') || c.is_whitespace()
+        });
+        let says = SIGNS.iter().any(|sign| {
+            bare.get(..sign.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(sign))
+        });
+        let is_item = line.starts_with(['-', '*', '•'])
+            || line.split_once(['.', ')']).is_some_and(|(number, _)| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            });
+        if says || (in_list && is_item) {
+            found.push(text::line(bare, LIMIT));
+        }
+        in_list = says || (in_list && is_item);
+    }
+    // The end of a text tells what comes next, not its beginning.
+    let first = found.len().saturating_sub(LINES);
+    found.split_off(first)
+}
+
+/// Entries of a list that a call carries which are not done.
+pub(super) fn tasks(arguments: &str) -> Vec<String> {
+    if !arguments.contains("status") {
+        return Vec::new();
+    }
+    let Ok(Value::Object(members)) = serde_json::from_str::<Value>(arguments) else {
+        return Vec::new();
+    };
+    members
+        .values()
+        .filter_map(Value::as_array)
+        .flatten()
+        .filter_map(|entry| {
+            let status = entry.get("status")?.as_str()?.to_ascii_lowercase();
+            let open = ["pending", "progress", "open", "todo", "blocked"]
+                .iter()
+                .any(|sign| status.contains(sign));
+            let what = [
+                "content",
+                "title",
+                "task",
+                "text",
+                "name",
+                "step",
+                "description",
+            ]
+            .iter()
+            .find_map(|name| entry.get(name)?.as_str())?;
+            open.then(|| text::line(&format!("{what} ({status})"), LIMIT))
+        })
+        .take(3 * LINES)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_say_what_comes_next_are_found_with_their_lists() {
+        let text = "The parser is fixed.\n\n## Next steps\n1. Add a test\n2. Update the docs\n\nThat is all.\n- a\nI'll start now.";
+        assert_eq!(
+            lines(text),
+            [
+                "Next steps",
+                "1. Add a test",
+                "2. Update the docs",
+                "I'll start now."
+            ]
+        );
+        assert!(lines("It works.").is_empty());
+    }
+
+    #[test]
+    fn entries_of_a_list_that_are_not_done_are_open() {
+        let arguments = r#"{"todos": [{"content": "Fix", "status": "completed"}, {"content": "Test", "status": "in_progress"}]}"#;
+        assert_eq!(tasks(arguments), ["Test (in_progress)"]);
+    }
+}

@@ -1,0 +1,99 @@
+//! Which facts come first when there is not room for all.
+
+use super::actions::merged;
+use super::facts::Fact;
+use super::rules::Strength;
+
+/// Rules above this size come after the others: they are mostly pasted text.
+const LONG_RULE: usize = 400;
+
+/// The texts of the facts that are chosen, with their places.
+pub(super) fn list<'a>(
+    facts: &[(usize, &'a Fact)],
+    choose: impl Fn(&'a Fact) -> Option<&'a String>,
+) -> Vec<(usize, &'a str)> {
+    facts
+        .iter()
+        .filter_map(|(place, fact)| Some((*place, choose(fact)?.as_str())))
+        .collect()
+}
+
+/// The last line that tells of an error; one of a tool's before one that a user pasted.
+pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
+    let last = |wanted: bool| {
+        facts.iter().rev().find_map(|(place, fact)| match fact {
+            Fact::Error { line, of_tool } if *of_tool == wanted => Some((*place, line.as_str())),
+            _ => None,
+        })
+    };
+    last(true).or_else(|| last(false))
+}
+
+/// Rules, those that bind most first; of these, short ones, and new ones before old ones.
+pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
+    let mut rules: Vec<(Strength, bool, usize, &str)> = facts
+        .iter()
+        .rev()
+        .filter_map(|(place, fact)| match fact {
+            Fact::Rule(strength, rule) => {
+                Some((*strength, rule.len() > LONG_RULE, *place, rule.as_str()))
+            }
+            _ => None,
+        })
+        .collect();
+    rules.sort_by_key(|(strength, is_long, ..)| (*strength, *is_long));
+    rules
+        .into_iter()
+        .map(|(_, _, place, rule)| (place, rule))
+        .collect()
+}
+
+/// Requests: the first, then from the newest back.
+pub(super) fn sorted_requests<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
+    let mut requests = list(facts, |fact| match fact {
+        Fact::Request(request) => Some(request),
+        _ => None,
+    });
+    if let Some((_, later)) = requests.split_first_mut() {
+        later.reverse();
+    }
+    requests
+}
+
+/// What was done: what changed something before what only looked, newest first.
+pub(super) fn sorted_actions(facts: &[(usize, &Fact)]) -> Vec<(usize, String)> {
+    let actions = facts.iter().filter_map(|(place, fact)| match fact {
+        Fact::Action(action) => Some((*place, action)),
+        _ => None,
+    });
+    let mut lines: Vec<(bool, usize, String)> = merged(actions)
+        .into_iter()
+        .map(|(place, action)| (action.only_looks(), place, action.line()))
+        .collect();
+    lines.extend(facts.iter().filter_map(|(place, fact)| match fact {
+        Fact::Done(line) => Some((false, *place, line.clone())),
+        _ => None,
+    }));
+    lines.sort_by_key(|(only_looks, place, _)| (*only_looks, std::cmp::Reverse(*place)));
+    lines
+        .into_iter()
+        .map(|(_, place, line)| (place, line))
+        .collect()
+}
+
+/// Values: the first line of each output before the second, newest outputs first.
+pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
+    let mut values: Vec<(usize, usize, &str)> = facts
+        .iter()
+        .rev()
+        .filter_map(|(place, fact)| match fact {
+            Fact::Value { number, line } => Some((*number, *place, line.as_str())),
+            _ => None,
+        })
+        .collect();
+    values.sort_by_key(|(number, ..)| *number);
+    values
+        .into_iter()
+        .map(|(_, place, line)| (place, line))
+        .collect()
+}

@@ -1,0 +1,261 @@
+//! Sentences of the user's that hold a rule.
+
+use std::sync::LazyLock;
+
+/// How much a sentence binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    /// It says never, always, must, do not or only.
+    Rule,
+    /// It asks for something to be taken care of.
+    Wish,
+}
+
+/// Words that make a rule, alone or in a row. Words of other languages stand for the same
+/// notions; accents and letters are compared as they are, in lower case.
+const RULES: &[&[&str]] = &[
+    &["never"],
+    &["always"],
+    &["must"],
+    &["mustn't"],
+    &["do", "not"],
+    &["don't"],
+    &["dont"],
+    &["only"],
+    // German, French, Spanish, Portuguese, Italian
+    &["nie"],
+    &["niemals"],
+    &["immer"],
+    &["darf", "nicht"],
+    &["muss"],
+    &["keinesfalls"],
+    &["jamais"],
+    &["toujours"],
+    &["doit"],
+    &["seulement"],
+    &["uniquement"],
+    &["nunca"],
+    &["siempre"],
+    &["debe"],
+    &["sólo"],
+    &["solamente"],
+    &["sempre"],
+    &["deve"],
+    &["somente"],
+    // Russian, Arabic
+    &["никогда"],
+    &["всегда"],
+    &["только"],
+    &["нельзя"],
+    &["должен"],
+    &["должно"],
+    &["دائما"],
+    &["دائمًا"],
+    &["أبدا"],
+    &["أبدًا"],
+    &["يجب"],
+    &["فقط"],
+    &["لا", "تقم"],
+    &["ممنوع"],
+];
+
+const WISHES: &[&[&str]] = &[
+    &["should", "not"],
+    &["shouldn't"],
+    &["may", "not"],
+    &["avoid"],
+    &["make", "sure"],
+    &["ensure"],
+    &["no", "longer"],
+    &["at", "most"],
+    &["at", "least"],
+    &["unless"],
+    &["forbidden"],
+];
+
+/// The same in scripts that put no spaces between words: Japanese, Chinese, Korean.
+const UNSPACED: &[&str] = &[
+    "必ず",
+    "絶対",
+    "常に",
+    "禁止",
+    "しないで",
+    "てはいけ",
+    "てはなら",
+    "だけ",
+    "のみ",
+    "不要",
+    "必须",
+    "必須",
+    "總是",
+    "总是",
+    "永远",
+    "只能",
+    "务必",
+    "不得",
+    "절대",
+    "항상",
+    "반드시",
+    "하지 마",
+    "만 사용",
+];
+
+/// The sentences of `text`, trimmed, as they stand: at most a mark of a list is left out.
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(Sentences).filter_map(|sentence| {
+        let sentence = sentence.trim();
+        let sentence = sentence.strip_prefix("- ").unwrap_or(sentence).trim_start();
+        (!sentence.is_empty()).then_some(sentence)
+    })
+}
+
+struct Sentences<'a>(&'a str);
+
+impl<'a> Iterator for Sentences<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut characters = self.0.char_indices().peekable();
+        while let Some((at, c)) = characters.next() {
+            // A dot inside of a name or a number ends nothing.
+            let ends = match c {
+                '.' | '!' | '?' | '؟' => characters
+                    .peek()
+                    .is_none_or(|(_, next)| next.is_whitespace()),
+                '。' | '！' | '？' => true,
+                _ => false,
+            };
+            if ends {
+                let (sentence, rest) = self.0.split_at(at + c.len_utf8());
+                self.0 = rest;
+                return Some(sentence);
+            }
+        }
+        Some(std::mem::take(&mut self.0))
+    }
+}
+
+/// Whether a sentence holds a rule, and how much it binds.
+pub(super) fn strength(sentence: &str) -> Option<Strength> {
+    let mut is_wish = false;
+    let mut rest = words(sentence);
+    while let Some(word) = rest.next() {
+        if !may_begin(word) {
+            continue;
+        }
+        let follows = |phrases: &[&[&str]]| {
+            phrases.iter().any(|phrase| {
+                phrase.split_first().is_some_and(|(first, others)| {
+                    let mut next = rest.clone();
+                    is_same(first, word)
+                        && others
+                            .iter()
+                            .all(|other| next.next().is_some_and(|word| is_same(other, word)))
+                })
+            })
+        };
+        if follows(RULES) {
+            return Some(Strength::Rule);
+        }
+        is_wish = is_wish || follows(WISHES);
+    }
+    if !sentence.is_ascii() && UNSPACED.iter().any(|word| sentence.contains(word)) {
+        return Some(Strength::Rule);
+    }
+    is_wish.then_some(Strength::Wish)
+}
+/// Whether a phrase may begin with `word`: most words are told by their first byte and length.
+fn may_begin(word: &str) -> bool {
+    /// For each first byte the lengths of the words that begin so, as bits.
+    static LENGTHS: LazyLock<[u16; 128]> = LazyLock::new(|| {
+        let mut lengths = [0; 128];
+        let phrases = RULES.iter().chain(WISHES);
+        for first in phrases
+            .filter_map(|phrase| phrase.first())
+            .filter(|first| first.is_ascii())
+        {
+            lengths[usize::from(first.as_bytes()[0])] |= 1 << first.len();
+        }
+        lengths
+    });
+    let first = word.as_bytes()[0].to_ascii_lowercase();
+    !word.is_ascii() || (word.len() < 16 && LENGTHS[usize::from(first)] >> word.len() & 1 == 1)
+}
+
+/// The words of a sentence. Marks on letters belong to them, as `أبدًا` has one.
+fn words(sentence: &str) -> impl Iterator<Item = &str> + Clone {
+    let is_mark = |c| matches!(c, '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{652}');
+    sentence
+        .split(move |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '\'' | '’') || is_mark(c)))
+        .map(|word| word.trim_matches(['\'', '’']))
+        .filter(|word| !word.is_empty())
+}
+
+/// Whether `word` is the word `known`, which is in lower case, in any case and with any
+/// apostrophe.
+fn is_same(known: &str, word: &str) -> bool {
+    if word.is_ascii() {
+        return known.eq_ignore_ascii_case(word);
+    }
+    let plain = |c: char| if c == '’' { '\'' } else { c };
+    word.chars()
+        .flat_map(char::to_lowercase)
+        .map(plain)
+        .eq(known.chars())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_divides_into_sentences() {
+        let text = "Use v1.2 of lib.rs. Why? Do it!\n- Never push\n\nお願い。必ずテスト！";
+        let found: Vec<&str> = sentences(text).collect();
+        assert_eq!(
+            found,
+            [
+                "Use v1.2 of lib.rs.",
+                "Why?",
+                "Do it!",
+                "Never push",
+                "お願い。",
+                "必ずテスト！"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rule_is_known_by_its_words() {
+        for rule in [
+            "NEVER touch main.",
+            "it must pass",
+            "Do  not delete it",
+            "don’t ask",
+            "reply with \"only\" yes",
+            "必ずテストを実行してください",
+            "يجب أن تكون الرحلة مباشرة",
+            "Никогда не удаляй файлы",
+        ] {
+            assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
+        }
+        assert_eq!(strength("Make sure that it builds."), Some(Strength::Wish));
+    }
+
+    #[test]
+    fn a_word_inside_of_another_makes_no_rule() {
+        for other in [
+            "mustard and commonly",
+            "nevertheless fine",
+            "I do, not you... maybe",
+            "read_only mode",
+            "テストです",
+        ] {
+            let expected = other.contains("do, not").then_some(Strength::Rule);
+            assert_eq!(strength(other), expected, "{other}");
+        }
+    }
+}

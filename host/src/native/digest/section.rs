@@ -1,0 +1,93 @@
+//! The sections of a digest.
+
+/// A section. Their order here is their order in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Section {
+    Requests,
+    Rules,
+    Done,
+    Said,
+    Errors,
+    Values,
+    Open,
+    Earlier,
+}
+
+impl Section {
+    const ALL: [Self; 8] = [
+        Self::Requests,
+        Self::Rules,
+        Self::Done,
+        Self::Said,
+        Self::Errors,
+        Self::Values,
+        Self::Open,
+        Self::Earlier,
+    ];
+
+    pub(super) const fn heading(self) -> &'static str {
+        match self {
+            Self::Requests => "## What the user asked",
+            Self::Rules => "## Standing instructions",
+            Self::Done => "## What was done",
+            Self::Said => "## What the assistant said",
+            Self::Errors => "## Errors",
+            Self::Values => "## Values",
+            Self::Open => "## Open",
+            Self::Earlier => "## Earlier summaries",
+        }
+    }
+
+    pub(super) fn headed(line: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|section| section.heading() == line)
+    }
+}
+
+/// The entries of an earlier summary, each with the section that it stood in. Lines of a
+/// summary that is no digest stand in [`Section::Earlier`], every line for itself.
+pub(super) fn entries(summary: &str) -> Vec<(Section, String)> {
+    let mut section = Section::Earlier;
+    let mut entries: Vec<(Section, String)> = Vec::new();
+    for line in summary.lines() {
+        if let Some(headed) = Section::headed(line.trim_end()) {
+            section = headed;
+        } else if let Some(more) = line.strip_prefix("  ")
+            && section != Section::Earlier
+            && let Some((_, entry)) = entries.last_mut().filter(|(of, _)| *of == section)
+        {
+            entry.push('\n');
+            entry.push_str(more);
+        } else if !line.trim().is_empty() {
+            entries.push((
+                section,
+                line.strip_prefix("- ").unwrap_or(line).trim().to_owned(),
+            ));
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_read_back_entry_by_entry() {
+        let text = "## What the user asked\n- Fix it\n  quickly\n- Then test\n\n## Errors\n- E1\n";
+        let expected = [
+            (Section::Requests, "Fix it\nquickly".to_owned()),
+            (Section::Requests, "Then test".to_owned()),
+            (Section::Errors, "E1".to_owned()),
+        ];
+        assert_eq!(entries(text), expected);
+    }
+
+    #[test]
+    fn another_summary_is_read_line_by_line() {
+        let text = "# Progress\n\n  - fixed a\n  - fixed b";
+        let lines: Vec<String> = entries(text).into_iter().map(|(_, line)| line).collect();
+        assert_eq!(lines, ["# Progress", "- fixed a", "- fixed b"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! What becomes of a digest when the conversation is compacted again.
+
+use serde_json::{Value, json};
+
+use super::fixtures::{bug_fix, tickets};
+use super::{assert_holds, compact, host};
+use crate::marks::{self, Purpose};
+use crate::situation::Budget;
+use crate::{SecretKey, UnitKind};
+
+/// The conversation goes on for a while, as long-winded as before.
+fn go_on(document: &str, round: usize) -> String {
+    let mut body: Value = serde_json::from_str(document).unwrap();
+    let messages = body["messages"].as_array_mut().unwrap();
+    for i in 0..12 {
+        messages.push(json!({"role": "assistant", "content": format!("Part {round}.{i}. {}", "Nothing new so far. ".repeat(60))}));
+        messages.push(
+            json!({"role": "user", "content": format!("Part {round}.{i} is fine. Please go on.")}),
+        );
+    }
+    body.to_string()
+}
+
+#[test]
+fn rules_of_the_first_digest_are_in_the_tenth() {
+    for (document, rule) in [
+        (bug_fix(), "Never touch the files under vendor/!"),
+        (tickets(), "Only aisle seats, please."),
+    ] {
+        let mut document = document;
+        for round in 0..10 {
+            document = compact(&go_on(&document, round), Budget::Tokens(1_500))
+                .document()
+                .to_owned();
+            assert!(document.contains(rule), "lost in round {round}");
+        }
+        let conversation = host().read(document.as_str()).unwrap();
+        let summaries = conversation
+            .units()
+            .iter()
+            .filter(|unit| unit.kind == UnitKind::Summary);
+        assert!(summaries.count() <= 4);
+    }
+}
+
+#[test]
+fn what_was_done_goes_on_in_the_next_digest() {
+    let first = compact(&bug_fix(), Budget::Share(0.25));
+    assert_holds(&first, &["src/ledger.rs: read, edited"]);
+    let second = compact(&go_on(first.document(), 0), Budget::Tokens(1_200));
+    assert_holds(
+        &second,
+        &[
+            "src/ledger.rs: read, edited",
+            "assertion failed: ledger total is 41, expected 42",
+        ],
+    );
+}
+
+#[test]
+fn a_summary_of_another_strategy_goes_on_line_by_line() {
+    let text = format!(
+        "The garden has nine beds.\nBed four is dry.\n{}",
+        "The weather was mild. ".repeat(100)
+    );
+    let marked = marks::wrap(&SecretKey::new([7; 32]), Purpose::Summary, "other", &text);
+    let document = json!({"messages": [
+        {"role": "user", "content": "Look after the garden."},
+        {"role": "user", "content": marked},
+        {"role": "assistant", "content": "I do."},
+        {"role": "user", "content": "Good."},
+    ]});
+    let result = compact(&go_on(&document.to_string(), 0), Budget::Tokens(900));
+    assert_holds(
+        &result,
+        &[
+            "Bed four is dry.",
+            "The garden has nine beds.",
+            "## Earlier summaries",
+        ],
+    );
+}
+
+#[test]
+fn a_small_summary_stays_as_it_is() {
+    let marked = marks::wrap(
+        &SecretKey::new([7; 32]),
+        Purpose::Summary,
+        "other",
+        "Bed four is dry.",
+    );
+    let document = json!({"messages": [
+        {"role": "user", "content": "Look after the garden."},
+        {"role": "user", "content": marked},
+        {"role": "assistant", "content": "I do."},
+        {"role": "user", "content": "Good."},
+    ]});
+    let result = compact(&go_on(&document.to_string(), 0), Budget::Tokens(1_000));
+    assert_holds(&result, &[&marked]);
+}

@@ -1,0 +1,179 @@
+//! What holds of every digest.
+
+mod chains;
+mod fixtures;
+mod hostile;
+
+use crate::compaction::Compaction;
+use crate::situation::{Budget, Pins, Request};
+use crate::strategy::Strategy;
+use crate::{Host, Outcome, SecretKey, Unchanged};
+use fixtures::{bug_fix, greetings, tickets};
+
+fn host() -> Host {
+    Host::builder()
+        .key(SecretKey::new([7; 32]))
+        .build()
+        .unwrap()
+}
+
+fn compact_with(document: &str, request: &Request) -> Compaction {
+    let host = host();
+    let conversation = host.read(document).unwrap();
+    assert_eq!(conversation.violations(), [], "the fixture is legal");
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(host.compact(&conversation, &[Strategy::digest()], request))
+        .unwrap()
+}
+
+/// A result that obeys what holds of all, checked.
+fn compact(document: &str, budget: Budget) -> Compaction {
+    let request = Request {
+        budget,
+        ..Request::default()
+    };
+    let compaction = compact_with(document, &request);
+    let receipt = compaction.receipt();
+    // Below the floor the host asks nobody.
+    assert!(
+        !receipt.fell_back || receipt.tokens.below_floor,
+        "{:?}",
+        receipt.attempts
+    );
+    assert!(compaction.conversation().violations().is_empty());
+    assert!(receipt.tokens.after <= receipt.tokens.budget.max(receipt.tokens.floor));
+    assert_eq!(
+        compact_with(document, &request).document(),
+        compaction.document()
+    );
+    compaction
+}
+
+fn assert_holds(compaction: &Compaction, texts: &[&str]) {
+    let document = compaction.document();
+    for text in texts {
+        let json = serde_json::to_string(text).unwrap();
+        assert!(
+            document.contains(json.trim_matches('"')),
+            "{text} is not in {document}"
+        );
+    }
+}
+
+#[test]
+fn rules_and_the_last_error_stay_word_for_word() {
+    let compaction = compact(&bug_fix(), Budget::Share(0.25));
+    assert_eq!(compaction.receipt().outcome, Outcome::Compacted);
+    assert_holds(
+        &compaction,
+        &[
+            "Never touch the files under vendor/!",
+            "You must run the linter before each commit.",
+            "assertion failed: ledger total is 41, expected 42",
+            "## Standing instructions",
+            "src/ledger.rs: read, edited",
+            "ran `cargo test sums` — failed",
+        ],
+    );
+}
+
+#[test]
+fn what_was_done_and_which_values_came_up_is_told() {
+    let compaction = compact(&tickets(), Budget::Share(0.3));
+    assert_holds(
+        &compaction,
+        &[
+            "TRIP-77120",
+            "Only aisle seats, please.",
+            "## What was done",
+            "## Values",
+        ],
+    );
+}
+
+#[test]
+fn rules_in_other_languages_stay() {
+    let compaction = compact(&greetings(), Budget::Share(0.3));
+    assert_holds(
+        &compaction,
+        &[
+            "返信は必ず敬語で書いてください。",
+            "لا تقم بإرسال الرسالة قبل موافقتي.",
+        ],
+    );
+}
+
+#[test]
+fn results_fit_at_every_size() {
+    for document in [bug_fix(), tickets(), greetings()] {
+        for share in [0.0, 0.05, 0.1, 0.15, 0.25, 0.5, 0.75, 0.95] {
+            compact(&document, Budget::Share(share));
+        }
+    }
+    for tokens in (0..3_000).step_by(61) {
+        compact(&tickets(), Budget::Tokens(tokens));
+    }
+}
+
+#[test]
+fn a_result_is_settled() {
+    let first = compact(&bug_fix(), Budget::Share(0.25));
+    let same = Budget::Tokens(first.receipt().tokens.budget);
+    let second = compact(first.document(), same);
+    assert_eq!(
+        second.receipt().outcome,
+        Outcome::Unchanged(Unchanged::WithinBudget)
+    );
+    assert_eq!(second.document(), first.document());
+}
+
+#[test]
+fn where_nothing_can_go_nothing_does() {
+    let document = tickets();
+    let host = host();
+    let conversation = host.read(document.as_str()).unwrap();
+    let all = (0..conversation.units().len()).collect();
+    let request = Request {
+        pins: Pins::Units(all),
+        budget: Budget::Share(0.2),
+        ..Request::default()
+    };
+    let situation = host.situation(&conversation, &request);
+    assert!(matches!(
+        super::digest(&situation).answer,
+        super::Answer::Unchanged(_)
+    ));
+}
+
+#[test]
+fn with_too_little_room_for_a_digest_it_truncates() {
+    let document = bug_fix();
+    let host = host();
+    let conversation = host.read(document.as_str()).unwrap();
+    let floor = host.situation(&conversation, &Request::default()).floor;
+    let request = Request {
+        budget: Budget::Tokens(floor + 70),
+        ..Request::default()
+    };
+    let situation = host.situation(&conversation, &request);
+    assert_eq!(
+        super::digest(&situation),
+        crate::native::truncate(&situation)
+    );
+}
+
+#[test]
+fn limits_of_bytes_hold_as_well() {
+    let document = bug_fix();
+    let request = Request {
+        budget: Budget::Tokens(1_000_000),
+        max_bytes: Some(document.len() / 3),
+        ..Request::default()
+    };
+    let compaction = compact_with(&document, &request);
+    assert!(!compaction.receipt().fell_back && compaction.is_compacted());
+    assert!(compaction.document().len() <= document.len() / 3);
+    assert_holds(&compaction, &["Never touch the files under vendor/!"]);
+}

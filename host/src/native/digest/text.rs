@@ -1,0 +1,98 @@
+//! Text of users and tools as data: bounded, and without control characters.
+
+use std::borrow::Cow;
+
+/// What stands where something was cut off.
+const CUT: &str = "…";
+
+/// `text` as one line without control characters, of at most `limit` bytes.
+pub(super) fn line(text: &str, limit: usize) -> String {
+    clean(&shorten(text.trim(), limit))
+}
+
+/// `text` with all its lines, those after the first indented so that none of them can be taken
+/// for a heading or an entry; at most `limit` bytes of it.
+pub(super) fn block(text: &str, limit: usize) -> String {
+    let text = shorten(text.trim(), limit);
+    let mut written = String::with_capacity(text.len());
+    for line in text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+    {
+        if !written.is_empty() {
+            written.push_str("\n  ");
+        }
+        written.push_str(&clean(line));
+    }
+    written
+}
+
+/// At most `limit` bytes of `text`, whole characters, with a mark if something is missing.
+pub(super) fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return Cow::Borrowed(text);
+    }
+    let end = text.floor_char_boundary(limit.saturating_sub(CUT.len()));
+    Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
+}
+
+/// At most `limit` bytes of `text` around the byte `at`, with marks where something is missing.
+pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
+    if text.len() <= limit {
+        return clean(text);
+    }
+    let room = limit.saturating_sub(2 * CUT.len());
+    // What comes after the sign tells more than what stands before it.
+    let start = at
+        .saturating_sub(room / 4)
+        .min(text.len() - room.min(text.len()));
+    let start = text.floor_char_boundary(start);
+    let end = text.floor_char_boundary((start + room).min(text.len()));
+    let before = if start > 0 { CUT } else { "" };
+    let after = if end < text.len() { CUT } else { "" };
+    format!("{before}{}{after}", clean(&text[start..end]))
+}
+
+fn clean(text: &str) -> String {
+    // Marks of direction could turn the lines around them, so they go as well.
+    text.chars()
+        .map(|c| {
+            if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+                ' '
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_holds_no_control_characters_and_no_more_than_its_limit() {
+        assert_eq!(line("  a\u{1b}[31mb\nc\t ", 100), "a [31mb c");
+        assert_eq!(line("日本語日本語", 12), "日本語…");
+        assert_eq!(line("", 10), "");
+    }
+
+    #[test]
+    fn lines_of_a_block_are_no_entries_of_their_own() {
+        assert_eq!(block("a\n\n## Rules\n- b\r\n", 100), "a\n  ## Rules\n  - b");
+    }
+
+    #[test]
+    fn an_excerpt_holds_what_it_is_taken_around() {
+        let text = format!("{}error: no{}", "x".repeat(5_000), "y".repeat(5_000));
+        let excerpt = around(&text, 5_000, 100);
+        assert!(
+            excerpt.len() <= 100 && excerpt.contains("error: no"),
+            "{excerpt}"
+        );
+        assert!(excerpt.starts_with('…') && excerpt.ends_with('…'));
+        assert_eq!(around("error", 0, 100), "error");
+        assert!(around(&text, 9_999, 100).ends_with('y'));
+    }
+}

@@ -1,0 +1,156 @@
+//! Ids, numbers and names that stand in JSON outputs.
+
+use serde_json::Value;
+
+use super::text;
+
+/// Outputs above this size are listings; reading them costs more than they tell.
+const READ: usize = 256 << 10;
+
+/// The most bytes of a value, and of a line of values.
+const VALUE: usize = 80;
+const LINE: usize = 280;
+
+/// The most lines of one output, keys of it, and values of one key.
+const LINES: usize = 8;
+const KEYS: usize = 100;
+const OF_KEY: usize = 40;
+
+/// Names whose values are nobody's business.
+const SECRET: [&str; 4] = ["password", "secret", "token", "api_key"];
+
+/// Lines of `key=value` of what `tool` gave back, those with ids first.
+pub(super) fn lines(tool: &str, output: &str) -> Vec<String> {
+    if output.len() > READ || !output.trim_start().starts_with(['{', '[']) {
+        return Vec::new();
+    }
+    let Ok(value) = serde_json::from_str::<Value>(output) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    collect("", &value, &mut found);
+    // Stable, so that keys of one kind stay in order.
+    found.sort_by_key(|(key, values)| rank(key, values));
+    let mut lines: Vec<String> = Vec::new();
+    for (key, values) in found {
+        let entry = text::line(&format!("{key}={}", values.join(",")), LINE);
+        let is_last = lines.len() == LINES;
+        match lines.last_mut() {
+            Some(line) if line.len() + entry.len() < LINE => {
+                line.push_str("; ");
+                line.push_str(&entry);
+            }
+            _ if is_last => break,
+            _ => lines.push(format!("{}: {entry}", text::line(tool, VALUE))),
+        }
+    }
+    lines
+}
+
+fn collect(key: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
+    let text = match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                // Some name the members of a map by ids.
+                if is_id(name) {
+                    add(key, name, found);
+                    collect(key, value, found);
+                } else {
+                    collect(name, value, found);
+                }
+            }
+            return;
+        }
+        Value::Array(values) => {
+            values.iter().for_each(|value| collect(key, value, found));
+            return;
+        }
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(_) | Value::Null => return,
+    };
+    add(key, &text, found);
+}
+
+fn add(key: &str, text: &str, found: &mut Vec<(String, Vec<String>)>) {
+    let text = text.trim();
+    let lower = key.to_ascii_lowercase();
+    if text.is_empty()
+        || text.len() > VALUE
+        || text.contains('\n')
+        || SECRET.iter().any(|secret| lower.contains(secret))
+    {
+        return;
+    }
+    if let Some((_, values)) = found.iter_mut().find(|(known, _)| known == key) {
+        if values.len() < OF_KEY && !values.iter().any(|known| known == text) {
+            values.push(text.to_owned());
+        }
+    } else if found.len() < KEYS {
+        found.push((key.to_owned(), vec![text.to_owned()]));
+    }
+}
+
+/// A word with digits in it, such as `5512`, `W-88`, `a3f9`.
+fn is_id(name: &str) -> bool {
+    name.len() >= 4
+        && name.bytes().any(|byte| byte.is_ascii_digit())
+        && !name.contains(char::is_whitespace)
+}
+
+fn rank(key: &str, values: &[String]) -> u8 {
+    let key = key.to_ascii_lowercase();
+    let names_something = [
+        "id",
+        "ids",
+        "number",
+        "code",
+        "ref",
+        "reference",
+        "hash",
+        "sha",
+        "email",
+        "name",
+    ]
+    .iter()
+    .any(|end| key.ends_with(end));
+    let has_digits = values
+        .iter()
+        .any(|value| value.bytes().any(|byte| byte.is_ascii_digit()));
+    match (names_something, has_digits) {
+        (true, true) => 0,
+        (true, false) => 1,
+        (false, true) => 2,
+        (false, false) => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_come_first_and_each_value_once() {
+        let output = r#"{"status": "booked", "legs": [{"leg_id": "L-1", "seat": "12A"}, {"leg_id": "L-2", "seat": "12A"}], "cards": {"card_991": {"kind": "visa"}}}"#;
+        assert_eq!(
+            lines("get_trip", output),
+            ["get_trip: leg_id=L-1,L-2; cards=card_991; seat=12A; kind=visa; status=booked"]
+        );
+    }
+
+    #[test]
+    fn what_is_no_json_or_secret_gives_nothing() {
+        assert!(lines("cat", "fn main() {}").is_empty());
+        assert!(lines("login", r#"{"access_token": "abc123"}"#).is_empty());
+        assert!(lines("odd", "{\"a\": ").is_empty());
+    }
+
+    #[test]
+    fn lines_are_few_and_short() {
+        let members: Vec<String> = (0..5_000)
+            .map(|i| format!("\"key{}\": \"v{i}\"", "x".repeat(i % 50)))
+            .collect();
+        let found = lines("t", &format!("[{{{}}}]", members.join("},{")));
+        assert!(found.len() <= LINES && found.iter().all(|line| line.len() < 2 * LINE));
+    }
+}

@@ -1,0 +1,86 @@
+//! What a tool does, by its name.
+
+/// Words in the names of tools, and what such a tool does. The first that fits counts.
+const VERBS: &[(&str, &[&str])] = &[
+    (
+        "searched",
+        &["search", "grep", "find", "glob", "query", "lookup"],
+    ),
+    ("created", &["create", "new", "mkdir", "touch"]),
+    ("deleted", &["delete", "remove", "rm", "unlink"]),
+    ("moved", &["move", "rename", "mv"]),
+    (
+        "edited",
+        &[
+            "edit", "write", "replace", "insert", "update", "patch", "modify", "append", "undo",
+            "save",
+        ],
+    ),
+    (
+        "ran",
+        &[
+            "run",
+            "exec",
+            "execute",
+            "bash",
+            "shell",
+            "terminal",
+            "command",
+            "powershell",
+            "test",
+        ],
+    ),
+    (
+        "read",
+        &[
+            "read", "view", "open", "cat", "get", "fetch", "show", "list", "ls", "load",
+        ],
+    ),
+];
+
+/// What is said of any other tool.
+pub(super) const CALLED: &str = "called";
+
+/// The verb that is spelled so.
+pub(super) fn known(word: &str) -> Option<&'static str> {
+    VERBS
+        .iter()
+        .map(|(verb, _)| *verb)
+        .chain([CALLED])
+        .find(|verb| *verb == word)
+}
+
+/// What a tool does, by the words of its name: `str_replace`, `readFile`, `git-log`.
+pub(super) fn verb(tool: &str) -> Option<&'static str> {
+    let mut spaced = String::with_capacity(tool.len() + 8);
+    for c in tool.chars().take(80) {
+        if c.is_uppercase() {
+            spaced.push(' ');
+        }
+        spaced.extend(c.to_lowercase());
+    }
+    let words: Vec<&str> = spaced.split(|c: char| !c.is_alphanumeric()).collect();
+    VERBS
+        .iter()
+        .find(|(_, names)| words.iter().any(|word| names.contains(word)))
+        .map(|(verb, _)| *verb)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_word_by_word() {
+        for (tool, expected) in [
+            ("readFile", Some("read")),
+            ("str_replace_editor", Some("edited")),
+            ("git-grep", Some("searched")),
+            ("mcp__shell__exec", Some("ran")),
+            ("already", None),
+            ("", None),
+        ] {
+            assert_eq!(verb(tool), expected, "{tool}");
+        }
+    }
+}
