@@ -40,11 +40,14 @@ async fn i1_every_result_obeys_its_format_at_every_share() {
 async fn i1_chained_compactions_stay_valid_and_keep_earlier_summaries() {
     let host = host();
     let mut document = chat();
-    for (round, percent) in [80, 60, 50, 40].into_iter().enumerate() {
+    for (round, tokens) in [3_500, 2_500, 1_500, 700].into_iter().enumerate() {
         let conversation = read(host, &document);
-        let chain = [Strategy::digest()];
+        let request = Request {
+            budget: Budget::Tokens(tokens),
+            ..Request::default()
+        };
         let compaction = host
-            .compact(&conversation, &chain, &share(f64::from(percent) / 100.0))
+            .compact(&conversation, &[Strategy::digest()], &request)
             .await
             .expect("no archive that could fail");
         assert_good(&conversation, &compaction, host);
@@ -407,7 +410,7 @@ async fn i8_only_a_mark_that_verifies_makes_a_summary() {
     };
     assert_eq!(summaries(compaction.conversation()), 1);
     // One changed character, or another host's key, and it is a message like any other.
-    let changed = compaction.document().replace("最後の列", "最初の列");
+    let changed = compaction.document().replace("## ", "# ");
     assert_eq!(summaries(&host.read(changed).expect("reads")), 0);
     let stranger = host_with(|builder| builder);
     assert_eq!(

@@ -40,6 +40,9 @@ const LEAST: u32 = 60;
 /// old units is worth less than new units.
 const DENSE: u32 = 12_000;
 
+/// What stands for units of which there is nothing to tell, such as a picture.
+const NOTHING_TO_SAY: &str = "Earlier messages were left out.";
+
 /// The most bytes of a digest as JSON.
 const BYTES: usize = 400_000;
 
@@ -126,8 +129,11 @@ impl<'a> Digest<'a> {
             let tokens = written.tokens.checked_sub(excess + 4)?;
             written = self.write(tokens);
         }
+        if written.text.is_empty() {
+            written.text = NOTHING_TO_SAY.to_owned();
+        }
         let fits = self.cost(&written.text) <= allowed;
-        (fits && !written.text.is_empty()).then(|| self.told(written))
+        fits.then(|| self.told(written))
     }
 
     fn write(&mut self, tokens: u32) -> Written {
