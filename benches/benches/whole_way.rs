@@ -2,9 +2,9 @@
 //! harness, because the stages come from one run each and have to be compared with each other.
 #![allow(clippy::print_stdout, reason = "it is a command that prints a table")]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use baler_host::{Host, Request, Stages, Strategy, Tokenizer};
+use baler_host::{Host, Limits, Request, Stages, Strategy, Tokenizer};
 
 const RUNS: usize = 31;
 
@@ -89,6 +89,39 @@ fn main() {
             );
         }
     }
+    let host = Host::builder().build().expect("a host");
+    println!(
+        "1 MB, a guest that loops under 100 ms, until the fallback's result: {:.1} ms",
+        runtime.block_on(looping(&host))
+    );
+}
+
+/// How long a caller waits for the fallback's result when a guest never returns.
+async fn looping(host: &Host) -> f64 {
+    let limits = Limits {
+        time: Duration::from_millis(100),
+        fuel: u64::MAX,
+        ..Limits::default()
+    };
+    let guest = host
+        .load("loop-forever", baler_hostile_guests::LOOP_FOREVER.wasm)
+        .await
+        .expect("loads")
+        .with_limits(limits);
+    let conversation = host.read(baler_benches::agent(1_000_000)).expect("reads");
+    let mut times = Vec::new();
+    for _ in 0..RUNS {
+        host.lift_quarantine();
+        let start = Instant::now();
+        let chain = std::slice::from_ref(&guest);
+        let compaction = host
+            .compact(&conversation, chain, &Request::default())
+            .await
+            .expect("no archive that could fail");
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        assert!(compaction.receipt().fell_back);
+    }
+    median(&mut times)
 }
 
 fn median(values: &mut [f64]) -> f64 {

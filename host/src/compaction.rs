@@ -118,6 +118,13 @@ impl Host {
         for strategy in whole_chain(chain, &situation) {
             let mut attempt = Attempt::of(&strategy);
             let turn = self.turn(&strategy, &situation, &mut attempt).await;
+            tracing::debug!(
+                strategy = strategy.name(),
+                result = attempt.result.code(),
+                time_us = attempt.usage.time_us,
+                fuel = attempt.usage.fuel,
+                "a strategy had its turn"
+            );
             record.attempts.push(attempt);
             match turn {
                 Turn::Accepted(mut accepted) => {
@@ -142,6 +149,12 @@ impl Host {
         Ok(record.unchanged(why))
     }
 
+    #[tracing::instrument(
+        name = "strategy.compact",
+        level = "debug",
+        skip_all,
+        fields(strategy = strategy.name(), units = situation.units().len())
+    )]
     async fn turn(
         &self,
         strategy: &Strategy,

@@ -175,6 +175,21 @@ pub enum AttemptResult {
     Quarantined,
 }
 
+impl AttemptResult {
+    /// A short, stable name: for a fault its own code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Declined => "declined",
+            Self::Fault { fault } => fault.code(),
+            Self::Failure { .. } => "failure",
+            Self::Host { .. } => "host",
+            Self::Quarantined => "quarantined",
+        }
+    }
+}
+
 /// What a strategy's turn used.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

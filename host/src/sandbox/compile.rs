@@ -104,6 +104,13 @@ pub(super) async fn compile(
     bytes: &[u8],
     limits: &EngineLimits,
 ) -> Result<Vec<u8>, LoadError> {
+    if std::env::var_os(VARIABLE).is_some() && *compiler != Compiler::InProcess {
+        // We are the child, and `main` went past the line that makes it a compiler. Starting
+        // another one would go on for ever.
+        return Err(LoadError::NoCompiler {
+            what: "this program does not begin with `serve_as_compiler`".to_owned(),
+        });
+    }
     let program = match compiler {
         Compiler::InProcess => {
             return compile_here(bytes, limits).map_err(|what| LoadError::DoesNotCompile { what });
