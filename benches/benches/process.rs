@@ -1,6 +1,10 @@
 //! The program as a process: time and peak memory of `baler compact`, and how soon the fallback
 //! answers when a guest loops. Wants `cargo build --release` first.
-#![allow(clippy::print_stdout, reason = "it is a command that prints a table")]
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "it is a command that prints a table, and ends where it cannot measure"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,10 +16,7 @@ fn main() {
     let program = program();
     let folder = tempfile::tempdir().expect("a folder");
     let state = folder.path().join("state");
-    println!(
-        "medians of {RUNS} runs of `{}`",
-        "target/release/baler compact"
-    );
+    println!("medians of {RUNS} runs of `target/release/baler compact`");
     println!("{:<52} {:>10} {:>12}", "", "ms", "peak MB");
     let version = runs(Command::new(&program).arg("--version"));
     println!(

@@ -1,6 +1,12 @@
 //! What a call into the sandbox costs: an empty one, and `sliding-window` over conversations of
 //! growing length, beside the same code compiled natively.
 
+#![allow(
+    missing_docs,
+    clippy::expect_used,
+    reason = "a bench ends where it cannot measure, and criterion's macro documents nothing"
+)]
+
 use std::hint::black_box;
 use std::time::Duration;
 

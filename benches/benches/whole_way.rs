@@ -1,6 +1,10 @@
 //! The whole way of a conversation, each stage apart: a table of medians. Not a statistics
 //! harness, because the stages come from one run each and have to be compared with each other.
-#![allow(clippy::print_stdout, reason = "it is a command that prints a table")]
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "it is a command that prints a table, and ends where it cannot measure"
+)]
 
 use std::time::{Duration, Instant};
 

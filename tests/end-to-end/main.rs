@@ -1,5 +1,12 @@
 //! The host and its strategies, end to end.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests end the test where something is not as it should be"
+)]
+
 /// Hosts, conversations and checks that the tests share.
 mod support;
 

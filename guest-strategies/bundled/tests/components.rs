@@ -1,5 +1,10 @@
 //! What the bundled components import, export and weigh.
 
+#![allow(
+    clippy::expect_used,
+    reason = "helpers of tests end the test where something is not as it should be"
+)]
+
 use std::collections::BTreeSet;
 
 use baler_strategies::{ALL, by_name};

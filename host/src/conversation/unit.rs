@@ -35,8 +35,7 @@ impl UnitKind {
     }
 }
 
-/// What is known of a unit. Pins and the like, which a request adds, are not here but in
-/// [`crate::plan`].
+/// What is known of a unit by itself. Pins and the like come with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traits {
     /// Holds a tool call that has no output yet.

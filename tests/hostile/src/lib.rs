@@ -4,7 +4,7 @@
 //! [`for_each_hostile_guest!`] calls a macro with the name of every guest, so that a test which
 //! says what it expects of each does not compile when a guest is new:
 //!
-//! ```ignore
+//! ```text
 //! macro_rules! test {
 //!     (loop_forever) => {
 //!         #[test]
