@@ -117,13 +117,14 @@ impl Divider<'_> {
                             None => traits.user_text |= message.role == Role::User,
                         }
                     }
-                    Content::Call(call) => {
+                    Content::Call(call) if last => {
                         let answered = messages
                             .iter()
                             .flat_map(Message::outputs)
                             .any(|output| output.call_id == call.id);
-                        traits.pending |= last && !answered;
+                        traits.pending |= !answered;
                     }
+                    Content::Call(_) => {}
                     Content::Text(_) | Content::Opaque(_) => {}
                 }
             }
