@@ -200,7 +200,9 @@ fn assert_sound(before: &str, after: &str) -> Result<(), String> {
                 .ok_or("an output without its call")?;
             open.remove(at);
         }
-        if answers.is_empty() && !open.is_empty() {
+        // Anthropic takes neighbours of one role for one message.
+        let goes_on = message["role"] == "assistant" && message["content"].is_array();
+        if answers.is_empty() && !open.is_empty() && !goes_on {
             return Err("a call without its output".to_owned());
         }
         open.extend(calls(message));

@@ -3,7 +3,7 @@
 //! Data model and rules: docs/wire-formats.md, section "Anthropic Messages".
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
@@ -74,13 +74,19 @@ impl WireFormat for Anthropic {
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
         let mut lengths = Vec::new();
         let mut rest = messages;
-        while let Some((first, after)) = rest.split_first() {
-            let answered = first.calls().next().is_some()
-                && after
-                    .first()
-                    .is_some_and(|next| next.outputs().next().is_some());
-            lengths.push(1 + usize::from(answered));
-            rest = &after[usize::from(answered)..];
+        while let Some(first) = rest.first() {
+            let length = if first.calls().next().is_some() {
+                let calling = run(rest);
+                let answers = &rest[calling..];
+                let outputs = answers[..run(answers)]
+                    .iter()
+                    .rposition(|message| message.outputs().next().is_some());
+                calling + outputs.map_or(0, |last| last + 1)
+            } else {
+                1
+            };
+            lengths.push(length);
+            rest = &rest[length..];
         }
         lengths
     }
@@ -125,9 +131,16 @@ impl WireFormat for Anthropic {
             if !matches!(message.role, Role::User | Role::Assistant) {
                 found.add(Rule::Anth1, index, "the role is neither user nor assistant");
             }
-            let before = index.checked_sub(1).and_then(|before| messages.get(before));
-            check_outputs(&mut found, message, before, index);
-            check_calls(&mut found, message, messages.get(index + 1), index);
+        }
+        let mut before: &[Message] = &[];
+        let mut at = 0;
+        while at < messages.len() {
+            let end = at + run(&messages[at..]);
+            let turn = &messages[at..end];
+            check_outputs(&mut found, turn, before, at);
+            check_calls(&mut found, turn, &messages[end..], at);
+            before = turn;
+            at = end;
         }
         found.finish()
     }
@@ -141,50 +154,61 @@ impl WireFormat for Anthropic {
     }
 }
 
-/// ANTH-4, and the order of ANTH-3.
-fn check_outputs(found: &mut Findings, message: &Message, before: Option<&Message>, index: usize) {
+/// The length of the turn that `messages` begin with: neighbours of one role, which the API
+/// takes for one message (ANTH-2).
+fn run(messages: &[Message]) -> usize {
+    messages
+        .iter()
+        .take_while(|message| message.role == messages[0].role)
+        .count()
+}
+
+/// ANTH-4, and the order of ANTH-3. `at` is the index of the turn's first message.
+fn check_outputs(found: &mut Findings, turn: &[Message], before: &[Message], at: usize) {
+    let called: HashSet<&str> = before
+        .iter()
+        .flat_map(Message::calls)
+        .map(|call| call.id.as_str())
+        .collect();
     let mut other = false;
-    for part in &message.parts {
-        let Content::Output(output) = &part.content else {
-            other = true;
-            continue;
-        };
-        if message.role != Role::User {
-            found.add(
-                Rule::Anth4,
-                index,
-                "a `tool_result` is not in a user message",
-            );
-        } else if !before.is_some_and(|before| before.calls().any(|call| call.id == output.call_id))
-        {
-            found.add(
-                Rule::Anth4,
-                index,
-                "a `tool_result` has no `tool_use` in the message before it",
-            );
-        }
-        if other {
-            found.add(
-                Rule::Anth3,
-                index,
-                "a `tool_result` stands behind other blocks",
-            );
+    for (index, message) in turn.iter().enumerate() {
+        for part in &message.parts {
+            let Content::Output(output) = &part.content else {
+                other = true;
+                continue;
+            };
+            if message.role != Role::User {
+                let what = "a `tool_result` is not in a user message";
+                found.add(Rule::Anth4, at + index, what);
+            } else if !called.contains(output.call_id.as_str()) {
+                let what = "a `tool_result` has no `tool_use` in the message before it";
+                found.add(Rule::Anth4, at + index, what);
+            }
+            if other {
+                let what = "a `tool_result` stands behind other blocks";
+                found.add(Rule::Anth3, at + index, what);
+            }
         }
     }
 }
 
-/// ANTH-3.
-fn check_calls(found: &mut Findings, message: &Message, next: Option<&Message>, index: usize) {
-    let Some(next) = next else {
+/// ANTH-3. `after` is all that follows the turn.
+fn check_calls(found: &mut Findings, turn: &[Message], after: &[Message], at: usize) {
+    if after.is_empty() {
         return;
-    };
-    for call in message.calls() {
-        if !next.outputs().any(|output| output.call_id == call.id) {
-            found.add(
-                Rule::Anth3,
-                index,
-                "a `tool_use` has no `tool_result` in the next message",
-            );
+    }
+    let answered: HashSet<&str> = after[..run(after)]
+        .iter()
+        .flat_map(Message::outputs)
+        .map(|output| output.call_id.as_str())
+        .collect();
+    for (index, message) in turn.iter().enumerate() {
+        if message
+            .calls()
+            .any(|call| !answered.contains(call.id.as_str()))
+        {
+            let what = "a `tool_use` has no `tool_result` in the next message";
+            found.add(Rule::Anth3, at + index, what);
         }
     }
 }

@@ -34,6 +34,12 @@ const USE: &str =
 const RESULT: &str =
     r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}"#;
 
+const OTHER_USE: &str =
+    r#"{"role":"assistant","content":[{"type":"tool_use","id":"b","name":"f","input":{}}]}"#;
+const OTHER_RESULT: &str =
+    r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"ok"}]}"#;
+const BOTH_RESULTS: &str = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"},{"type":"tool_result","tool_use_id":"b","content":"ok"}]}"#;
+
 fn list(messages: &[&str]) -> String {
     format!("[{}]", messages.join(","))
 }
@@ -94,6 +100,14 @@ fn anthropic_rules_are_told_apart() {
         (vec![HELLO, USE, with_text], vec![]),
         (vec![HELLO, USE], vec![]),
         (vec![HELLO, HELLO], vec![]),
+        // Neighbours of one role are one message to the API.
+        (vec![HELLO, USE, OTHER_USE, BOTH_RESULTS], vec![]),
+        (
+            vec![HELLO, USE, OTHER_USE, RESULT, OTHER_RESULT, HELLO],
+            vec![],
+        ),
+        (vec![HELLO, USE, OTHER_USE, RESULT], vec![("ANTH-3", 3)]),
+        (vec![HELLO, USE, HELLO, RESULT], vec![("ANTH-3", 4)]),
         (
             vec![r#"{"role":"assistant","content":"hi"}"#],
             vec![("ANTH-1", 1)],
@@ -103,8 +117,9 @@ fn anthropic_rules_are_told_apart() {
             vec![("ANTH-1", 2)],
         ),
         (vec![HELLO, USE, HELLO], vec![("ANTH-3", 2)]),
+        (vec![HELLO, USE, OTHER_USE], vec![]),
         (vec![HELLO, USE, late], vec![("ANTH-3", 3)]),
-        (vec![HELLO, RESULT], vec![("ANTH-4", 2)]),
+        (vec![HELLO, RESULT], vec![("ANTH-3", 2), ("ANTH-4", 2)]),
         (vec![HELLO, USE, RESULT, USE, RESULT], vec![("ALL-4", 4)]),
         (vec![r#"{"role":"user","content":""}"#], vec![("ANTH-6", 1)]),
         (
@@ -247,6 +262,17 @@ fn units_are_what_stays_or_goes_as_one() {
         [
             (UnitKind::User, 1, 1),
             (UnitKind::Step, 2, 1),
+            (UnitKind::User, 1, 2),
+        ]
+    );
+    assert_eq!(
+        kinds(
+            Format::Anthropic,
+            &[HELLO, USE, OTHER_USE, BOTH_RESULTS, HELLO]
+        ),
+        [
+            (UnitKind::User, 1, 1),
+            (UnitKind::Step, 3, 1),
             (UnitKind::User, 1, 2),
         ]
     );
