@@ -14,8 +14,6 @@ mod support;
 mod hostile;
 /// I1 to I9 of ARCHITECTURE.md, one by one.
 mod invariants;
-/// I9 once more, for spans and events.
-mod spans;
 /// What the sandbox promises beside faults: limits, cache, cancelling, quarantine.
 mod sandbox;
 /// The strategies that ship with baler, as guests.

@@ -1,4 +1,14 @@
-//! I9 for spans and events: whatever they record is caught here.
+//! I9 for spans and events: whatever they record is caught here. Alone in its process, because
+//! tracing remembers for all threads together what anybody wants to hear of.
+
+#![allow(
+    clippy::expect_used,
+    reason = "helpers of tests end the test where something is not as it should be"
+)]
+
+#[path = "end-to-end/support.rs"]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod support;
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -8,7 +18,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::support::{chat, host_with, read, share};
+use support::{chat, host_with, read, share};
 
 /// Keeps the name and every field of all spans and events.
 #[derive(Clone, Default)]
