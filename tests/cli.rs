@@ -825,7 +825,7 @@ fn json_holds_conversation_receipt_and_units() {
             .starts_with(&format!("{{\"conversation\":{},", plain.trim()))
     );
     let value: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    assert_eq!(value["receipt"]["outcome"]["outcome"], "compacted");
+    assert_eq!(value["receipt"]["outcome"], "compacted");
     let units = value["units"].as_array().expect("units");
     let after: u64 = units
         .iter()
@@ -1068,4 +1068,33 @@ fn a_long_strip_stays_short() {
         .ends(0)
         .says(&["mixed"]);
     assert!(ran.stderr.lines().count() < 80, "{}", ran.stderr);
+}
+
+#[test]
+fn a_receipt_never_takes_the_place_of_another_file() {
+    let bench = Bench::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("in.json");
+    fs::copy(example("fix-a-bug.openai.json"), &input).expect("copies");
+    let before = fs::read(&input).expect("reads");
+    let detour = folder.path().join(".").join("in.json");
+    let output = folder.path().join("out.json");
+    let (input, detour, output) = (
+        input.to_string_lossy(),
+        detour.to_string_lossy(),
+        output.to_string_lossy(),
+    );
+    for arguments in [
+        vec!["compact", &input, "--receipt", &detour],
+        vec!["compact", &input, "--output", &output, "--receipt", &output],
+    ] {
+        let ran = bench.run(&arguments).ends(2);
+        assert!(
+            ran.stderr.contains("in use for something else"),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(fs::read(&*input).expect("reads"), before);
+        assert!(!fs::exists(&*output).expect("looks"));
+    }
 }

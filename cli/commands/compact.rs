@@ -151,6 +151,12 @@ impl CompactCommand {
                 "`--receipt` takes a file; for a receipt on standard output, use `--json`"
             )));
         }
+        if let Some(other) = self.receipt_overwrites() {
+            return Err(Failure::wrong_use(anyhow!(
+                "`--receipt` names a file that is in use for something else, and would replace it: `{}`",
+                other.display()
+            )));
+        }
         if self.dry_run {
             return Ok(Files::default());
         }
@@ -158,6 +164,23 @@ impl CompactCommand {
             output: self.output().map(WholeFile::create).transpose()?,
             receipt: self.receipt.as_deref().map(WholeFile::create).transpose()?,
         })
+    }
+
+    /// The file of another purpose that the receipt would take the place of.
+    fn receipt_overwrites(&self) -> Option<&Path> {
+        let receipt = place(self.receipt.as_deref()?)?;
+        let config = self
+            .config
+            .as_deref()
+            .and_then(|config| config.strip_prefix('@'));
+        self.conversation
+            .file
+            .as_deref()
+            .into_iter()
+            .chain(self.output())
+            .chain(self.strategies.iter().map(Path::new))
+            .chain(config.map(Path::new))
+            .find(|other| place(other).is_some_and(|other| other == receipt))
     }
 
     fn nowhere(&self) -> anyhow::Result<Option<tempfile::TempDir>> {
@@ -226,6 +249,15 @@ impl CompactCommand {
             Ok(())
         }
     }
+}
+
+/// Where a file is, or would be if it were there, whatever way its path takes.
+fn place(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    })
 }
 
 fn exit_of(compaction: &Compaction) -> Exit {

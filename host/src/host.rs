@@ -217,7 +217,8 @@ impl Host {
         Ok(Strategy::guest(name, guest, Limits::default()))
     }
 
-    /// Gives a strategy its config, after a check against the schema that it declares.
+    /// Gives a strategy its config, after a check against the schema that it declares and by
+    /// the strategy itself.
     ///
     /// # Errors
     /// The config is wrong, with the places and what is allowed there; or the strategy could
@@ -240,6 +241,15 @@ impl Host {
             }
         };
         config::check(strategy.name(), config, &schema)?;
+        if !strategy.is_native()
+            && let Err(IntrospectError::Declared(words)) =
+                self.introspect(&strategy, Some(config)).await
+        {
+            return Err(ConfigError::Invalid {
+                strategy: strategy.name().to_owned(),
+                problems: vec![words],
+            });
+        }
         Ok(strategy.with_checked_config(config))
     }
 

@@ -15,7 +15,8 @@ use crate::sandbox::{LogLevel, Permission};
 pub struct Receipt {
     /// Version of this form: `1`.
     pub receipt: u32,
-    /// What came of it.
+    /// What came of it: `outcome`, and where the conversation is unchanged, `why`.
+    #[serde(flatten)]
     pub outcome: Outcome,
     /// The strategy whose result it is; none where the conversation is unchanged.
     pub strategy: Option<String>,

@@ -277,6 +277,13 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
                 Content::Media(media(&kind, &members, &place))
             }
             ("", _) => return Err("a part of `content` has no `type`".to_owned()),
+            // As an unknown part it would be kept or dropped without its partner.
+            ("tool_use" | "tool_result", _) => {
+                return Err(format!(
+                    "a `{kind}` block belongs to Anthropic Messages, and other messages are OpenAI Chat; \
+                     for Anthropic put the system prompt in `system`, outside of the messages"
+                ));
+            }
             _ => {
                 message.opaque = true;
                 Content::Opaque(printable(&kind))
