@@ -3,7 +3,7 @@
 //! Data model and rules: docs/wire-formats.md, section "Anthropic Messages".
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
@@ -11,7 +11,7 @@ use super::body::{Body, Raw, without_position};
 use super::json::{self, Members, Place};
 use super::openai_chat::printable;
 use super::rules::Findings;
-use super::{Overhead, ReadError, Rule, ToolDefinition, Violation, WireFormat};
+use super::{Overhead, Rule, ToolDefinition, Violation, WireFormat};
 use crate::conversation::message::{Call, Content, Media, Message, Output, Part, Role};
 
 pub(super) struct Anthropic;
@@ -53,22 +53,8 @@ pub(super) fn looks_like(body: &Body<'_>) -> bool {
 }
 
 impl WireFormat for Anthropic {
-    fn messages(&self, body: &Body<'_>) -> Result<Vec<Message>, ReadError> {
-        let mut names: HashMap<String, String> = HashMap::new();
-        body.messages
-            .iter()
-            .enumerate()
-            .map(|(index, raw)| {
-                let message = read(body, raw, &names).map_err(|what| ReadError::Message {
-                    number: index + 1,
-                    what,
-                })?;
-                for call in message.calls() {
-                    names.insert(call.id.clone(), call.name.clone());
-                }
-                Ok(message)
-            })
-            .collect()
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+        read(body, raw)
     }
 
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
@@ -213,11 +199,7 @@ fn check_calls(found: &mut Findings, turn: &[Message], after: &[Message], at: us
     }
 }
 
-fn read(
-    body: &Body<'_>,
-    raw: &Raw<'_>,
-    names: &HashMap<String, String>,
-) -> Result<Message, String> {
+fn read(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
     let members = &raw.members;
     let role = match members.text("role").as_deref() {
         Some("user") => Role::User,
@@ -257,7 +239,7 @@ fn read(
         let block: Members<'_> = serde_json::from_str(raw.get())
             .map_err(|error| format!("a block of `content`: {}", without_position(&error)))?;
         let place = body.place(raw);
-        let content = read_block(body, &block, &place, names)?;
+        let content = read_block(body, &block, &place)?;
         message.opaque |= matches!(content, Content::Opaque(_))
             || (matches!(content, Content::Thinking(_)) && block.get("signature").is_some());
         message.parts.push(Part { content, place });
@@ -265,12 +247,7 @@ fn read(
     Ok(message)
 }
 
-fn read_block(
-    body: &Body<'_>,
-    block: &Members<'_>,
-    place: &Place,
-    names: &HashMap<String, String>,
-) -> Result<Content, String> {
+fn read_block(body: &Body<'_>, block: &Members<'_>, place: &Place) -> Result<Content, String> {
     let kind = block.text("type").unwrap_or_default();
     Ok(match &*kind {
         "text" => match block
@@ -303,25 +280,21 @@ fn read_block(
             name: block.text("name").unwrap_or_default().into_owned(),
             arguments: block.get("input").map(|raw| body.place(raw)),
         }),
-        "tool_result" => Content::Output(read_output(body, block, names)?),
+        "tool_result" => Content::Output(read_output(body, block)?),
         "image" | "document" => Content::Media(media(&kind, block, place)),
         "" => return Err("a block of `content` has no `type`".to_owned()),
         other => Content::Opaque(printable(other)),
     })
 }
 
-fn read_output(
-    body: &Body<'_>,
-    block: &Members<'_>,
-    names: &HashMap<String, String>,
-) -> Result<Output, String> {
+fn read_output(body: &Body<'_>, block: &Members<'_>) -> Result<Output, String> {
     let call_id = block
         .text("tool_use_id")
         .ok_or_else(|| "a `tool_result` block has no `tool_use_id`".to_owned())?
         .into_owned();
     let content = block.present("content");
     let mut output = Output {
-        name: names.get(&call_id).cloned().unwrap_or_default(),
+        name: String::new(),
         call_id,
         failed: false,
         texts: Vec::new(),

@@ -12,6 +12,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,7 +20,8 @@ pub(crate) use body::{Body, Frame};
 pub(crate) use edit::{Replacement, joined, new_text, replace};
 pub use rules::{Rule, Violation};
 
-use crate::conversation::message::{Message, Role};
+use crate::conversation::message::{Content, Message, Role};
+use body::Raw;
 use json::Place;
 
 /// A provider's wire format.
@@ -46,8 +48,36 @@ pub enum Format {
 
 /// What baler needs to know of a format.
 pub(crate) trait WireFormat: Sync {
-    /// Reads the messages of a body.
-    fn messages(&self, body: &Body<'_>) -> Result<Vec<Message>, ReadError>;
+    /// Reads one message of a body, or says what is wrong with it.
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>;
+
+    /// Reads the messages of a body. Outputs that do not name their tool get the name of the
+    /// call that they answer.
+    fn messages(&self, body: &Body<'_>) -> Result<Vec<Message>, ReadError> {
+        let mut names: HashMap<String, String> = HashMap::new();
+        body.messages
+            .iter()
+            .enumerate()
+            .map(|(index, raw)| {
+                let mut message = self.message(body, raw).map_err(|what| ReadError::Message {
+                    number: index + 1,
+                    what,
+                })?;
+                for call in message.calls() {
+                    names.insert(call.id.clone(), call.name.clone());
+                }
+                for part in &mut message.parts {
+                    if let Content::Output(output) = &mut part.content
+                        && output.name.is_empty()
+                        && let Some(name) = names.get(&output.call_id)
+                    {
+                        output.name.clone_from(name);
+                    }
+                }
+                Ok(message)
+            })
+            .collect()
+    }
 
     /// Divides messages into units: the number of messages of each, in order.
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize>;

@@ -3,14 +3,13 @@
 //! Data model and rules: docs/wire-formats.md, section "OpenAI Chat Completions".
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
 use super::body::{Body, Raw, without_position};
 use super::json::{self, Members, Place};
 use super::rules::Findings;
-use super::{Overhead, ReadError, Rule, ToolDefinition, Violation, WireFormat};
+use super::{Overhead, Rule, ToolDefinition, Violation, WireFormat};
 use crate::conversation::message::{Call, Content, Media, Message, Output, Part, Role};
 
 pub(super) struct OpenAiChat;
@@ -27,30 +26,8 @@ pub(super) fn looks_like(body: &Body<'_>) -> bool {
 }
 
 impl WireFormat for OpenAiChat {
-    fn messages(&self, body: &Body<'_>) -> Result<Vec<Message>, ReadError> {
-        let mut names: HashMap<String, String> = HashMap::new();
-        body.messages
-            .iter()
-            .enumerate()
-            .map(|(index, raw)| {
-                let mut message = read(body, raw).map_err(|what| ReadError::Message {
-                    number: index + 1,
-                    what,
-                })?;
-                for call in message.calls() {
-                    names.insert(call.id.clone(), call.name.clone());
-                }
-                for part in &mut message.parts {
-                    if let Content::Output(output) = &mut part.content
-                        && output.name.is_empty()
-                        && let Some(name) = names.get(&output.call_id)
-                    {
-                        output.name.clone_from(name);
-                    }
-                }
-                Ok(message)
-            })
-            .collect()
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+        read(body, raw)
     }
 
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
