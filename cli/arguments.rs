@@ -15,7 +15,7 @@ pub(crate) struct ConversationArguments {
     #[arg(value_name = "FILE", help_heading = "Conversation")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Wire format of the conversation: auto, openai-chat, anthropic
+    /// Wire format of the conversation: auto, openai-chat, openai-responses, anthropic, gemini
     #[arg(
         long,
         value_name = "FORMAT",

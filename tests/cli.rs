@@ -274,14 +274,9 @@ fn input_that_cannot_be_read_is_told_by_what_it_is() {
             "neither an object nor a list",
         ),
         (
-            "Responses",
-            br#"{"model":"m","input":[{"role":"user","content":"x"}]}"#,
-            "looks like an OpenAI Responses request",
-        ),
-        (
-            "Gemini",
-            br#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#,
-            "looks like a Gemini request",
+            "a request without a conversation",
+            br#"{"model":"m","prompt":"x"}"#,
+            "holds no conversation: give a request body",
         ),
         (
             "a response",
@@ -418,8 +413,8 @@ fn wrong_use_is_told_before_anything_is_read() {
             "a strategy can have 4GiB at most",
         ),
         (
-            &["compact", "--format", "gemini"],
-            "known formats: auto, openai-chat, anthropic",
+            &["compact", "--format", "gemni"],
+            "known formats: auto, openai-chat, openai-responses, anthropic, gemini",
         ),
         (
             &["compact", "--tokenizer", "gpt9"],

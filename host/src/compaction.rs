@@ -282,7 +282,10 @@ fn whole_chain(chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
 
 fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     let conversation = &situation.conversation;
-    if !conversation.violations().is_empty() {
+    if conversation.envelope().continues {
+        return Some(Unchanged::StoredByProvider);
+    }
+    if conversation.is_broken() {
         return Some(Unchanged::InvalidInput);
     }
     if over(conversation, situation, situation.budget).is_none() {
@@ -293,29 +296,26 @@ fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
 
 /// What of `conversation` is over its limits, if anything.
 fn over(conversation: &Conversation, situation: &Situation, tokens: u32) -> Option<Fault> {
-    let request = &situation.request;
     let media = u64::from(conversation.media());
     [
         (
             Quantity::Tokens,
             u64::from(conversation.tokens()),
-            Some(u64::from(tokens)),
+            u64::from(tokens),
         ),
         (
             Quantity::Bytes,
-            conversation.document().len() as u64,
-            request.max_bytes.map(|limit| limit as u64),
+            conversation.bytes() as u64,
+            situation.max_bytes as u64,
         ),
-        (Quantity::Media, media, request.max_media.map(u64::from)),
+        (Quantity::Media, media, u64::from(situation.max_media)),
     ]
     .into_iter()
-    .find_map(|(what, result, limit)| {
-        let limit = limit.filter(|limit| result > *limit)?;
-        Some(Fault::OverBudget {
-            what,
-            result,
-            limit,
-        })
+    .find(|(_, result, limit)| result > limit)
+    .map(|(what, result, limit)| Fault::OverBudget {
+        what,
+        result,
+        limit,
     })
 }
 
@@ -346,7 +346,7 @@ pub(crate) fn accept(
         .map_err(|_| Fault::InvalidResult {
             rule: crate::formats::Rule::All1,
         })?;
-    if let Some(violation) = after.violations().first() {
+    if let Some(violation) = after.broken().next() {
         return Err(Fault::InvalidResult {
             rule: violation.rule,
         });
@@ -458,8 +458,8 @@ impl Record<'_> {
                 below_floor: situation.budget < situation.floor,
             },
             bytes: BeforeAfter {
-                before: before.document().len(),
-                after: after.document().len(),
+                before: before.bytes(),
+                after: after.bytes(),
             },
             messages: BeforeAfter {
                 before: before.all_messages().len(),

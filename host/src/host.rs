@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::archive::Archive;
 use crate::config::{self, ConfigError};
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Reader};
 use crate::fault::{Fault, HostError};
 use crate::formats::{Format, ReadError};
 use crate::limits::{EngineLimits, Limits};
@@ -176,15 +176,17 @@ impl Host {
     /// It is no conversation in a known format. One that breaks a rule of its format is read
     /// all the same: see [`Conversation::violations`].
     pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
-        Conversation::read(
-            document.into(),
-            self.format,
-            |model| match &self.tokenizer {
+        Reader {
+            format: self.format,
+            tokenizer: &|model| match &self.tokenizer {
                 Some(tokenizer) => tokenizer.clone(),
                 None => self.tokenizers.for_model(model),
             },
-            &self.key,
-        )
+            key: &self.key,
+            reported: None,
+            progress: None,
+        }
+        .read(document.into())
     }
 
     /// Reads a document that may not even be text.

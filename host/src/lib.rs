@@ -58,7 +58,7 @@ pub use compaction::Compaction;
 pub use config::ConfigError;
 pub use conversation::{Conversation, Role, Traits, Unit, UnitKind};
 pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap};
-pub use formats::{Format, ReadError, Rule, Violation};
+pub use formats::{Format, ProviderLimits, ReadError, Rule, Violation};
 pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
 pub use limits::{EngineLimits, Limits};
 pub use marks::SecretKey;

@@ -92,6 +92,8 @@ pub enum Unchanged {
     AtFloor,
     /// It broke a rule of its format when it came in.
     InvalidInput,
+    /// It goes on from what the provider stored, so that the document shows only a part of it.
+    StoredByProvider,
     /// The strategy says that nothing should be done.
     StrategyDeclined,
     /// The strategy reported a failure, and the compaction can wait.
@@ -108,6 +110,9 @@ impl Unchanged {
             Self::WithinBudget => "it is within its budget",
             Self::AtFloor => "all of it has to stay",
             Self::InvalidInput => "it breaks a rule of its format",
+            Self::StoredByProvider => {
+                "it goes on from what the provider stored (`previous_response_id` or `conversation`), which baler cannot see"
+            }
             Self::StrategyDeclined => "the strategy says that nothing should be done",
             Self::StrategyFailed => "the strategy reported a failure, and the compaction can wait",
             Self::NoProgress => "nothing that was tried made it smaller",

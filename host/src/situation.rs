@@ -118,9 +118,10 @@ pub struct Request {
     pub context_window: u32,
     /// Leading units that the provider is believed to hold in its cache.
     pub cached_units: u32,
-    /// The most bytes that the result may have.
+    /// The most bytes that the result may have. Default: what the provider takes.
     pub max_bytes: Option<usize>,
-    /// The most pictures, documents and the like that the result may have.
+    /// The most pictures, documents and the like that the result may have. Default: what the
+    /// provider takes.
     pub max_media: Option<u32>,
     /// JSON for the strategy: turns left, memory, data …
     pub context: String,
@@ -166,6 +167,10 @@ pub(crate) struct Situation {
     pub(crate) budget: u32,
     /// Tokens of the smallest result that there can be.
     pub(crate) floor: u32,
+    /// The most bytes that the result may have.
+    pub(crate) max_bytes: usize,
+    /// The most pictures, documents and the like that the result may have.
+    pub(crate) max_media: u32,
     /// Tokens that a mark and a message add to an inserted text.
     pub(crate) insertion_overhead: u32,
     /// Tokens of the host's own note where a result may not begin with a step; else 0.
@@ -193,23 +198,15 @@ impl Situation {
             .zip(&standing)
             .filter(|(unit, standing)| standing.protected && unit.kind != UnitKind::Instructions)
             .fold(overhead, |sum, (unit, _)| sum.saturating_add(unit.tokens));
-        let first = standing.iter().position(|standing| standing.protected);
-        let needs_start = first.is_none_or(|first| units[first].kind == UnitKind::Step);
         let marks = conversation.mark_tokens();
-        let floor = if needs_start {
-            protected.saturating_add(marks.opening_note)
-        } else {
-            protected
-        };
-        let budget = match request.budget {
-            Budget::Tokens(tokens) => tokens,
-            Budget::Share(share) => {
-                let rest = f64::from(conversation.tokens().saturating_sub(overhead));
-                // Rounded down, so that a share never gives more than it says; casts saturate.
-                overhead.saturating_add((rest * share) as u32)
-            }
-        };
+        let kept: Vec<bool> = standing.iter().map(|standing| standing.protected).collect();
+        let notes = notes(conversation, &kept);
+        let floor = protected.saturating_add(notes.saturating_mul(marks.opening_note));
+        let budget = conversation.tokens_of(request.budget);
+        let limits = conversation.format().limits();
         Self {
+            max_bytes: request.max_bytes.unwrap_or(limits.body_bytes),
+            max_media: request.max_media.unwrap_or(limits.pictures),
             insertion_overhead: marks.insertion,
             conversation: conversation.clone(),
             request: request.clone(),
@@ -238,11 +235,11 @@ impl Situation {
             .is_some_and(|standing| standing.protected)
     }
 
-    /// The most bytes that the units of the result may have, as far as bytes are limited.
-    pub(crate) fn max_bytes_of_units(&self) -> Option<usize> {
+    /// The most bytes that the units of the result may have.
+    pub(crate) fn max_bytes_of_units(&self) -> usize {
         let units: usize = self.units().iter().map(|unit| unit.bytes).sum();
-        let around = self.conversation.document().len().saturating_sub(units);
-        Some(self.request.max_bytes?.saturating_sub(around))
+        let around = self.conversation.bytes().saturating_sub(units);
+        self.max_bytes.saturating_sub(around)
     }
 
     /// What has to be reached: the budget, or the floor where the budget is below that.
@@ -251,10 +248,41 @@ impl Situation {
     }
 }
 
+/// How many notes of the host's own a result of these units would need.
+pub(crate) fn notes(conversation: &Conversation, kept: &[bool]) -> u32 {
+    let mut before = None;
+    let mut notes = 0;
+    for (unit, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
+        notes += u32::from(conversation.needs_note(before, unit));
+        before = Some(unit);
+    }
+    if before.is_none() && conversation.format().wire().alternates() {
+        notes += 1;
+    }
+    notes
+}
+
+impl Conversation {
+    /// Tokens that a budget means here.
+    pub(crate) fn tokens_of(&self, budget: Budget) -> u32 {
+        match budget {
+            Budget::Tokens(tokens) => tokens,
+            Budget::Share(share) => {
+                let overhead = self.overhead();
+                let rest = f64::from(self.tokens().saturating_sub(overhead));
+                // Rounded down, so that a share never gives more than it says; casts saturate.
+                overhead.saturating_add((rest * share) as u32)
+            }
+        }
+    }
+}
+
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let units = conversation.units();
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
     let newest_user = units.iter().rposition(|unit| unit.traits.user_text);
+    // The provider takes it for all that came before, and nothing else says what that was.
+    let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
     units
         .iter()
         .enumerate()
@@ -273,8 +301,9 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                 protected: pinned
                     || live
                     || unit.traits.pending
-                    || unit.kind == UnitKind::Instructions
-                    || newest_user == Some(index),
+                    || unit.traits.instructions
+                    || newest_user == Some(index)
+                    || provider_summary == Some(index),
             }
         })
         .collect()

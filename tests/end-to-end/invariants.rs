@@ -89,7 +89,7 @@ async fn i1_an_invalid_conversation_comes_back_unchanged_with_its_violations() {
         .collect();
     assert_eq!(
         violations,
-        ["message 2: a tool message answers no call directly before it (CHAT-1)"]
+        ["message 2: a tool message answers no call of the assistant message before it (CHAT-1)"]
     );
 }
 

@@ -1,7 +1,9 @@
 //! Messages and their parts: what stands where in the document.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
+use super::Document;
 use crate::formats::json::{self, Place};
 
 /// Who speaks, in the words of the wire formats.
@@ -31,6 +33,12 @@ pub(crate) struct Message {
     pub(crate) content: Option<Place>,
     /// Holds a signed, encrypted or unknown part: it may stay or go, never change.
     pub(crate) opaque: bool,
+    /// The provider's id of the item, in a format whose items have one.
+    pub(crate) id: Option<String>,
+    /// Number of marks for the provider's cache in it.
+    pub(crate) cache_marks: u32,
+    /// Has a list for calls, and nothing in it.
+    pub(crate) has_empty_calls: bool,
 }
 
 /// A part of a message.
@@ -49,8 +57,39 @@ pub(crate) enum Content {
     Call(Call),
     Output(Output),
     Media(Media),
-    /// The format's name of a part that is not read.
-    Opaque(String),
+    /// A part that is not read.
+    Opaque(Opaque),
+}
+
+/// A part that is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Opaque {
+    /// The format's name of it.
+    pub(crate) kind: String,
+    pub(crate) link: Link,
+}
+
+/// How a part that is not read hangs together with another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// It does not.
+    None,
+    /// Something with this id answers it.
+    Opens(String),
+    /// It answers what has this id.
+    Closes(String),
+}
+
+impl Opaque {
+    pub(crate) fn new(kind: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            link: Link::None,
+        }
+    }
+
+    /// The name of what a provider's own compaction leaves behind.
+    pub(crate) const COMPACTION: &str = "compaction";
 }
 
 /// A tool call.
@@ -60,6 +99,8 @@ pub(crate) struct Call {
     pub(crate) name: String,
     /// A JSON string that holds JSON, or the JSON value itself.
     pub(crate) arguments: Option<Place>,
+    /// Its output may come later, with other messages between.
+    pub(crate) detached: bool,
 }
 
 /// A tool output.
@@ -83,10 +124,18 @@ pub(crate) struct Media {
     pub(crate) kind: String,
     pub(crate) name: Option<String>,
     pub(crate) bytes: u32,
+    /// The data, where the document holds it: base64, or a URL with it.
+    pub(crate) data: Option<Place>,
+}
+
+impl Media {
+    pub(crate) fn is_picture(&self) -> bool {
+        self.kind.contains("image")
+    }
 }
 
 /// The text of a raw JSON string, or raw JSON as it stands.
-pub(crate) fn text_at<'a>(document: &'a str, place: &Place) -> Cow<'a, str> {
+pub(crate) fn text_at<'a>(document: &'a Document, place: &Place) -> Cow<'a, str> {
     let raw = document.get(place.clone()).unwrap_or_default();
     if json::is_text(raw) {
         json::decode(raw)
@@ -97,7 +146,7 @@ pub(crate) fn text_at<'a>(document: &'a str, place: &Place) -> Cow<'a, str> {
 
 impl Output {
     /// The texts, joined by line breaks.
-    pub(crate) fn text<'a>(&self, document: &'a str) -> Cow<'a, str> {
+    pub(crate) fn text<'a>(&self, document: &'a Document) -> Cow<'a, str> {
         match self.texts.as_slice() {
             [one] => text_at(document, one),
             many => Cow::Owned(
@@ -111,6 +160,21 @@ impl Output {
 }
 
 impl Message {
+    /// A message without parts.
+    pub(crate) fn new(role: Role, place: Place) -> Self {
+        Self {
+            role,
+            name: None,
+            parts: Vec::new(),
+            place,
+            content: None,
+            opaque: false,
+            id: None,
+            cache_marks: 0,
+            has_empty_calls: false,
+        }
+    }
+
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
         self.parts.iter().filter_map(|part| match &part.content {
             Content::Call(call) => Some(call),
@@ -126,17 +190,48 @@ impl Message {
     }
 }
 
+impl Message {
+    /// Pictures, documents and the like, those in outputs included.
+    pub(crate) fn media(&self) -> impl Iterator<Item = &Media> {
+        self.parts.iter().flat_map(|part| {
+            let (own, inner) = match &part.content {
+                Content::Media(media) => (Some(media), [].as_slice()),
+                Content::Output(output) => (None, output.others.as_slice()),
+                _ => (None, [].as_slice()),
+            };
+            own.into_iter().chain(inner.iter().map(|(_, media)| media))
+        })
+    }
+
+    /// Parts that are not read.
+    pub(crate) fn opaques(&self) -> impl Iterator<Item = &Opaque> {
+        self.parts.iter().filter_map(|part| match &part.content {
+            Content::Opaque(opaque) => Some(opaque),
+            _ => None,
+        })
+    }
+
+    /// Whether a provider's own compaction stands in it.
+    pub(crate) fn has_compaction(&self) -> bool {
+        self.opaques()
+            .any(|opaque| opaque.kind == Opaque::COMPACTION)
+    }
+}
+
 impl Output {
-    /// Whether an output without a flag for it tells of a failure: it begins like one. Only
-    /// its beginning is read, so that a long output costs nothing.
-    pub(crate) fn reports_failure(&self, document: &str) -> bool {
-        let Some(raw) = self
-            .texts
-            .first()
-            .and_then(|place| document.get(place.clone()))
-        else {
-            return false;
-        };
+    /// It answers the call with this id and name.
+    pub(crate) fn answer(&mut self, id: &str, name: &str) {
+        if self.call_id != id {
+            id.clone_into(&mut self.call_id);
+        }
+        if self.name.is_empty() {
+            name.clone_into(&mut self.name);
+        }
+    }
+
+    /// Whether a text that begins like this, as raw JSON, tells of a failure. For outputs
+    /// without a flag for it. Only the beginning is read, so that a long output costs nothing.
+    pub(crate) fn begins_like_a_failure(raw: &str) -> bool {
         let start = raw.trim_start_matches(['"', ' ']);
         [
             "error",
@@ -153,5 +248,64 @@ impl Output {
                 .get(..sign.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(sign))
         })
+    }
+}
+
+/// The calls of `messages` without an output among them, and the outputs without a call. They
+/// belong together by id; those without an id by name and order.
+pub(crate) struct Pairing<'a> {
+    pub(crate) unanswered: Vec<&'a Call>,
+    pub(crate) orphans: Vec<&'a Output>,
+}
+
+impl<'a> Pairing<'a> {
+    pub(crate) fn of(messages: impl IntoIterator<Item = &'a Message> + Clone) -> Self {
+        let mut by_id: HashMap<&str, u32> = HashMap::new();
+        let mut by_name: HashMap<&str, u32> = HashMap::new();
+        let outputs: Vec<&Output> = messages
+            .clone()
+            .into_iter()
+            .flat_map(Message::outputs)
+            .collect();
+        for output in &outputs {
+            if output.call_id.is_empty() {
+                *by_name.entry(&output.name).or_default() += 1;
+            } else {
+                *by_id.entry(&output.call_id).or_default() += 1;
+            }
+        }
+        let mut called: HashMap<&str, u32> = HashMap::new();
+        let mut unanswered = Vec::new();
+        for call in messages.into_iter().flat_map(Message::calls) {
+            if !call.id.is_empty() && by_id.contains_key(call.id.as_str()) {
+                *called.entry(&call.id).or_default() += 1;
+            } else if let Some(left) = by_name
+                .get_mut(call.name.as_str())
+                .filter(|left| **left > 0)
+            {
+                *left -= 1;
+            } else {
+                unanswered.push(call);
+            }
+        }
+        let orphans = outputs
+            .into_iter()
+            .filter(|output| {
+                if output.call_id.is_empty() {
+                    // What is left over of a name; which of them is the same to everybody.
+                    by_name
+                        .get_mut(output.name.as_str())
+                        .filter(|left| **left > 0)
+                        .map(|left| *left -= 1)
+                        .is_some()
+                } else {
+                    !called.contains_key(output.call_id.as_str())
+                }
+            })
+            .collect();
+        Self {
+            unanswered,
+            orphans,
+        }
     }
 }

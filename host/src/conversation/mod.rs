@@ -1,44 +1,70 @@
-//! A conversation: read, divided into units, counted.
+//! A conversation: read, divided into units, counted; and growing.
 
+mod anchor;
+mod document;
+mod grow;
 pub(crate) mod message;
+mod read;
 mod unit;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use anchor::Reported;
+pub(crate) use document::Document;
 pub use message::Role;
+pub(crate) use read::Reader;
 pub use unit::{Traits, Unit, UnitKind};
 
-use crate::formats::{Body, Format, Frame, Overhead, ReadError, ToolDefinition, Violation};
+use crate::formats::{Envelope, Format, Frame, ToolDefinition, View, Violation, violations};
 use crate::marks::{self, Opened, Purpose, SecretKey};
 use crate::tokens::{Counts, PER_MESSAGE, Tokenizer};
 use message::{Content, Message, Part, text_at};
 
-/// The messages of one agent in one provider's wire format, read but unchanged.
+/// The messages of one agent in one provider's wire format.
 ///
-/// Cheap to clone. Made by [`crate::Host::read`].
+/// Made by [`crate::Host::read`]; [`Conversation::append`] adds what comes later. A clone is a
+/// snapshot: it costs next to nothing, shares all there is, can be sent to another thread, and
+/// does not change when the original goes on.
 #[derive(Debug, Clone)]
 pub struct Conversation {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Inner {
-    document: Arc<str>,
+    document: Document,
     format: Format,
     tokenizer: Tokenizer,
     key: SecretKey,
     frame: Frame,
+    envelope: Envelope,
     messages: Vec<Message>,
     counts: Vec<Counts>,
     units: Vec<Unit>,
-    tools: Vec<ToolDefinition>,
-    /// Tokens of the system prompt outside of the messages, of tools, and of instructions.
-    overhead: u32,
-    tokens: u32,
+    totals: Totals,
+    /// Leading messages that the provider has seen as they are, if that is known.
+    sent: Option<usize>,
+    /// The whole document, once somebody asked for it after messages were appended.
+    written: OnceLock<Arc<str>>,
     violations: OnceLock<Vec<Violation>>,
     marks: OnceLock<MarkTokens>,
+}
+
+/// Sums over a conversation, kept up to date while it grows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    /// Tokens outside of the messages: system prompt, tools, and what was reported beyond what
+    /// the document shows.
+    fixed: u32,
+    /// Tokens of the units that are instructions.
+    instructions: u32,
+    /// Tokens of all units.
+    units: u32,
+    media: u32,
+    /// Bytes of the document.
+    bytes: usize,
 }
 
 /// What the host's own marks cost, in tokens of this conversation's tokenizer.
@@ -51,86 +77,17 @@ pub(crate) struct MarkTokens {
 }
 
 impl Conversation {
-    /// Reads `document`. Without a format it is detected; `tokenizer` gives the one for the
-    /// model that the body names, which may be empty.
-    pub(crate) fn read(
-        document: Arc<str>,
-        format: Option<Format>,
-        tokenizer: impl FnOnce(&str) -> Tokenizer,
-        key: &SecretKey,
-    ) -> Result<Self, ReadError> {
-        let body = Body::parse(&document)?;
-        let format = format.unwrap_or_else(|| Format::detect(&body));
-        let wire = format.wire();
-        let messages = wire.messages(&body)?;
-        let Overhead {
-            texts,
-            tools,
-            tool_list,
-        } = wire.overhead(&body);
-        let model = body
-            .member("model")
-            .map(|model| crate::formats::json::decode(model.get()))
-            .unwrap_or_default();
-        let tokenizer = tokenizer(&model);
-        let counts = tokenizer.count_messages(&document, &messages);
-        let fixed = texts
-            .iter()
-            .chain(&tool_list)
-            .map(|place| tokenizer.count(&text_at(&document, place)))
-            .fold(0u32, u32::saturating_add);
-        let reader = unit::Divider {
-            document: &document,
-            messages: &messages,
-            counts: &counts,
-            key,
-        };
-        let units = reader.units(&wire.unit_lengths(&messages));
-        let overhead = sum(units
-            .iter()
-            .filter(|unit| unit.kind == UnitKind::Instructions))
-        .saturating_add(fixed);
-        let tokens = sum(&units).saturating_add(fixed);
-        let frame = Frame::new(
-            Arc::clone(&document),
-            messages
-                .iter()
-                .map(|message| message.place.clone())
-                .collect(),
-        );
-        Ok(Self {
-            inner: Arc::new(Inner {
-                document,
-                format,
-                tokenizer,
-                key: key.clone(),
-                frame,
-                messages,
-                counts,
-                units,
-                tools,
-                overhead,
-                tokens,
-                violations: OnceLock::new(),
-                marks: OnceLock::new(),
-            }),
-        })
-    }
-
-    /// Reads `document` as this conversation was read: same format, tokenizer and key.
-    pub(crate) fn read_alike(&self, document: String) -> Result<Self, ReadError> {
-        Self::read(
-            document.into(),
-            Some(self.format()),
-            |_| self.tokenizer().clone(),
-            &self.inner.key,
-        )
-    }
-
-    /// The document that was read, byte for byte.
+    /// The document: as it was read, byte for byte, and with what was appended since.
     #[must_use]
     pub fn document(&self) -> &str {
-        &self.inner.document
+        let inner = &*self.inner;
+        if !inner.document.has_grown() {
+            return inner.document.read();
+        }
+        inner.written.get_or_init(|| {
+            let messages = inner.messages.iter().map(|message| self.raw(message));
+            inner.frame.write(messages).into()
+        })
     }
 
     /// The wire format.
@@ -154,30 +111,65 @@ impl Conversation {
     /// Tokens of the whole request.
     #[must_use]
     pub fn tokens(&self) -> u32 {
-        self.inner.tokens
+        self.inner
+            .totals
+            .units
+            .saturating_add(self.inner.totals.fixed)
     }
 
     /// Tokens that stay whatever is done: system prompt, tool definitions, and the units that
     /// are instructions.
     #[must_use]
     pub fn overhead(&self) -> u32 {
-        self.inner.overhead
+        self.inner
+            .totals
+            .instructions
+            .saturating_add(self.inner.totals.fixed)
+    }
+
+    /// Bytes of the document.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.inner.totals.bytes
     }
 
     /// Pictures, documents and the like.
     #[must_use]
     pub fn media(&self) -> u32 {
-        self.units().iter().map(|unit| unit.media).sum()
+        self.inner.totals.media
     }
 
     /// The rules of its format that the conversation breaks.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
-        self.inner.violations.get_or_init(|| {
-            self.format()
-                .wire()
-                .violations(&self.inner.document, &self.inner.messages)
+        let inner = &*self.inner;
+        inner.violations.get_or_init(|| {
+            let lengths: Vec<usize> = inner.units.iter().map(|unit| unit.messages).collect();
+            let wire = inner.format.wire();
+            violations(
+                wire.checks(),
+                &View {
+                    document: &inner.document,
+                    messages: &inner.messages,
+                    units: &lengths,
+                    envelope: &inner.envelope,
+                    limits: wire.limits(),
+                    bytes: inner.totals.bytes,
+                },
+            )
         })
+    }
+
+    /// Violations that make the request another one than its provider takes, whatever is left
+    /// out. What is merely too large, a compaction can mend.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = &Violation> {
+        self.violations()
+            .iter()
+            .filter(|violation| !violation.rule.is_about_size())
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken().next().is_some()
     }
 
     /// The raw messages of a unit, as they stand in the document. None past the last unit.
@@ -219,7 +211,16 @@ impl Conversation {
     }
 
     pub(crate) fn tools(&self) -> &[ToolDefinition] {
-        &self.inner.tools
+        &self.inner.envelope.tools
+    }
+
+    pub(crate) fn envelope(&self) -> &Envelope {
+        &self.inner.envelope
+    }
+
+    /// The text that places lie in.
+    pub(crate) fn source(&self) -> &Document {
+        &self.inner.document
     }
 
     pub(crate) fn frame(&self) -> &Frame {
@@ -238,13 +239,36 @@ impl Conversation {
                     "a-strategy-with-a-name-of-some-length",
                     "",
                 ),
-                opening_note: if self.format().wire().starts_with_user() {
+                opening_note: if self.format().wire().alternates() {
                     message(Purpose::Note, marks::HOST, marks::LEFT_OUT)
                 } else {
                     0
                 },
             }
         })
+    }
+
+    /// Whether the host has to put a note of its own in front of a unit, where the unit
+    /// `before` comes to stand directly before it, or none.
+    pub(crate) fn needs_note(&self, before: Option<usize>, unit: usize) -> bool {
+        if !self.format().wire().alternates() {
+            return false;
+        }
+        let first = self.messages(unit).first().map(|message| message.role);
+        match before {
+            None => {
+                let stands_first = self
+                    .messages(unit)
+                    .first()
+                    .is_some_and(Message::has_compaction);
+                first != Some(Role::User) && !stands_first
+            }
+            // Neighbours that came in as such are the provider's own business.
+            Some(before) => {
+                let last = self.messages(before).last().map(|message| message.role);
+                before + 1 != unit && first == Some(Role::Assistant) && last == first
+            }
+        }
     }
 
     pub(crate) fn key(&self) -> &SecretKey {
@@ -264,7 +288,7 @@ impl Conversation {
 
 /// The mark of a part, if it holds one that verifies. Looks at the first bytes first, so that
 /// it costs nothing where there is none.
-fn opened(document: &str, key: &SecretKey, part: &Part) -> Option<Opened> {
+fn opened(document: &Document, key: &SecretKey, part: &Part) -> Option<Opened> {
     let place = match &part.content {
         Content::Text(place) => place,
         Content::Output(output) => output.texts.first()?,
@@ -275,10 +299,4 @@ fn opened(document: &str, key: &SecretKey, part: &Part) -> Option<Opened> {
         return None;
     }
     marks::open(key, &text_at(document, place))
-}
-
-fn sum<'a>(units: impl IntoIterator<Item = &'a Unit>) -> u32 {
-    units
-        .into_iter()
-        .fold(0, |sum, unit| sum.saturating_add(unit.tokens))
 }

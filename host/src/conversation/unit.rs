@@ -1,7 +1,7 @@
 //! Units: the smallest runs of messages that stay or go as one.
 
-use super::message::{Content, Message, Role};
-use super::opened;
+use super::message::{Content, Link, Message, Opaque, Pairing, Role};
+use super::{Document, opened};
 use crate::marks::{Purpose, SecretKey};
 use crate::tokens::Counts;
 
@@ -15,7 +15,7 @@ pub enum UnitKind {
     User,
     /// One model response with all its tool calls and all their outputs, thinking included.
     Step,
-    /// A summary that an earlier compaction wrote and whose mark verified.
+    /// A summary that an earlier compaction wrote and whose mark verified, or a provider's own.
     Summary,
     /// Anything else.
     Other,
@@ -50,6 +50,10 @@ pub struct Traits {
     pub opaque: bool,
     /// Holds text of the user's own.
     pub user_text: bool,
+    /// Holds instructions.
+    pub instructions: bool,
+    /// Holds what a provider's own compaction left behind, which stands for all before it.
+    pub provider_summary: bool,
 }
 
 /// A run of messages that stays or goes as one.
@@ -73,17 +77,17 @@ pub struct Unit {
     pub traits: Traits,
 }
 
+/// Makes units of messages.
 pub(super) struct Divider<'a> {
-    pub(super) document: &'a str,
+    pub(super) document: &'a Document,
     pub(super) messages: &'a [Message],
     pub(super) counts: &'a [Counts],
     pub(super) key: &'a SecretKey,
 }
 
 impl Divider<'_> {
-    pub(super) fn units(&self, lengths: &[usize]) -> Vec<Unit> {
-        let mut turn = 0;
-        let mut at = 0;
+    /// Units of these lengths, the first of which begins at message `at` in turn `turn`.
+    pub(super) fn units(&self, lengths: &[usize], mut at: usize, mut turn: u32) -> Vec<Unit> {
         lengths
             .iter()
             .map(|&length| {
@@ -117,15 +121,7 @@ impl Divider<'_> {
                             None => traits.user_text |= message.role == Role::User,
                         }
                     }
-                    Content::Call(call) if last => {
-                        let answered = messages
-                            .iter()
-                            .flat_map(Message::outputs)
-                            .any(|output| output.call_id == call.id);
-                        traits.pending |= !answered;
-                    }
-                    Content::Call(_) => {}
-                    Content::Text(_) | Content::Opaque(_) => {}
+                    Content::Text(_) | Content::Call(_) | Content::Opaque(_) => {}
                 }
             }
             // A user message of pictures alone is the user's own as well.
@@ -138,6 +134,12 @@ impl Divider<'_> {
                     .any(|part| matches!(part.content, Content::Media(_)));
         }
         traits.media = media > 0;
+        traits.provider_summary = messages.iter().any(Message::has_compaction);
+        traits.instructions = messages
+            .iter()
+            .any(|message| matches!(message.role, Role::System | Role::Developer))
+            && purpose.is_none();
+        traits.pending = is_pending(messages, last);
         let kind = kind(messages, purpose);
         if kind == UnitKind::User {
             *turn += 1;
@@ -157,7 +159,38 @@ impl Divider<'_> {
     }
 }
 
+/// Whether something in a unit waits for an answer: a call or a request for approval in the
+/// last one, or a call whose output may come at any time.
+fn is_pending(messages: &[Message], last: bool) -> bool {
+    if !last {
+        let has_detached = messages
+            .iter()
+            .flat_map(Message::calls)
+            .any(|call| call.detached);
+        return has_detached
+            && Pairing::of(messages)
+                .unanswered
+                .iter()
+                .any(|call| call.detached);
+    }
+    let closed = |id: &str| {
+        messages
+            .iter()
+            .flat_map(Message::opaques)
+            .any(|opaque| matches!(&opaque.link, Link::Closes(closed) if closed == id))
+    };
+    let waits = |opaque: &Opaque| matches!(&opaque.link, Link::Opens(id) if !closed(id));
+    !Pairing::of(messages).unanswered.is_empty()
+        || messages.iter().flat_map(Message::opaques).any(waits)
+}
+
 fn kind(messages: &[Message], purpose: Option<Purpose>) -> UnitKind {
+    if let [only] = messages
+        && only.has_compaction()
+        && only.parts.len() == 1
+    {
+        return UnitKind::Summary;
+    }
     match (messages.first().map(|message| message.role), purpose) {
         (Some(Role::Assistant), _) => UnitKind::Step,
         (Some(_), Some(Purpose::Summary)) => UnitKind::Summary,

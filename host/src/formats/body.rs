@@ -1,98 +1,235 @@
 //! The request body around the messages, and where each message lies in it.
 
-use std::sync::Arc;
-
 use serde_json::value::RawValue;
 
-use super::ReadError;
 use super::json::{self, Members, Place};
+use super::{Format, ReadError};
 
 /// A document taken apart as far as all formats have in common.
 pub(crate) struct Body<'a> {
-    pub(crate) document: &'a str,
+    /// What was taken apart: a whole document, or one message that was appended to it.
+    text: &'a str,
+    /// Where that begins in the whole document.
+    offset: usize,
     /// The members of the request body; none for a bare list of messages.
-    pub(crate) envelope: Option<Members<'a>>,
+    envelope: Option<Members<'a>>,
+    /// Which member holds the messages.
+    pub(crate) list: List,
+    /// What lies between the brackets of the list; or the text that stands for it.
+    pub(crate) inside: Place,
     pub(crate) messages: Vec<Raw<'a>>,
+}
+
+/// The member of a request body that holds the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum List {
+    /// The document is the list.
+    Bare,
+    /// OpenAI Chat and Anthropic.
+    Messages,
+    /// OpenAI Responses.
+    Input,
+    /// Gemini.
+    Contents,
+}
+
+impl List {
+    const IN_BODIES: [Self; 3] = [Self::Messages, Self::Input, Self::Contents];
+
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::Bare => "",
+            Self::Messages => "messages",
+            Self::Input => "input",
+            Self::Contents => "contents",
+        }
+    }
 }
 
 /// One message, taken apart one level deep.
 pub(crate) struct Raw<'a> {
-    pub(crate) members: Members<'a>,
+    /// None for an `input` that is a text.
+    pub(crate) members: Option<Members<'a>>,
     pub(crate) place: Place,
 }
 
+impl<'a> Raw<'a> {
+    /// The member as text.
+    pub(crate) fn text(&self, key: &str) -> Option<std::borrow::Cow<'a, str>> {
+        self.members.as_ref()?.text(key)
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.members.as_ref()?.get(key)
+    }
+}
+
 impl<'a> Body<'a> {
-    /// Takes `document` apart.
-    pub(crate) fn parse(document: &'a str) -> Result<Self, ReadError> {
+    /// Takes `document` apart. Where the format is known, its messages are looked for in the
+    /// member in which that format has them.
+    pub(crate) fn parse(document: &'a str, format: Option<Format>) -> Result<Self, ReadError> {
         let trimmed = document.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
         match trimmed.chars().next() {
             None => Err(ReadError::Empty),
             Some('[') => {
-                let messages = raw_messages(document, trimmed)?;
-                Ok(Self {
-                    document,
-                    envelope: None,
-                    messages,
-                })
+                let raws = raw_list(document, trimmed)?;
+                Self::of_list(document, None, List::Bare, trimmed, raws)
             }
             Some('{') => {
                 let envelope: Members<'a> = serde_json::from_str(trimmed)
                     .map_err(|error| ReadError::json(document, trimmed, &error))?;
-                let Some(list) = envelope.get("messages") else {
-                    return Err(ReadError::NoMessages {
-                        hint: hint_for(&envelope),
-                    });
-                };
-                if !json::is_list(list.get()) {
+                let list = list_of(&envelope, format)?;
+                let raw = envelope.get(list.key()).map_or("", RawValue::get);
+                if list == List::Input && json::is_text(raw) {
+                    return Ok(Self::of_text(document, envelope, raw));
+                }
+                if !json::is_list(raw) {
                     return Err(ReadError::Shape {
-                        what: "`messages` is not a list".to_owned(),
+                        what: format!("`{}` is not a list", list.key()),
                     });
                 }
-                let messages = raw_messages(document, list.get())?;
-                Ok(Self {
-                    document,
-                    envelope: Some(envelope),
-                    messages,
-                })
+                let raws = raw_list(document, raw)?;
+                Self::of_list(document, Some(envelope), list, raw, raws)
             }
-            Some(_) => {
-                let error = serde_json::from_str::<&RawValue>(trimmed).err();
-                Err(match error {
-                    Some(error) => ReadError::json(document, trimmed, &error),
-                    None => ReadError::Shape {
-                        what: "the document is neither an object nor a list".to_owned(),
-                    },
-                })
-            }
+            Some(_) => Err(match serde_json::from_str::<&RawValue>(trimmed).err() {
+                Some(error) => ReadError::json(document, trimmed, &error),
+                None => ReadError::Shape {
+                    what: "the document is neither an object nor a list".to_owned(),
+                },
+            }),
         }
     }
 
-    /// A value of the request body.
+    /// Takes one message apart that begins at `offset` of a document.
+    pub(crate) fn piece(message: &'a str, offset: usize) -> Result<Self, ReadError> {
+        let members = serde_json::from_str(message).map_err(|error| ReadError::Shape {
+            what: format!(
+                "the message is not a JSON object: {}",
+                without_position(&error)
+            ),
+        })?;
+        Ok(Self {
+            text: message,
+            offset,
+            envelope: None,
+            list: List::Bare,
+            inside: offset..offset + message.len(),
+            messages: vec![Raw {
+                members: Some(members),
+                place: offset..offset + message.len(),
+            }],
+        })
+    }
+
+    fn of_list(
+        document: &'a str,
+        envelope: Option<Members<'a>>,
+        list: List,
+        raw: &'a str,
+        raws: Vec<&'a RawValue>,
+    ) -> Result<Self, ReadError> {
+        let messages = raws
+            .into_iter()
+            .enumerate()
+            .map(|(index, raw)| {
+                let members =
+                    serde_json::from_str(raw.get()).map_err(|error| ReadError::Message {
+                        number: index + 1,
+                        what: without_position(&error),
+                    })?;
+                Ok(Raw {
+                    members: Some(members),
+                    place: json::place_of(document, raw.get()),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        let whole = json::place_of(document, raw.trim_end());
+        Ok(Self {
+            text: document,
+            offset: 0,
+            envelope,
+            list,
+            inside: whole.start + 1..whole.end.saturating_sub(1),
+            messages,
+        })
+    }
+
+    fn of_text(document: &'a str, envelope: Members<'a>, text: &'a str) -> Self {
+        let place = json::place_of(document, text);
+        Self {
+            text: document,
+            offset: 0,
+            envelope: Some(envelope),
+            list: List::Input,
+            inside: place.clone(),
+            messages: vec![Raw {
+                members: None,
+                place,
+            }],
+        }
+    }
+
+    /// A value of the request body that is there and not null.
     pub(crate) fn member(&self, key: &str) -> Option<&'a RawValue> {
         self.envelope.as_ref()?.present(key)
     }
 
+    /// A text of the request body; empty where there is none.
+    pub(crate) fn text(&self, key: &str) -> std::borrow::Cow<'a, str> {
+        self.envelope
+            .as_ref()
+            .and_then(|envelope| envelope.text(key))
+            .unwrap_or_default()
+    }
+
+    /// Where a value lies in the document.
     pub(crate) fn place(&self, raw: &RawValue) -> Place {
-        json::place_of(self.document, raw.get())
+        let place = json::place_of(self.text, raw.get());
+        self.offset + place.start..self.offset + place.end
+    }
+
+    /// What lies at a place.
+    pub(crate) fn get(&self, place: &Place) -> &'a str {
+        place
+            .start
+            .checked_sub(self.offset)
+            .zip(place.end.checked_sub(self.offset))
+            .and_then(|(start, end)| self.text.get(start..end))
+            .unwrap_or_default()
     }
 }
 
-fn raw_messages<'a>(document: &'a str, list: &'a str) -> Result<Vec<Raw<'a>>, ReadError> {
-    let raws: Vec<&'a RawValue> =
-        serde_json::from_str(list).map_err(|error| ReadError::json(document, list, &error))?;
-    raws.into_iter()
-        .enumerate()
-        .map(|(index, raw)| {
-            let members = serde_json::from_str(raw.get()).map_err(|error| ReadError::Message {
-                number: index + 1,
-                what: without_position(&error),
-            })?;
-            Ok(Raw {
-                members,
-                place: json::place_of(document, raw.get()),
-            })
-        })
-        .collect()
+fn raw_list<'a>(document: &'a str, list: &'a str) -> Result<Vec<&'a RawValue>, ReadError> {
+    serde_json::from_str(list).map_err(|error| ReadError::json(document, list, &error))
+}
+
+/// Which member holds the messages.
+fn list_of(envelope: &Members<'_>, format: Option<Format>) -> Result<List, ReadError> {
+    let there = |list: &List| envelope.get(list.key()).is_some();
+    let found = List::IN_BODIES.into_iter().find(there);
+    let Some(format) = format else {
+        return found.ok_or_else(|| ReadError::NoMessages {
+            hint: hint_for(envelope).to_owned(),
+        });
+    };
+    let list = format.wire().list();
+    if there(&list) {
+        return Ok(list);
+    }
+    Err(ReadError::NoMessages {
+        hint: match found {
+            Some(other) => format!(
+                "a request of {format} has them in `{}`, and this one has `{}`; name another --format, or let it be found out",
+                list.key(),
+                other.key()
+            ),
+            None => hint_for(envelope).to_owned(),
+        },
+    })
 }
 
 /// serde_json counts lines and columns from the slice it was given, which is not the document.
@@ -104,88 +241,14 @@ pub(crate) fn without_position(error: &serde_json::Error) -> String {
     }
 }
 
-/// What a document without `messages` might be.
+/// What a document without messages might be.
 fn hint_for(envelope: &Members<'_>) -> &'static str {
-    if envelope.get("contents").is_some() {
-        "this looks like a Gemini request, which this version does not read"
-    } else if envelope.get("input").is_some() {
-        "this looks like an OpenAI Responses request, which this version does not read"
-    } else if envelope.get("choices").is_some() || envelope.get("stop_reason").is_some() {
+    let is_response = ["choices", "stop_reason", "output", "candidates"]
+        .iter()
+        .any(|key| envelope.get(key).is_some());
+    if is_response {
         "this looks like a response; give the request"
     } else {
-        "give a request body of OpenAI Chat Completions or Anthropic Messages, or its list of messages"
-    }
-}
-
-/// Where the list of messages lies in a document that was read before, and what stands
-/// between them: enough to write it again with other messages.
-#[derive(Debug, Clone)]
-pub(crate) struct Frame {
-    document: Arc<str>,
-    places: Vec<Place>,
-}
-
-impl Frame {
-    pub(crate) fn new(document: Arc<str>, places: Vec<Place>) -> Self {
-        Self { document, places }
-    }
-
-    /// The document with `messages` in the place of its own. The white space in front of the
-    /// first message is put in front of each, so that a pretty document stays one.
-    pub(crate) fn write<'m>(&self, messages: impl IntoIterator<Item = &'m str>) -> String {
-        let (Some(first), Some(last)) = (self.places.first(), self.places.last()) else {
-            return self.document.to_string();
-        };
-        let before = self.document.get(..first.start).unwrap_or_default();
-        let after = self.document.get(last.end..).unwrap_or_default();
-        let list = before.trim_end_matches([' ', '\t', '\r', '\n']);
-        let lead = &before[list.len()..];
-        let mut written = String::with_capacity(self.document.len());
-        written.push_str(list);
-        for (index, message) in messages.into_iter().enumerate() {
-            if index > 0 {
-                written.push(',');
-            }
-            written.push_str(lead);
-            written.push_str(message);
-        }
-        written.push_str(after);
-        written
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn frame(document: &str) -> (Frame, Vec<String>) {
-        let body = Body::parse(document).expect("reads");
-        let places: Vec<Place> = body.messages.iter().map(|raw| raw.place.clone()).collect();
-        let messages = places
-            .iter()
-            .map(|place| document[place.clone()].to_owned())
-            .collect();
-        (Frame::new(document.into(), places), messages)
-    }
-
-    #[test]
-    fn a_body_written_with_its_own_messages_is_the_same_body() {
-        for document in [
-            r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}],"x":1.0}"#,
-            "[\n  {\"role\": \"user\", \"content\": \"a\"},\n  {\"role\": \"user\", \"content\": \"b\"}\n]\n",
-        ] {
-            let (frame, messages) = frame(document);
-            assert_eq!(frame.write(messages.iter().map(String::as_str)), document);
-        }
-    }
-
-    #[test]
-    fn what_surrounds_the_messages_stays_byte_for_byte() {
-        let (frame, messages) =
-            frame("{ \"seed\": 1e0, \"messages\" : [ {\"role\":\"user\"} ] , \"z\":[1, 2] }");
-        assert_eq!(
-            frame.write([messages[0].as_str(), "{}"]),
-            "{ \"seed\": 1e0, \"messages\" : [ {\"role\":\"user\"}, {} ] , \"z\":[1, 2] }"
-        );
+        "give a request body (`messages`, `input` or `contents`), its list of messages, or the log of a session"
     }
 }

@@ -2,6 +2,7 @@
 
 use super::WireFormat;
 use super::json::{self, Place};
+use crate::conversation::Document;
 use crate::conversation::message::{Content, Message, Part};
 
 /// A change of a message: `with` in the place of `place`.
@@ -12,7 +13,7 @@ pub(crate) struct Replacement {
 }
 
 /// The JSON of what lies at `whole` with `replacements`, in order of place, made.
-pub(crate) fn replace(document: &str, whole: &Place, replacements: &[Replacement]) -> String {
+pub(crate) fn replace(document: &Document, whole: &Place, replacements: &[Replacement]) -> String {
     let mut written = String::with_capacity(whole.len());
     let mut at = whole.start;
     for Replacement { place, with } in replacements {
@@ -27,7 +28,7 @@ pub(crate) fn replace(document: &str, whole: &Place, replacements: &[Replacement
 /// What to replace so that `part` reads `text`; none where the part is no text or output.
 pub(crate) fn new_text(
     wire: &dyn WireFormat,
-    document: &str,
+    document: &Document,
     part: &Part,
     text: &str,
 ) -> Option<Replacement> {
@@ -37,21 +38,17 @@ pub(crate) fn new_text(
             with: json::encode(text),
         }),
         Content::Output(output) => {
+            let others: Vec<&str> = output
+                .others
+                .iter()
+                .filter_map(|(place, _)| document.get(place.clone()))
+                .collect();
             let place = output.content.clone()?;
-            let with = if output.others.is_empty() {
-                json::encode(text)
-            } else {
-                // Pictures and the like stay as they are, behind the new text.
-                let mut list = vec![wire.text_part(text)];
-                list.extend(
-                    output
-                        .others
-                        .iter()
-                        .filter_map(|(place, _)| Some(document.get(place.clone())?.to_owned())),
-                );
-                format!("[{}]", list.join(","))
-            };
-            Some(Replacement { place, with })
+            let old = document.get(place.clone())?;
+            Some(Replacement {
+                with: wire.output_content(old, &json::encode(text), &others),
+                place,
+            })
         }
         Content::Thinking(_) | Content::Call(_) | Content::Media(_) | Content::Opaque(_) => None,
     }
@@ -61,7 +58,7 @@ pub(crate) fn new_text(
 /// behind its own.
 pub(crate) fn joined(
     wire: &dyn WireFormat,
-    document: &str,
+    document: &Document,
     message: &Message,
     starts: &[String],
     ends: &[String],
@@ -69,11 +66,11 @@ pub(crate) fn joined(
     let place = message.content.clone()?;
     let raw = document.get(place.clone())?;
     let own = if json::is_text(raw) {
-        format!(r#"{{"type":"text","text":{raw}}}"#)
+        wire.text_part(raw)
     } else {
         raw.strip_prefix('[')?.strip_suffix(']')?.to_owned()
     };
-    let part = |text: &String| wire.text_part(text);
+    let part = |text: &String| wire.text_part(&json::encode(text));
     let parts: Vec<String> = starts
         .iter()
         .map(part)

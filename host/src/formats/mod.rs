@@ -5,9 +5,15 @@
 
 mod anthropic;
 mod body;
+mod detect;
 mod edit;
+mod frame;
+mod gemini;
 pub(crate) mod json;
+mod limits;
+mod media;
 mod openai_chat;
+mod openai_responses;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -16,13 +22,18 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-pub(crate) use body::{Body, Frame};
+pub(crate) use body::Body;
 pub(crate) use edit::{Replacement, joined, new_text, replace};
+pub(crate) use frame::Frame;
+pub use limits::ProviderLimits;
 pub use rules::{Rule, Violation};
+pub(crate) use rules::{View, violations};
 
+use crate::conversation::Unit;
 use crate::conversation::message::{Content, Message, Role};
-use body::Raw;
+use body::{List, Raw};
 use json::Place;
+use rules::Check;
 
 /// A provider's wire format.
 #[derive(
@@ -42,8 +53,13 @@ pub enum Format {
     /// OpenAI Chat Completions, and the many servers that speak it.
     #[serde(rename = "openai-chat")]
     OpenAiChat,
+    /// OpenAI Responses.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
     /// Anthropic Messages.
     Anthropic,
+    /// Gemini `generateContent`.
+    Gemini,
 }
 
 /// What baler needs to know of a format.
@@ -52,9 +68,9 @@ pub(crate) trait WireFormat: Sync {
     fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>;
 
     /// Reads the messages of a body. Outputs that do not name their tool get the name of the
-    /// call that they answer.
+    /// call that they answer, and those that name the item of the call get the call's id.
     fn messages(&self, body: &Body<'_>) -> Result<Vec<Message>, ReadError> {
-        let mut names: HashMap<String, String> = HashMap::new();
+        let mut calls: HashMap<String, (String, String)> = HashMap::new();
         body.messages
             .iter()
             .enumerate()
@@ -64,14 +80,15 @@ pub(crate) trait WireFormat: Sync {
                     what,
                 })?;
                 for call in message.calls() {
-                    names.insert(call.id.clone(), call.name.clone());
+                    let known = (call.id.clone(), call.name.clone());
+                    calls.extend(message.id.clone().map(|item| (item, known.clone())));
+                    calls.insert(call.id.clone(), known);
                 }
                 for part in &mut message.parts {
                     if let Content::Output(output) = &mut part.content
-                        && output.name.is_empty()
-                        && let Some(name) = names.get(&output.call_id)
+                        && let Some((id, name)) = calls.get(&output.call_id)
                     {
-                        output.name.clone_from(name);
+                        output.answer(id, name);
                     }
                 }
                 Ok(message)
@@ -79,24 +96,42 @@ pub(crate) trait WireFormat: Sync {
             .collect()
     }
 
-    /// Divides messages into units: the number of messages of each, in order.
+    /// The member of a request body that holds the messages.
+    fn list(&self) -> List {
+        List::Messages
+    }
+
+    /// Divides messages into units: the number of messages of each, in order. Decided from
+    /// left to right, so that messages from the start of a unit on are divided alike.
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize>;
 
-    /// The places of what every request carries beside its messages: system prompt, tools.
-    fn overhead(&self, body: &Body<'_>) -> Overhead;
+    /// The first unit that may be divided otherwise once `next` is appended.
+    fn reopens(&self, messages: &[Message], units: &[Unit], next: &Message) -> usize;
 
-    /// The rules of the format that `messages` break.
-    fn violations(&self, document: &str, messages: &[Message]) -> Vec<Violation>;
+    /// What every request carries beside its messages.
+    fn envelope(&self, body: &Body<'_>) -> Envelope;
 
-    /// Whether the first message has to be the user's.
-    fn starts_with_user(&self) -> bool;
+    /// The rules of the format.
+    fn checks(&self) -> &'static [Check];
+
+    /// What the provider takes in one request.
+    fn limits(&self) -> ProviderLimits;
+
+    /// Whether the first message has to be the user's, and the model's may not follow one
+    /// another where something between them was left out.
+    fn alternates(&self) -> bool {
+        false
+    }
 
     /// Whether a message of this role may hold inserted text.
-    fn has_role(&self, role: Role) -> bool;
+    fn has_role(&self, role: Role) -> bool {
+        role == Role::User
+    }
 
-    /// The JSON of `text` as a part of a message.
+    /// The JSON of a text, given as a JSON string, as a part of a message of the user's or of
+    /// instructions, or of an output.
     fn text_part(&self, text: &str) -> String {
-        format!(r#"{{"type":"text","text":{}}}"#, json::encode(text))
+        format!(r#"{{"type":"text","text":{text}}}"#)
     }
 
     /// The JSON of a new message.
@@ -106,6 +141,16 @@ pub(crate) trait WireFormat: Sync {
             role.name(),
             json::encode(text)
         )
+    }
+
+    /// The JSON of the content of an output with this text, given as a JSON string, and other
+    /// parts as they stood, in the place of `old`.
+    fn output_content(&self, _old: &str, text: &str, others: &[&str]) -> String {
+        if others.is_empty() {
+            return text.to_owned();
+        }
+        // Pictures and the like stay as they are, behind the new text.
+        format!("[{},{}]", self.text_part(text), others.join(","))
     }
 }
 
@@ -120,41 +165,55 @@ pub(crate) struct ToolDefinition {
 
 /// What every request carries beside its messages.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Overhead {
+pub(crate) struct Envelope {
     /// Texts of the system prompt outside of the messages.
     pub(crate) texts: Vec<Place>,
     pub(crate) tools: Vec<ToolDefinition>,
     /// The whole list of tools, which is what gets counted.
     pub(crate) tool_list: Option<Place>,
+    /// Number of marks for the provider's cache outside of the messages.
+    pub(crate) cache_marks: u32,
+    /// Whether the request asks for thinking that has to be sent back.
+    pub(crate) thinks: bool,
+    /// Whether the provider stores nothing (`store: false`).
+    pub(crate) stateless: bool,
+    /// Whether the request goes on from one that the provider stored, so that the document
+    /// does not show the whole conversation.
+    pub(crate) continues: bool,
 }
 
 impl Format {
     /// All formats, in the order in which help texts name them.
-    pub const ALL: &[Self] = &[Self::OpenAiChat, Self::Anthropic];
+    pub const ALL: &[Self] = &[
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+    ];
 
     /// The name by which programs and receipts call the format.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
         }
+    }
+
+    /// What the provider takes in one request, beside tokens.
+    #[must_use]
+    pub fn limits(self) -> ProviderLimits {
+        self.wire().limits()
     }
 
     pub(crate) fn wire(self) -> &'static dyn WireFormat {
         match self {
             Self::OpenAiChat => &openai_chat::OpenAiChat,
+            Self::OpenAiResponses => &openai_responses::OpenAiResponses,
             Self::Anthropic => &anthropic::Anthropic,
-        }
-    }
-
-    /// Finds out which format `body` is in. Plain messages, legal in both, count as OpenAI
-    /// Chat unless the model's name speaks against it.
-    pub(crate) fn detect(body: &Body<'_>) -> Self {
-        if anthropic::looks_like(body) && !openai_chat::looks_like(body) {
-            Self::Anthropic
-        } else {
-            Self::OpenAiChat
+            Self::Gemini => &gemini::Gemini,
         }
     }
 }
@@ -218,10 +277,10 @@ pub enum ReadError {
         what: String,
     },
     /// JSON, but no request with messages.
-    #[error("the document has no `messages`: {hint}")]
+    #[error("the document holds no conversation: {hint}")]
     NoMessages {
-        /// What it might be.
-        hint: &'static str,
+        /// What it might be, and what to do.
+        hint: String,
     },
     /// A member of the body has the wrong type.
     #[error("{what}")]

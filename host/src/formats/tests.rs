@@ -1,28 +1,10 @@
-//! Reading, detecting and the rules, by small conversations that each break one of them.
+//! Reading, telling formats apart, and dividing into units.
 
 use super::Format;
 use crate::conversation::{Conversation, UnitKind};
-use crate::marks::SecretKey;
-use crate::tokens::Tokenizer;
 
 fn read(document: &str, format: Option<Format>) -> Result<Conversation, super::ReadError> {
-    Conversation::read(
-        document.into(),
-        format,
-        Tokenizer::for_model,
-        &SecretKey::new([1; 32]),
-    )
-}
-
-/// The ids of the rules that a conversation breaks, with the messages' numbers.
-#[track_caller]
-fn broken(format: Format, document: &str) -> Vec<(&'static str, usize)> {
-    read(document, Some(format))
-        .expect("it reads")
-        .violations()
-        .iter()
-        .map(|found| (found.rule.id(), found.message))
-        .collect()
+    Conversation::of(document, format)
 }
 
 const CALL: &str = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
@@ -36,100 +18,10 @@ const RESULT: &str =
 
 const OTHER_USE: &str =
     r#"{"role":"assistant","content":[{"type":"tool_use","id":"b","name":"f","input":{}}]}"#;
-const OTHER_RESULT: &str =
-    r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"ok"}]}"#;
 const BOTH_RESULTS: &str = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"},{"type":"tool_result","tool_use_id":"b","content":"ok"}]}"#;
 
 fn list(messages: &[&str]) -> String {
     format!("[{}]", messages.join(","))
-}
-
-#[test]
-fn openai_chat_rules_are_told_apart() {
-    let two_calls = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
-    let object = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":{}}}]}"#;
-    for (messages, expected) in [
-        (vec![HELLO, CALL, ANSWER, HELLO], vec![]),
-        (vec![HELLO, CALL], vec![]),
-        (vec![HELLO, two_calls, ANSWER], vec![]),
-        (
-            vec![r#"{"role":"system","content":"x"}"#],
-            vec![("ALL-1", 0)],
-        ),
-        (vec![], vec![("ALL-1", 0)]),
-        (vec![HELLO, CALL, ANSWER, CALL, ANSWER], vec![("ALL-4", 4)]),
-        (vec![HELLO, CALL, ANSWER, ANSWER], vec![("ALL-4", 4)]),
-        (
-            vec![r#"{"role":"user","content":[{"type":"text","text":""}]}"#],
-            vec![("ALL-6", 1)],
-        ),
-        (vec![r#"{"role":"user","content":[]}"#], vec![("ALL-6", 1)]),
-        (vec![HELLO, ANSWER], vec![("CHAT-1", 2)]),
-        (
-            vec![HELLO, CALL, r#"{"role":"tool","content":"ok"}"#],
-            vec![("CHAT-1", 3)],
-        ),
-        (vec![HELLO, CALL, HELLO], vec![("CHAT-2", 2)]),
-        (vec![HELLO, two_calls, ANSWER, HELLO], vec![("CHAT-2", 2)]),
-        (
-            vec![HELLO, r#"{"role":"assistant","content":null}"#],
-            vec![("CHAT-3", 2)],
-        ),
-        (
-            vec![HELLO, r#"{"role":"assistant","tool_calls":[]}"#],
-            vec![("CHAT-3", 2)],
-        ),
-        (vec![r#"{"role":"user"}"#], vec![("CHAT-3", 1)]),
-        (vec![HELLO, object, ANSWER], vec![("CHAT-4", 2)]),
-    ] {
-        let document = list(&messages);
-        assert_eq!(
-            broken(Format::OpenAiChat, &document),
-            expected,
-            "{document}"
-        );
-    }
-}
-
-#[test]
-fn anthropic_rules_are_told_apart() {
-    let late = r#"{"role":"user","content":[{"type":"text","text":"so"},{"type":"tool_result","tool_use_id":"a","content":"ok"}]}"#;
-    let with_text = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"},{"type":"text","text":"go on"}]}"#;
-    for (messages, expected) in [
-        (vec![HELLO, USE, RESULT, HELLO], vec![]),
-        (vec![HELLO, USE, with_text], vec![]),
-        (vec![HELLO, USE], vec![]),
-        (vec![HELLO, HELLO], vec![]),
-        // Neighbours of one role are one message to the API.
-        (vec![HELLO, USE, OTHER_USE, BOTH_RESULTS], vec![]),
-        (
-            vec![HELLO, USE, OTHER_USE, RESULT, OTHER_RESULT, HELLO],
-            vec![],
-        ),
-        (vec![HELLO, USE, OTHER_USE, RESULT], vec![("ANTH-3", 3)]),
-        (vec![HELLO, USE, HELLO, RESULT], vec![("ANTH-3", 4)]),
-        (
-            vec![r#"{"role":"assistant","content":"hi"}"#],
-            vec![("ANTH-1", 1)],
-        ),
-        (
-            vec![HELLO, r#"{"role":"system","content":"x"}"#, HELLO],
-            vec![("ANTH-1", 2)],
-        ),
-        (vec![HELLO, USE, HELLO], vec![("ANTH-3", 2)]),
-        (vec![HELLO, USE, OTHER_USE], vec![]),
-        (vec![HELLO, USE, late], vec![("ANTH-3", 3)]),
-        (vec![HELLO, RESULT], vec![("ANTH-3", 2), ("ANTH-4", 2)]),
-        (vec![HELLO, USE, RESULT, USE, RESULT], vec![("ALL-4", 4)]),
-        (vec![r#"{"role":"user","content":""}"#], vec![("ANTH-6", 1)]),
-        (
-            vec![r#"{"role":"user","content":[{"type":"text","text":""}]}"#],
-            vec![("ANTH-6", 1)],
-        ),
-    ] {
-        let document = list(&messages);
-        assert_eq!(broken(Format::Anthropic, &document), expected, "{document}");
-    }
 }
 
 #[test]
@@ -151,6 +43,25 @@ fn the_format_is_found_out() {
                 r#"{{"model":"anthropic/claude-x","messages":{}}}"#,
                 list(&[HELLO, CALL, ANSWER])
             ),
+            Format::OpenAiChat,
+        ),
+        (format!(r#"{{"contents":{}}}"#, "[]"), Format::Gemini),
+        (r#"[{"role":"user","parts":[]}]"#.to_owned(), Format::Gemini),
+        (
+            r#"{"input":"Fix the bug."}"#.to_owned(),
+            Format::OpenAiResponses,
+        ),
+        (
+            list(&[HELLO, r#"{"type":"reasoning","summary":[]}"#]),
+            Format::OpenAiResponses,
+        ),
+        (
+            r#"[{"role":"user","content":[{"type":"input_text","text":"a"}]}]"#.to_owned(),
+            Format::OpenAiResponses,
+        ),
+        (
+            r#"[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"x"}}]}]"#
+                .to_owned(),
             Format::OpenAiChat,
         ),
         (
@@ -180,16 +91,8 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         ("{\"messages\": 3}", "`messages` is not a list"),
         (
-            "{\"contents\": []}",
-            "the document has no `messages`: this looks like a Gemini request, which this version does not read",
-        ),
-        (
-            "{\"input\": []}",
-            "the document has no `messages`: this looks like an OpenAI Responses request, which this version does not read",
-        ),
-        (
             "{\"choices\": []}",
-            "the document has no `messages`: this looks like a response; give the request",
+            "the document holds no conversation: this looks like a response; give the request",
         ),
         (
             "[1]",

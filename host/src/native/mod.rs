@@ -1,6 +1,7 @@
 //! Strategies that run in the host itself: trusted code for when no guest may or can decide.
 
 mod digest;
+mod room;
 mod truncate;
 
 pub(crate) use digest::digest;

@@ -1,10 +1,11 @@
 //! `native:truncate`: the newest turns that fit. It cannot fail and refuses nothing.
 
+use super::room::{INSERTION_BYTES, Room};
 use crate::conversation::Role;
 use crate::conversation::UnitKind;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::report::{Answer, Metric, Report, Value};
-use crate::situation::Situation;
+use crate::situation::{Situation, notes};
 
 /// What it says in the place of what it left out.
 const NOTE: &str = "(Earlier conversation omitted due to length)";
@@ -18,21 +19,21 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
         .collect();
     let note = situation.insertion_overhead + situation.conversation.tokenizer().count(NOTE);
     // The note gives way to what must stay.
-    let mut room = situation.target() - situation.floor;
-    let has_note = room >= note;
-    if has_note {
-        room -= note;
+    let mut room = Room::of(situation);
+    let has_note = room.tokens >= note && room.bytes >= INSERTION_BYTES;
+    room = if has_note {
+        room.without_text(note, INSERTION_BYTES)
     } else {
         // A result that begins with a step gets the host's own note.
-        room = room.saturating_sub(situation.opening_note);
-    }
+        room.without_text(situation.opening_note, 0)
+    };
     for (index, unit) in units.iter().enumerate().rev() {
-        if unit.kind == UnitKind::Summary && !kept[index] && unit.tokens <= room {
-            room -= unit.tokens;
+        if unit.kind == UnitKind::Summary && !kept[index] && room.take(unit) {
             kept[index] = true;
         }
     }
     keep_newest_turns(situation, &mut kept, room);
+    make_room_for_notes(situation, &mut kept);
     let dropped = kept.iter().filter(|kept| !**kept).count();
     if dropped == 0 {
         return Report {
@@ -49,7 +50,7 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
     }
 }
 
-fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: u32) {
+fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
     let units = situation.units();
     let Some(newest) = units.last().map(|unit| unit.turn) else {
         return;
@@ -64,11 +65,9 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: u32) {
         let open: Vec<usize> = (start..end)
             .filter(|unit| !kept[*unit] && units[*unit].kind != UnitKind::Summary)
             .collect();
-        let cost = open
-            .iter()
-            .fold(0u32, |sum, unit| sum.saturating_add(units[*unit].tokens));
-        if cost <= room {
-            room -= cost;
+        let mut left = room;
+        if open.iter().all(|unit| left.take(&units[*unit])) {
+            room = left;
             open.into_iter().for_each(|unit| kept[unit] = true);
             end = start;
             continue;
@@ -76,14 +75,37 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: u32) {
         // A long tool loop is one turn: some of it is better than none.
         if turn == newest {
             for unit in open.into_iter().rev() {
-                match room.checked_sub(units[unit].tokens) {
-                    Some(left) => room = left,
-                    None => break,
+                if !room.take(&units[unit]) {
+                    break;
                 }
                 kept[unit] = true;
             }
         }
         return;
+    }
+}
+
+/// Units that come to stand behind others than before may need a note of the host's between
+/// them. Where there is no room for it the oldest of them go.
+fn make_room_for_notes(situation: &Situation, kept: &mut [bool]) {
+    let units = situation.units();
+    loop {
+        let tokens = units
+            .iter()
+            .zip(kept.iter())
+            .filter(|(unit, kept)| **kept && unit.kind != UnitKind::Instructions)
+            .fold(situation.conversation.overhead(), |sum, (unit, _)| {
+                sum.saturating_add(unit.tokens)
+            });
+        let notes = notes(&situation.conversation, kept).saturating_mul(situation.opening_note);
+        if tokens.saturating_add(notes) <= situation.target() {
+            return;
+        }
+        let oldest = (0..units.len()).find(|unit| kept[*unit] && !situation.is_protected(*unit));
+        match oldest {
+            Some(unit) => kept[unit] = false,
+            None => return,
+        }
     }
 }
 

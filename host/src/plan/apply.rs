@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins};
 use crate::conversation::message::Message;
-use crate::conversation::{Conversation, Role};
+use crate::conversation::{Conversation, Document, Role};
 use crate::formats::{self, Replacement};
 use crate::marks::{self, HOST, LEFT_OUT, Purpose};
 use crate::situation::Situation;
@@ -38,9 +38,12 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
     let conversation = &situation.conversation;
     let wire = conversation.format().wire();
     let mut fates = vec![Fate::Dropped; conversation.units().len()];
-    let mut insertions = Vec::new();
-    let mut messages: Vec<(Role, Cow<'_, str>)> =
-        Vec::with_capacity(conversation.all_messages().len());
+    let mut written = Written {
+        conversation,
+        messages: Vec::with_capacity(conversation.all_messages().len()),
+        insertions: Vec::new(),
+        last: Last::Nothing,
+    };
     let mut next = 0;
     for piece in &plan.pieces {
         match piece {
@@ -48,12 +51,9 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
                 for unit in units.clone() {
                     fates[unit] = Fate::Kept;
                     let joins = plan.joins.get(&unit);
-                    insertions.extend(joins.iter().flat_map(|joins| {
-                        std::iter::repeat_n(unit, joins.start.len())
-                            .chain(std::iter::repeat_n(unit + 1, joins.end.len()))
-                    }));
+                    written.begin(unit, joins);
                     for message in conversation.messages(unit) {
-                        messages.push((message.role, kept(conversation, message, joins)));
+                        written.messages.push(kept(conversation, message, joins));
                     }
                 }
                 next = units.end;
@@ -65,39 +65,79 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
                     Fate::Rewritten
                 };
                 let joins = plan.joins.get(unit);
+                written.begin(*unit, joins);
                 for (index, message) in conversation.messages(*unit).iter().enumerate() {
                     let edits: Vec<&CheckedEdit> =
                         edits.iter().filter(|edit| edit.message == index).collect();
-                    let written = if edits.is_empty() {
+                    written.messages.push(if edits.is_empty() {
                         kept(conversation, message, joins)
                     } else {
                         Cow::Owned(rewritten(conversation, message, &edits))
-                    };
-                    messages.push((message.role, written));
+                    });
                 }
                 next = unit + 1;
             }
             Checked::Insert { role, text } => {
-                insertions.push(next);
-                messages.push((*role, Cow::Owned(wire.text_message(*role, text))));
+                written.insertions.push(next);
+                written
+                    .messages
+                    .push(Cow::Owned(wire.text_message(*role, text)));
+                written.last = Last::Insertion;
             }
         }
     }
-    if wire.starts_with_user() && messages.first().is_none_or(|(role, _)| *role != Role::User) {
-        let note = marks::wrap(conversation.key(), Purpose::Note, HOST, LEFT_OUT);
-        messages.insert(
-            0,
-            (Role::User, Cow::Owned(wire.text_message(Role::User, &note))),
-        );
-        insertions.insert(0, 0);
-    }
+    let Written {
+        messages,
+        insertions,
+        ..
+    } = written;
     Applied {
         document: conversation
             .frame()
-            .write(messages.iter().map(|(_, message)| message.as_ref())),
+            .write(messages.iter().map(AsRef::as_ref)),
         fates,
         inserted: insertions.len(),
         insertions,
+    }
+}
+
+/// The messages of the new document, as they are put together.
+struct Written<'a> {
+    conversation: &'a Conversation,
+    messages: Vec<Cow<'a, str>>,
+    insertions: Vec<usize>,
+    last: Last,
+}
+
+/// What was written last.
+enum Last {
+    Nothing,
+    Unit(usize),
+    Insertion,
+}
+
+impl Written<'_> {
+    /// Makes room for a unit: where it may not stand behind what was written last, the host's
+    /// own note comes between.
+    fn begin(&mut self, unit: usize, joins: Option<&Joins>) {
+        let conversation = self.conversation;
+        let needs_note = match self.last {
+            Last::Nothing => conversation.needs_note(None, unit),
+            Last::Unit(before) => conversation.needs_note(Some(before), unit),
+            Last::Insertion => false,
+        };
+        if needs_note {
+            let note = marks::wrap(conversation.key(), Purpose::Note, HOST, LEFT_OUT);
+            let wire = conversation.format().wire();
+            self.messages
+                .push(Cow::Owned(wire.text_message(Role::User, &note)));
+            self.insertions.push(unit);
+        }
+        self.insertions.extend(joins.into_iter().flat_map(|joins| {
+            std::iter::repeat_n(unit, joins.start.len())
+                .chain(std::iter::repeat_n(unit + 1, joins.end.len()))
+        }));
+        self.last = Last::Unit(unit);
     }
 }
 
@@ -109,7 +149,7 @@ fn kept<'a>(
     let joined = joins.and_then(|joins| {
         formats::joined(
             conversation.format().wire(),
-            conversation.document(),
+            conversation.source(),
             message,
             &joins.start,
             &joins.end,
@@ -117,7 +157,7 @@ fn kept<'a>(
     });
     match joined {
         Some(joined) => Cow::Owned(formats::replace(
-            conversation.document(),
+            conversation.source(),
             &message.place,
             &[joined],
         )),
@@ -126,7 +166,7 @@ fn kept<'a>(
 }
 
 fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEdit]) -> String {
-    let document = conversation.document();
+    let document = conversation.source();
     let wire = conversation.format().wire();
     let texts: Vec<Replacement> = edits
         .iter()
@@ -154,7 +194,7 @@ fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEd
 /// The content list of `message`, which lies at `list`, without some of its parts and with
 /// `texts` replaced in the others.
 fn without(
-    document: &str,
+    document: &Document,
     message: &Message,
     list: &std::ops::Range<usize>,
     removed: &[usize],

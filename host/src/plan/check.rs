@@ -357,7 +357,10 @@ pub(crate) fn is_rewritable(situation: &Situation, message: &Message, part: &Par
     let policy = &situation.request.policy;
     match &part.content {
         Content::Output(output) => {
-            policy.rewrite_outputs && !output.texts.is_empty() && !message.opaque
+            policy.rewrite_outputs
+                && !output.texts.is_empty()
+                && output.content.is_some()
+                && !message.opaque
         }
         Content::Text(_) => {
             policy.rewrite_assistant && message.role == Role::Assistant && !message.opaque
@@ -395,7 +398,7 @@ fn text_tokens(situation: &Situation, unit: usize, (message, part): (usize, usiz
     match content {
         Some(Content::Output(output)) if !output.others.is_empty() => conversation
             .tokenizer()
-            .count(&output.text(conversation.document())),
+            .count(&output.text(conversation.source())),
         _ => conversation
             .counts(unit)
             .get(message)

@@ -96,7 +96,7 @@ fn part_out(situation: &Situation, message: &Message, part: &Part) -> history::P
             name: output.name.clone(),
             failed: output.failed,
             text: opened.map_or_else(
-                || output.text(conversation.document()).into_owned(),
+                || output.text(conversation.source()).into_owned(),
                 |mark| mark.text,
             ),
             media: output
@@ -106,7 +106,7 @@ fn part_out(situation: &Situation, message: &Message, part: &Part) -> history::P
                 .collect(),
         }),
         Content::Media(media) => history::Content::Media(media_out(media)),
-        Content::Opaque(name) => history::Content::Opaque(name.clone()),
+        Content::Opaque(opaque) => history::Content::Opaque(opaque.kind.clone()),
     };
     history::Part {
         content,
@@ -168,8 +168,8 @@ pub(super) fn situation(situation: &Situation) -> strategy::Situation {
         insertion_overhead: situation.insertion_overhead,
         opening_note: situation.opening_note,
         cached_units: request.cached_units,
-        max_bytes: situation.max_bytes_of_units().map(small),
-        max_media: request.max_media,
+        max_bytes: Some(small(situation.max_bytes_of_units())),
+        max_media: Some(situation.max_media),
         context: request.context.clone(),
         required: request.required,
     }

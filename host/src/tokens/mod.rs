@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cache::Cache;
 
+use crate::conversation::Document;
 use crate::conversation::message::{Content, Media, Message, text_at};
 
 /// What a message costs beside its parts: role and separators, as the chat templates of the
@@ -35,6 +36,8 @@ const OPAQUE_BYTES_PER_TOKEN: usize = 4;
 pub struct Tokenizer {
     vocabulary: &'static str,
     cache: Arc<Cache>,
+    /// What counts are multiplied by, in thousandths, to agree with what a provider reported.
+    permille: u32,
 }
 
 /// A host's tokenizers: one for each vocabulary, so that counts are remembered from one
@@ -121,7 +124,24 @@ impl Tokenizer {
         Self {
             vocabulary,
             cache: Arc::new(Cache::default()),
+            permille: 1_000,
         }
+    }
+
+    /// The same vocabulary with all counts multiplied by so many thousandths.
+    pub(crate) fn scaled(&self, permille: u32) -> Self {
+        Self {
+            permille,
+            ..self.clone()
+        }
+    }
+
+    fn scale(&self, tokens: u32) -> u32 {
+        if self.permille == 1_000 {
+            return tokens;
+        }
+        let scaled = (u64::from(tokens) * u64::from(self.permille)).div_ceil(1_000);
+        u32::try_from(scaled).unwrap_or(u32::MAX)
     }
 
     /// The vocabulary's name.
@@ -138,46 +158,49 @@ impl Tokenizer {
     /// Tokens of `text` alone.
     #[must_use]
     pub fn count(&self, text: &str) -> u32 {
+        self.scale(self.count_unscaled(text))
+    }
+
+    fn count_unscaled(&self, text: &str) -> u32 {
         tiktoken::get_encoding(self.vocabulary).map_or(0, |encoding| {
             u32::try_from(encoding.count(text)).unwrap_or(u32::MAX)
         })
     }
 
-    /// Tokens of all `messages` of `document`, from memory where they were counted before.
-    pub(crate) fn count_messages(&self, document: &str, messages: &[Message]) -> Vec<Counts> {
-        messages
-            .iter()
-            .map(|message| {
-                let raw = document.get(message.place.clone()).unwrap_or_default();
-                self.cache.get_or_insert(raw, || Counts {
-                    parts: message
-                        .parts
-                        .iter()
-                        .map(|part| self.count_part(document, &part.content, part.place.len()))
-                        .collect(),
-                })
-            })
-            .collect()
+    /// Tokens of a message, from memory where it was counted before.
+    pub(crate) fn count_message(&self, document: &Document, message: &Message) -> Counts {
+        let raw = document.get(message.place.clone()).unwrap_or_default();
+        let counts = self.cache.get_or_insert(raw, || Counts {
+            parts: message
+                .parts
+                .iter()
+                .map(|part| self.count_part(document, &part.content, part.place.len()))
+                .collect(),
+        });
+        if self.permille == 1_000 {
+            return counts;
+        }
+        Counts {
+            parts: counts.parts.iter().map(|part| self.scale(*part)).collect(),
+        }
     }
 
-    fn count_part(&self, document: &str, content: &Content, bytes: usize) -> u32 {
+    fn count_part(&self, document: &Document, content: &Content, bytes: usize) -> u32 {
         match content {
             Content::Text(place) | Content::Thinking(place) => {
-                self.count(&text_at(document, place))
+                self.count_unscaled(&text_at(document, place))
             }
             Content::Call(call) => {
                 let arguments = call
                     .arguments
                     .as_ref()
-                    .map_or(0, |place| self.count(&text_at(document, place)));
-                PER_CALL + self.count(&call.name) + arguments
+                    .map_or(0, |place| self.count_unscaled(&text_at(document, place)));
+                PER_CALL + self.count_unscaled(&call.name) + arguments
             }
-            Content::Output(output) => output
-                .others
-                .iter()
-                .fold(self.count(&output.text(document)), |sum, (_, media)| {
-                    sum.saturating_add(count_media(media))
-                }),
+            Content::Output(output) => output.others.iter().fold(
+                self.count_unscaled(&output.text(document)),
+                |sum, (_, media)| sum.saturating_add(count_media(media)),
+            ),
             Content::Media(media) => count_media(media),
             Content::Opaque(_) => {
                 u32::try_from(bytes / OPAQUE_BYTES_PER_TOKEN + 1).unwrap_or(u32::MAX)

@@ -146,7 +146,7 @@ impl<'a> Told<'a> {
         };
         let text = match conversation.opened(part) {
             Some(opened) => Cow::Owned(opened.text),
-            None => output.text(conversation.document()),
+            None => output.text(conversation.source()),
         };
         Some(Self { output, text })
     }

@@ -10,7 +10,6 @@ mod errors;
 mod facts;
 mod open;
 mod order;
-mod room;
 mod rules;
 mod section;
 mod text;
@@ -21,6 +20,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use super::room::Room;
 use crate::conversation::UnitKind;
 use crate::marks::{self, Purpose};
 use crate::plan::Plan;
@@ -29,7 +29,6 @@ use crate::situation::Situation;
 use crate::tokens::PER_MESSAGE;
 use costs::Costs;
 use facts::Facts;
-use room::Room;
 use write::Written;
 
 /// Below so many tokens a digest says less than the units that it displaces, unless it holds

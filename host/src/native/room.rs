@@ -4,23 +4,23 @@ use crate::conversation::Unit;
 use crate::situation::Situation;
 
 /// Bytes that a mark, a message and what parts it from others add to an inserted text.
-const INSERTION_BYTES: usize = 256;
+pub(crate) const INSERTION_BYTES: usize = 256;
 
 /// Room for units and text. Bytes and media without a limit are as good as endless.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
-    pub(super) tokens: u32,
-    pub(super) bytes: usize,
+pub(crate) struct Room {
+    pub(crate) tokens: u32,
+    pub(crate) bytes: usize,
     media: u32,
 }
 
 impl Room {
     /// The room beside what must stay.
-    pub(super) fn of(situation: &Situation) -> Self {
+    pub(crate) fn of(situation: &Situation) -> Self {
         let mut room = Self {
             tokens: situation.target().saturating_sub(situation.floor),
-            bytes: situation.max_bytes_of_units().unwrap_or(usize::MAX),
-            media: situation.request.max_media.unwrap_or(u32::MAX),
+            bytes: situation.max_bytes_of_units(),
+            media: situation.max_media,
         };
         for (index, unit) in situation.units().iter().enumerate() {
             if situation.is_protected(index) {
@@ -31,7 +31,7 @@ impl Room {
         room
     }
 
-    pub(super) const fn without_insertion(self, situation: &Situation) -> Option<Self> {
+    pub(crate) const fn without_insertion(self, situation: &Situation) -> Option<Self> {
         let (Some(tokens), Some(bytes)) = (
             self.tokens.checked_sub(situation.insertion_overhead),
             self.bytes.checked_sub(INSERTION_BYTES),
@@ -46,7 +46,7 @@ impl Room {
     }
 
     /// Takes the room that a unit needs, if it is there.
-    pub(super) const fn take(&mut self, unit: &Unit) -> bool {
+    pub(crate) const fn take(&mut self, unit: &Unit) -> bool {
         if unit.tokens > self.tokens || unit.bytes > self.bytes || unit.media > self.media {
             return false;
         }
@@ -57,7 +57,7 @@ impl Room {
     }
 
     /// The room that is left beside a text.
-    pub(super) const fn without_text(self, tokens: u32, bytes: usize) -> Self {
+    pub(crate) const fn without_text(self, tokens: u32, bytes: usize) -> Self {
         Self {
             tokens: self.tokens.saturating_sub(tokens),
             bytes: self.bytes.saturating_sub(bytes),
@@ -66,7 +66,7 @@ impl Room {
     }
 
     /// The room as it was before [`Room::without_text`].
-    pub(super) const fn with_text(self, tokens: u32, bytes: usize) -> Self {
+    pub(crate) const fn with_text(self, tokens: u32, bytes: usize) -> Self {
         Self {
             tokens: self.tokens.saturating_add(tokens),
             bytes: self.bytes.saturating_add(bytes),

@@ -1,0 +1,186 @@
+//! From a document to a conversation.
+
+use std::sync::{Arc, OnceLock};
+
+use super::unit::Divider;
+use super::{Conversation, Document, Inner, Reported, Totals, UnitKind};
+use crate::formats::{Body, Format, Frame, ReadError};
+use crate::marks::SecretKey;
+use crate::tokens::{Counts, Tokenizer};
+
+/// Told how much was done of how much, in bytes of messages.
+pub(crate) type Progress<'a> = &'a dyn Fn(usize, usize);
+
+/// How a document is to be read.
+pub(crate) struct Reader<'a> {
+    /// Found out where there is none.
+    pub(crate) format: Option<Format>,
+    /// The tokenizer for the model that the body names, which may be empty.
+    pub(crate) tokenizer: &'a dyn Fn(&str) -> Tokenizer,
+    pub(crate) key: &'a SecretKey,
+    /// What a provider said of its size.
+    pub(crate) reported: Option<Reported>,
+    pub(crate) progress: Option<Progress<'a>>,
+}
+
+impl Reader<'_> {
+    pub(crate) fn read(&self, document: Arc<str>) -> Result<Conversation, ReadError> {
+        let body = Body::parse(&document, self.format)?;
+        let format = self.format.unwrap_or_else(|| Format::detect(&body));
+        let wire = format.wire();
+        let messages = wire.messages(&body)?;
+        let envelope = wire.envelope(&body);
+        let frame = Frame::new(Arc::clone(&document), &body);
+        let tokenizer = (self.tokenizer)(&body.text("model"));
+        let bytes = document.len();
+        drop(body);
+        let mut inner = Inner {
+            document: Document::new(document),
+            format,
+            tokenizer,
+            key: self.key.clone(),
+            frame,
+            envelope,
+            messages,
+            counts: Vec::new(),
+            units: Vec::new(),
+            totals: Totals {
+                bytes,
+                ..Totals::default()
+            },
+            sent: None,
+            written: OnceLock::new(),
+            violations: OnceLock::new(),
+            marks: OnceLock::new(),
+        };
+        inner.count(self.progress);
+        if let Some(reported) = self.reported {
+            inner.anchor(reported);
+        }
+        inner.divide();
+        Ok(Conversation {
+            inner: Arc::new(inner),
+        })
+    }
+}
+
+impl Conversation {
+    /// Reads a result of this conversation as it was read itself: same format, tokenizer and
+    /// key, and the same tokens beside the messages.
+    pub(crate) fn read_alike(&self, document: String) -> Result<Self, ReadError> {
+        let mut read = Reader {
+            format: Some(self.format()),
+            tokenizer: &|_| self.tokenizer().clone(),
+            key: &self.inner.key,
+            reported: None,
+            progress: None,
+        }
+        .read(document.into())?;
+        if let Some(inner) = Arc::get_mut(&mut read.inner) {
+            inner.totals.fixed = self.inner.totals.fixed;
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+impl Conversation {
+    /// Reads a document of a test.
+    pub(crate) fn of(document: &str, format: Option<Format>) -> Result<Self, ReadError> {
+        Reader {
+            format,
+            tokenizer: &Tokenizer::for_model,
+            key: &SecretKey::new([1; 32]),
+            reported: None,
+            progress: None,
+        }
+        .read(document.into())
+    }
+}
+
+impl Inner {
+    /// Counts all messages and what stands beside them.
+    fn count(&mut self, progress: Option<Progress<'_>>) {
+        let total: usize = self
+            .messages
+            .iter()
+            .map(|message| message.place.len())
+            .sum();
+        let mut done = 0;
+        self.counts = self
+            .messages
+            .iter()
+            .map(|message| {
+                let counts = self.tokenizer.count_message(&self.document, message);
+                done += message.place.len();
+                if let Some(progress) = progress {
+                    progress(done, total);
+                }
+                counts
+            })
+            .collect();
+        self.totals.fixed = self.fixed();
+    }
+
+    /// Tokens of what stands beside the messages.
+    pub(super) fn fixed(&self) -> u32 {
+        self.envelope
+            .texts
+            .iter()
+            .chain(&self.envelope.tool_list)
+            .map(|place| self.tokenizer.count(&super::text_at(&self.document, place)))
+            .fold(0, u32::saturating_add)
+    }
+
+    /// Divides all messages into units.
+    pub(super) fn divide(&mut self) {
+        let lengths = self.format.wire().unit_lengths(&self.messages);
+        self.totals = Totals {
+            fixed: self.totals.fixed,
+            bytes: self.totals.bytes,
+            ..Totals::default()
+        };
+        self.units.clear();
+        self.add_units(&lengths);
+    }
+
+    /// Divides the messages behind the last unit into units of these lengths.
+    pub(super) fn add_units(&mut self, lengths: &[usize]) {
+        let (at, turn) = self.units.last().map_or((0, 0), |last| {
+            (last.first_message + last.messages, last.turn)
+        });
+        let units = Divider {
+            document: &self.document,
+            messages: &self.messages,
+            counts: &self.counts,
+            key: &self.key,
+        }
+        .units(lengths, at, turn);
+        for unit in &units {
+            self.totals.units = self.totals.units.saturating_add(unit.tokens);
+            self.totals.media = self.totals.media.saturating_add(unit.media);
+            if unit.kind == UnitKind::Instructions {
+                self.totals.instructions = self.totals.instructions.saturating_add(unit.tokens);
+            }
+        }
+        self.units.extend(units);
+    }
+
+    /// Takes the last unit back.
+    pub(super) fn remove_unit(&mut self) {
+        let Some(unit) = self.units.pop() else {
+            return;
+        };
+        self.totals.units = self.totals.units.saturating_sub(unit.tokens);
+        self.totals.media = self.totals.media.saturating_sub(unit.media);
+        if unit.kind == UnitKind::Instructions {
+            self.totals.instructions = self.totals.instructions.saturating_sub(unit.tokens);
+        }
+    }
+
+    pub(super) fn total_of(counts: &[Counts]) -> u32 {
+        counts
+            .iter()
+            .fold(0, |sum, counts| sum.saturating_add(counts.total()))
+    }
+}

@@ -1,0 +1,173 @@
+//! Anthropic Messages.
+//!
+//! Data model and rules: docs/wire-formats.md, section "Anthropic Messages".
+
+mod read;
+mod rules;
+
+use super::body::{Body, Raw};
+use super::json::{self, Members};
+use super::rules::Check;
+use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
+use crate::conversation::message::{Message, Role};
+use crate::conversation::{Unit, UnitKind};
+
+pub(super) struct Anthropic;
+
+/// Signs that only this format has.
+pub(super) fn looks_like(body: &Body<'_>) -> bool {
+    if body.member("system").is_some() || body.member("anthropic_version").is_some() {
+        return true;
+    }
+    if body.text("model").contains("claude") {
+        return true;
+    }
+    body.messages.iter().any(|raw| {
+        raw.get("content")
+            .filter(|content| json::is_list(content.get()))
+            .and_then(|content| serde_json::from_str::<Vec<Members<'_>>>(content.get()).ok())
+            .is_some_and(|blocks| {
+                blocks.iter().any(|block| {
+                    matches!(
+                        block.text("type").as_deref(),
+                        Some(
+                            "tool_use"
+                                | "tool_result"
+                                | "thinking"
+                                | "redacted_thinking"
+                                | "server_tool_use"
+                                | "document"
+                                | "image"
+                                | "compaction"
+                        )
+                    )
+                })
+            })
+    })
+}
+
+impl WireFormat for Anthropic {
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+        read::message(body, raw)
+    }
+
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        let mut rest = messages;
+        while !rest.is_empty() {
+            let mut length = step(rest);
+            // Instructions in the middle hang on what stands before and behind them.
+            while rest
+                .get(length)
+                .is_some_and(|next| next.role == Role::System)
+            {
+                length += 1;
+                if rest
+                    .get(length)
+                    .is_some_and(|next| next.role == Role::Assistant)
+                {
+                    length += step(&rest[length..]);
+                }
+            }
+            lengths.push(length);
+            rest = &rest[length..];
+        }
+        lengths
+    }
+
+    fn reopens(&self, messages: &[Message], units: &[Unit], _: &Message) -> usize {
+        reopened_step(messages, units)
+    }
+
+    fn envelope(&self, body: &Body<'_>) -> Envelope {
+        let mut envelope = Envelope::default();
+        match body.member("system") {
+            Some(text) if json::is_text(text.get()) => envelope.texts.push(body.place(text)),
+            Some(blocks) => {
+                for block in
+                    serde_json::from_str::<Vec<Members<'_>>>(blocks.get()).unwrap_or_default()
+                {
+                    envelope
+                        .texts
+                        .extend(block.present("text").map(|raw| body.place(raw)));
+                    envelope.cache_marks += u32::from(block.present("cache_control").is_some());
+                }
+            }
+            None => {}
+        }
+        let tools = body.member("tools");
+        let list: Vec<Members<'_>> = tools
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default();
+        for tool in &list {
+            envelope.cache_marks += u32::from(tool.present("cache_control").is_some());
+            envelope.tools.push(ToolDefinition {
+                name: tool.text("name").unwrap_or_default().into_owned(),
+                description: tool.text("description").unwrap_or_default().into_owned(),
+                parameters: tool.get("input_schema").map(|raw| body.place(raw)),
+            });
+        }
+        envelope.tool_list = tools.map(|raw| body.place(raw));
+        envelope.thinks = body
+            .member("thinking")
+            .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
+            .is_some_and(|thinking| thinking.text("type").as_deref() == Some("enabled"));
+        envelope
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        rules::CHECKS
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits::ANTHROPIC
+    }
+
+    fn alternates(&self) -> bool {
+        true
+    }
+}
+
+/// The length of the turn that `messages` begin with: neighbours of one role, which the API
+/// takes for one message (ANTH-2).
+fn run(messages: &[Message]) -> usize {
+    messages
+        .iter()
+        .take_while(|message| message.role == messages[0].role)
+        .count()
+}
+
+/// The length of the step that `messages` begin with: calls and their results; or 1.
+fn step(messages: &[Message]) -> usize {
+    if messages
+        .first()
+        .is_none_or(|first| first.calls().next().is_none())
+    {
+        return 1;
+    }
+    let calling = run(messages);
+    let answers = &messages[calling..];
+    let outputs = answers[..run(answers)]
+        .iter()
+        .rposition(|message| message.outputs().next().is_some());
+    calling + outputs.map_or(0, |last| last + 1)
+}
+
+/// The unit that a message of the user's can still belong to: the last step, if only messages
+/// of the user's stand behind it; else the last unit.
+fn reopened_step(messages: &[Message], units: &[Unit]) -> usize {
+    let last = units.len().saturating_sub(1);
+    let is_users = |unit: &Unit| {
+        messages
+            .get(unit.first_message)
+            .is_some_and(|message| message.role == Role::User)
+    };
+    let Some(step) = units.iter().rposition(|unit| !is_users(unit)) else {
+        return last;
+    };
+    if units[step].kind == UnitKind::Step {
+        step
+    } else {
+        last
+    }
+}

@@ -1,0 +1,166 @@
+//! From a message of Anthropic's to ours.
+
+use serde_json::value::RawValue;
+
+use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
+use crate::formats::body::{Body, Raw, without_position};
+use crate::formats::json::{self, Members, Place};
+use crate::formats::media::{self, printable};
+
+/// Reads one message.
+pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+    let Some(members) = &raw.members else {
+        return Err("it is no object".to_owned());
+    };
+    let role = match members.text("role").as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        // Not allowed, and a rule says so; the reader can still tell the user which message.
+        Some("system") => Role::System,
+        Some(other) => {
+            return Err(format!(
+                "`{}` is no role of Anthropic Messages (user, assistant)",
+                printable(other)
+            ));
+        }
+        None => return Err("it has no `role`".to_owned()),
+    };
+    let Some(content) = members.present("content") else {
+        return Err("it has no `content`".to_owned());
+    };
+    let mut message = Message {
+        content: Some(body.place(content)),
+        ..Message::new(role, raw.place.clone())
+    };
+    if json::is_text(content.get()) {
+        let place = body.place(content);
+        message.parts.push(Part {
+            content: Content::Text(place.clone()),
+            place,
+        });
+        return Ok(message);
+    }
+    let blocks: Vec<&RawValue> = serde_json::from_str(content.get())
+        .map_err(|_| "`content` is neither a text nor a list of blocks".to_owned())?;
+    for raw in blocks {
+        let block: Members<'_> = serde_json::from_str(raw.get())
+            .map_err(|error| format!("a block of `content`: {}", without_position(&error)))?;
+        let place = body.place(raw);
+        let content = read_block(body, &block, &place)?;
+        message.cache_marks += u32::from(block.present("cache_control").is_some());
+        message.opaque |= matches!(content, Content::Opaque(_))
+            || (matches!(content, Content::Thinking(_)) && block.get("signature").is_some());
+        message.parts.push(Part { content, place });
+    }
+    Ok(message)
+}
+
+fn read_block(body: &Body<'_>, block: &Members<'_>, place: &Place) -> Result<Content, String> {
+    let kind = block.text("type").unwrap_or_default();
+    Ok(match &*kind {
+        "text" => match block
+            .present("text")
+            .filter(|text| json::is_text(text.get()))
+        {
+            // Citations point into other blocks; such a text cannot change alone.
+            Some(_)
+                if block
+                    .present("citations")
+                    .is_some_and(|raw| raw.get() != "[]") =>
+            {
+                Content::Opaque(Opaque::new("cited text"))
+            }
+            Some(text) => Content::Text(body.place(text)),
+            None => return Err("a `text` block has no text".to_owned()),
+        },
+        "thinking" => match block
+            .present("thinking")
+            .filter(|text| json::is_text(text.get()))
+        {
+            Some(text) => Content::Thinking(body.place(text)),
+            None => Content::Opaque(Opaque::new("thinking")),
+        },
+        "tool_use" => Content::Call(Call {
+            id: block
+                .text("id")
+                .ok_or_else(|| "a `tool_use` block has no `id`".to_owned())?
+                .into_owned(),
+            name: block.text("name").unwrap_or_default().into_owned(),
+            arguments: block.get("input").map(|raw| body.place(raw)),
+            detached: false,
+        }),
+        "tool_result" => Content::Output(read_output(body, block)?),
+        "image" | "document" => Content::Media(media::anthropic(body, &kind, block, place)),
+        "" => return Err("a block of `content` has no `type`".to_owned()),
+        other => Content::Opaque(Opaque {
+            link: link(other, block),
+            kind: printable(other),
+        }),
+    })
+}
+
+fn read_output(body: &Body<'_>, block: &Members<'_>) -> Result<Output, String> {
+    let call_id = block
+        .text("tool_use_id")
+        .ok_or_else(|| "a `tool_result` block has no `tool_use_id`".to_owned())?
+        .into_owned();
+    let content = block.present("content");
+    let mut output = Output {
+        name: String::new(),
+        call_id,
+        failed: false,
+        texts: Vec::new(),
+        others: Vec::new(),
+        content: content.map(|raw| body.place(raw)),
+    };
+    match content {
+        Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
+        Some(list) if json::is_list(list.get()) => {
+            let raws: Vec<&RawValue> = serde_json::from_str(list.get())
+                .map_err(|_| "the content of a `tool_result` cannot be read".to_owned())?;
+            for raw in raws {
+                let inner: Members<'_> = serde_json::from_str(raw.get()).map_err(|error| {
+                    format!("a block of a `tool_result`: {}", without_position(&error))
+                })?;
+                let kind = inner.text("type").unwrap_or_default();
+                let place = body.place(raw);
+                match inner
+                    .present("text")
+                    .filter(|text| kind == "text" && json::is_text(text.get()))
+                {
+                    Some(text) => output.texts.push(body.place(text)),
+                    None => output
+                        .others
+                        .push((place.clone(), media::anthropic(body, &kind, &inner, &place))),
+                }
+            }
+        }
+        Some(_) => {
+            return Err("the content of a `tool_result` is neither a text nor a list".to_owned());
+        }
+        None => {}
+    }
+    output.failed = match block.get("is_error").map(RawValue::get) {
+        Some(raw) => raw == "true",
+        None => output
+            .texts
+            .first()
+            .is_some_and(|text| Output::begins_like_a_failure(body.get(text))),
+    };
+    Ok(output)
+}
+
+/// How a block of a server's own tools hangs together with another.
+fn link(kind: &str, block: &Members<'_>) -> Link {
+    if matches!(kind, "server_tool_use" | "mcp_tool_use") {
+        block
+            .text("id")
+            .map_or(Link::None, |id| Link::Opens(id.into_owned()))
+    } else if kind.ends_with("_tool_result") {
+        block
+            .text("tool_use_id")
+            .map_or(Link::None, |id| Link::Closes(id.into_owned()))
+    } else {
+        Link::None
+    }
+}

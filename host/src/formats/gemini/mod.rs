@@ -1,0 +1,142 @@
+//! Gemini `generateContent`.
+//!
+//! Data model and rules: docs/wire-formats.md, section "Gemini". A message is a content here.
+//! Names may be in camel case or in snake case; the API takes both.
+
+mod read;
+mod rules;
+
+use serde_json::value::RawValue;
+
+use super::body::{Body, List, Raw};
+use super::json::{self, Members, Place};
+use super::rules::Check;
+use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
+use crate::conversation::Unit;
+use crate::conversation::message::{Message, Role};
+
+pub(super) struct Gemini;
+
+impl WireFormat for Gemini {
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+        read::message(body, raw)
+    }
+
+    fn list(&self) -> List {
+        List::Contents
+    }
+
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        let mut rest = messages;
+        while let Some((first, after)) = rest.split_first() {
+            let is_answered = first.calls().next().is_some()
+                && after
+                    .first()
+                    .is_some_and(|next| next.outputs().next().is_some());
+            let length = 1 + usize::from(is_answered);
+            lengths.push(length);
+            rest = &rest[length..];
+        }
+        lengths
+    }
+
+    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message) -> usize {
+        units.len().saturating_sub(1)
+    }
+
+    fn envelope(&self, body: &Body<'_>) -> Envelope {
+        let instruction = body
+            .member("systemInstruction")
+            .or_else(|| body.member("system_instruction"));
+        let tools = body.member("tools");
+        Envelope {
+            texts: instruction.map_or_else(Vec::new, |raw| texts(body, raw)),
+            tools: tools.map_or_else(Vec::new, |raw| declarations(body, raw)),
+            tool_list: tools.map(|raw| body.place(raw)),
+            ..Envelope::default()
+        }
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        rules::CHECKS
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits::GEMINI
+    }
+
+    fn alternates(&self) -> bool {
+        true
+    }
+
+    fn text_part(&self, text: &str) -> String {
+        format!(r#"{{"text":{text}}}"#)
+    }
+
+    fn text_message(&self, _: Role, text: &str) -> String {
+        format!(
+            r#"{{"role":"user","parts":[{}]}}"#,
+            self.text_part(&json::encode(text))
+        )
+    }
+
+    fn output_content(&self, old: &str, text: &str, _: &[&str]) -> String {
+        if json::is_text(old) {
+            text.to_owned()
+        } else {
+            format!(r#"{{"output":{text}}}"#)
+        }
+    }
+}
+
+/// The texts of a system instruction: a content, or its parts alone, or a text.
+fn texts(body: &Body<'_>, raw: &RawValue) -> Vec<Place> {
+    if json::is_text(raw.get()) {
+        return vec![body.place(raw)];
+    }
+    let content = serde_json::from_str::<Members<'_>>(raw.get()).ok();
+    let parts = content
+        .as_ref()
+        .and_then(|content| content.present("parts"))
+        .unwrap_or(raw);
+    let one_or_many: Vec<Members<'_>> = if json::is_list(parts.get()) {
+        serde_json::from_str(parts.get()).unwrap_or_default()
+    } else {
+        serde_json::from_str(parts.get()).into_iter().collect()
+    };
+    one_or_many
+        .iter()
+        .filter_map(|part| part.present("text"))
+        .filter(|text| json::is_text(text.get()))
+        .map(|text| body.place(text))
+        .collect()
+}
+
+/// The functions of all tools.
+fn declarations(body: &Body<'_>, tools: &RawValue) -> Vec<ToolDefinition> {
+    let tools: Vec<Members<'_>> = serde_json::from_str(tools.get()).unwrap_or_default();
+    tools
+        .iter()
+        .filter_map(|tool| {
+            tool.present("functionDeclarations")
+                .or_else(|| tool.present("function_declarations"))
+        })
+        .flat_map(|list| serde_json::from_str::<Vec<Members<'_>>>(list.get()).unwrap_or_default())
+        .map(|function| ToolDefinition {
+            name: function.text("name").unwrap_or_default().into_owned(),
+            description: function
+                .text("description")
+                .unwrap_or_default()
+                .into_owned(),
+            parameters: [
+                "parameters",
+                "parametersJsonSchema",
+                "parameters_json_schema",
+            ]
+            .iter()
+            .find_map(|key| function.present(key))
+            .map(|raw| body.place(raw)),
+        })
+        .collect()
+}

@@ -1,0 +1,150 @@
+//! From a content of Gemini to a message of ours.
+
+use serde_json::value::RawValue;
+
+use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
+use crate::formats::body::{Body, Raw, without_position};
+use crate::formats::json::{self, Members, Place};
+use crate::formats::media::{self, printable};
+
+/// Reads one content.
+pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+    let Some(members) = &raw.members else {
+        return Err("it is no object".to_owned());
+    };
+    let role = match members.text("role").as_deref() {
+        // The API takes a content without a role for the user's.
+        Some("user" | "function") | None => Role::User,
+        Some("model") => Role::Assistant,
+        // Not allowed, and a rule says so; the reader can still tell the user which message.
+        Some("system") => Role::System,
+        Some(other) => {
+            return Err(format!(
+                "`{}` is no role of Gemini (user, model)",
+                printable(other)
+            ));
+        }
+    };
+    let list = members.present("parts");
+    let mut message = Message {
+        content: list.map(|raw| body.place(raw)),
+        ..Message::new(role, raw.place.clone())
+    };
+    let parts: Vec<&RawValue> = match list {
+        Some(list) => {
+            serde_json::from_str(list.get()).map_err(|_| "`parts` is not a list".to_owned())?
+        }
+        None => Vec::new(),
+    };
+    for raw in parts {
+        let part: Members<'_> = serde_json::from_str(raw.get())
+            .map_err(|error| format!("a part: {}", without_position(&error)))?;
+        let place = body.place(raw);
+        let content = read_part(body, &part, &place)?;
+        message.opaque |= matches!(content, Content::Opaque(_))
+            || either(&part, "thoughtSignature", "thought_signature").is_some();
+        message.parts.push(Part { content, place });
+    }
+    Ok(message)
+}
+
+/// A member in either spelling.
+fn either<'a>(part: &Members<'a>, camel: &str, snake: &str) -> Option<&'a RawValue> {
+    part.present(camel).or_else(|| part.present(snake))
+}
+
+fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Content, String> {
+    if let Some(text) = part.present("text") {
+        if !json::is_text(text.get()) {
+            return Err("the `text` of a part is no text".to_owned());
+        }
+        let place = body.place(text);
+        let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
+        if text.get() == "\"\"" && is_signed {
+            return Ok(Content::Opaque(Opaque::new("signature")));
+        }
+        return Ok(
+            if part.get("thought").is_some_and(|raw| raw.get() == "true") {
+                Content::Thinking(place)
+            } else {
+                Content::Text(place)
+            },
+        );
+    }
+    if let Some(call) = either(part, "functionCall", "function_call") {
+        let call: Members<'_> = serde_json::from_str(call.get())
+            .map_err(|_| "a `functionCall` is no object".to_owned())?;
+        return Ok(Content::Call(Call {
+            id: call.text("id").unwrap_or_default().into_owned(),
+            name: call.text("name").unwrap_or_default().into_owned(),
+            arguments: call.get("args").map(|raw| body.place(raw)),
+            detached: false,
+        }));
+    }
+    if let Some(response) = either(part, "functionResponse", "function_response") {
+        return read_response(body, response).map(Content::Output);
+    }
+    let data =
+        either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data"));
+    if let Some(data) = data {
+        return Ok(Content::Media(media::gemini(body, data, place)));
+    }
+    let kind = part
+        .0
+        .iter()
+        .map(|(key, _)| key.as_ref())
+        .find(|key| !matches!(*key, "thought" | "thoughtSignature" | "thought_signature"));
+    Ok(Content::Opaque(Opaque::new(printable(
+        kind.unwrap_or("empty"),
+    ))))
+}
+
+fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
+    let response: Members<'_> = serde_json::from_str(raw.get())
+        .map_err(|_| "a `functionResponse` is no object".to_owned())?;
+    let mut output = Output {
+        call_id: response.text("id").unwrap_or_default().into_owned(),
+        name: response.text("name").unwrap_or_default().into_owned(),
+        failed: false,
+        texts: Vec::new(),
+        others: Vec::new(),
+        content: None,
+    };
+    if let Some(inner) = response.present("response") {
+        read_object(body, inner, &mut output);
+    }
+    let parts = response
+        .present("parts")
+        .and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok())
+        .unwrap_or_default();
+    for part in parts {
+        let place = body.place(part);
+        let data = serde_json::from_str::<Members<'_>>(part.get())
+            .ok()
+            .and_then(|part| {
+                either(&part, "inlineData", "inline_data")
+                    .or_else(|| either(&part, "fileData", "file_data"))
+            });
+        let media = media::gemini(body, data.unwrap_or(part), &place);
+        output.others.push((place, media));
+    }
+    Ok(output)
+}
+
+/// The object that a function gave back. Where it is nothing but one text, as the API's own
+/// `output` and `error`, that text is the output's; else the object as JSON is.
+fn read_object(body: &Body<'_>, object: &RawValue, output: &mut Output) {
+    let members = serde_json::from_str::<Members<'_>>(object.get())
+        .map(|members| members.0)
+        .unwrap_or_default();
+    output.failed = members.iter().any(|(key, _)| key == "error");
+    let place = match members.as_slice() {
+        [(_, only)] if json::is_text(only.get()) => {
+            output.failed |= Output::begins_like_a_failure(only.get());
+            body.place(only)
+        }
+        _ => body.place(object),
+    };
+    output.texts.push(place.clone());
+    output.content = Some(place);
+}

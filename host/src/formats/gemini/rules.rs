@@ -1,0 +1,145 @@
+//! The rules of Gemini.
+
+use crate::conversation::message::{Content, Message, Pairing, Role};
+use crate::formats::json::Members;
+use crate::formats::rules::{Check, Findings, View, checks, common};
+
+pub(super) const CHECKS: &[Check] = checks![
+    All1 => common::somebody_speaks,
+    All4 => common::ids_are_unique,
+    All8 => common::sizes_are_within_limits,
+    Gem1 => roles_are_right,
+    Gem2 => calls_are_answered_at_once,
+    Gem3 => calls_are_signed,
+    Gem4 => responses_are_objects,
+    Gem5 => parts_are_not_empty,
+];
+
+fn roles_are_right(view: &View<'_>, found: &mut Findings) {
+    for (index, message) in view.messages.iter().enumerate() {
+        if index == 0 && message.role != Role::User {
+            found.add(0, "the first content is not the user's");
+        }
+        if !matches!(message.role, Role::User | Role::Assistant) {
+            found.add(index, "the role is neither user nor model");
+        }
+    }
+}
+
+fn has_calls(message: &Message) -> bool {
+    message.calls().next().is_some()
+}
+
+fn has_outputs(message: &Message) -> bool {
+    message.outputs().next().is_some()
+}
+
+fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
+    let messages = view.messages;
+    for (index, message) in messages.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| &messages[before]);
+        if has_calls(message) {
+            if before.is_none_or(|before| before.role != Role::User) {
+                let what = "a content with calls does not follow one of the user's";
+                found.add(index, what);
+            }
+            if let Some(next) = messages.get(index + 1) {
+                let pairing = Pairing::of([message, next]);
+                if !pairing.unanswered.is_empty() {
+                    found.add(index, "a call is not answered in the next content");
+                }
+                if message.role != Role::Assistant {
+                    found.add(index, "a call is not in a content of the model's");
+                }
+            }
+        }
+        if has_outputs(message) {
+            let orphans = match before.filter(|before| has_calls(before)) {
+                Some(before) => !Pairing::of([before, message]).orphans.is_empty(),
+                None => true,
+            };
+            if orphans {
+                let what = "a `functionResponse` answers no call of the content before it";
+                found.add(index, what);
+            }
+        }
+    }
+}
+
+/// Only a request to a model that signs can break this, and the body does not name the model:
+/// where no call of the turn is signed, nothing is said.
+fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
+    let is_own = |message: &Message| {
+        message.role == Role::User
+            && message
+                .parts
+                .iter()
+                .any(|part| !matches!(part.content, Content::Output(_)))
+            && !has_outputs(message)
+    };
+    let turn = view.messages.iter().rposition(is_own).unwrap_or(0);
+    let is_signed = |message: &Message| {
+        let first = message
+            .parts
+            .iter()
+            .find(|part| matches!(part.content, Content::Call(_)));
+        first
+            .and_then(|part| view.document.get(part.place.clone()))
+            .and_then(|raw| serde_json::from_str::<Members<'_>>(raw).ok())
+            .is_some_and(|part| {
+                part.present("thoughtSignature").is_some()
+                    || part.present("thought_signature").is_some()
+            })
+    };
+    let steps: Vec<(usize, bool)> = view
+        .messages
+        .iter()
+        .enumerate()
+        .skip(turn)
+        .filter(|(_, message)| has_calls(message))
+        .map(|(index, message)| (index, is_signed(message)))
+        .collect();
+    if steps.iter().any(|(_, signed)| *signed) {
+        for (index, _) in steps.iter().filter(|(_, signed)| !signed) {
+            let what = "the first call has no thought signature, and others of its turn have";
+            found.add(*index, what);
+        }
+    }
+}
+
+fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
+    for (index, message) in view.messages.iter().enumerate() {
+        let is_object = |part: &crate::conversation::message::Part| {
+            let raw = view.document.get(part.place.clone()).unwrap_or_default();
+            let part = serde_json::from_str::<Members<'_>>(raw).ok();
+            let response = part.and_then(|part| {
+                part.present("functionResponse")
+                    .or_else(|| part.present("function_response"))
+            });
+            response
+                .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
+                .and_then(|response| response.present("response"))
+                .is_some_and(|raw| raw.get().starts_with('{'))
+        };
+        let all = message
+            .parts
+            .iter()
+            .filter(|part| matches!(part.content, Content::Output(_)))
+            .all(is_object);
+        if !all {
+            found.add(index, "the `response` of a `functionResponse` is no object");
+        }
+    }
+}
+
+fn parts_are_not_empty(view: &View<'_>, found: &mut Findings) {
+    common::no_text_is_empty(view, found);
+    for (index, message) in view.messages.iter().enumerate() {
+        if message.content.is_none() {
+            found.add(index, "a content has no parts");
+        }
+        if message.opaques().any(|opaque| opaque.kind == "empty") {
+            found.add(index, "a part is empty");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What providers take, beside tokens. Sources: docs/wire-formats.md, "Limits".
+
+/// The limits of a provider for one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProviderLimits {
+    /// Bytes of the body.
+    pub body_bytes: usize,
+    /// Number of pictures.
+    pub pictures: u32,
+    /// Bytes of one picture as the request carries it (base64).
+    pub picture_bytes: usize,
+    /// Pixels of the longer side of a picture.
+    pub picture_side: u32,
+    /// The same in a request with more than [`ProviderLimits::MANY_PICTURES`].
+    pub picture_side_of_many: u32,
+}
+
+impl ProviderLimits {
+    /// From so many pictures on, Anthropic takes smaller ones only.
+    pub const MANY_PICTURES: u32 = 20;
+
+    pub(crate) const OPENAI: Self = Self {
+        body_bytes: 512 << 20,
+        pictures: 1_500,
+        picture_bytes: 512 << 20,
+        picture_side: u32::MAX,
+        picture_side_of_many: u32::MAX,
+    };
+
+    /// The number of pictures is that of models with a window of 200,000 tokens; others take
+    /// 600. Through Bedrock and Google Cloud a picture may have half as many bytes.
+    pub(crate) const ANTHROPIC: Self = Self {
+        body_bytes: 32 << 20,
+        pictures: 100,
+        picture_bytes: 10 << 20,
+        picture_side: 8_000,
+        picture_side_of_many: 2_000,
+    };
+
+    pub(crate) const GEMINI: Self = Self {
+        body_bytes: 100 << 20,
+        pictures: 3_600,
+        picture_bytes: 100 << 20,
+        picture_side: u32::MAX,
+        picture_side_of_many: u32::MAX,
+    };
+}

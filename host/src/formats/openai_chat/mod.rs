@@ -1,0 +1,105 @@
+//! OpenAI Chat Completions.
+//!
+//! Data model and rules: docs/wire-formats.md, section "OpenAI Chat Completions".
+
+mod read;
+mod rules;
+
+use serde_json::value::RawValue;
+
+use super::body::{Body, Raw};
+use super::json::Members;
+use super::rules::Check;
+use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
+use crate::conversation::Unit;
+use crate::conversation::message::{Message, Role};
+
+pub(super) struct OpenAiChat;
+
+/// Signs that only this format has.
+pub(super) fn looks_like(body: &Body<'_>) -> bool {
+    body.messages.iter().enumerate().any(|(index, raw)| {
+        match raw.text("role").as_deref() {
+            Some("developer" | "tool" | "function") => true,
+            // Newer models of Anthropic's take one in the middle.
+            Some("system") => index == 0,
+            _ => raw.has("tool_calls") || raw.has("function_call"),
+        }
+    })
+}
+
+impl WireFormat for OpenAiChat {
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+        read::message(body, raw)
+    }
+
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        let mut rest = messages;
+        while let Some((first, after)) = rest.split_first() {
+            let outputs = if first.calls().next().is_some() {
+                after
+                    .iter()
+                    .take_while(|message| message.role == Role::Tool)
+                    .count()
+            } else {
+                0
+            };
+            lengths.push(1 + outputs);
+            rest = &after[outputs..];
+        }
+        lengths
+    }
+
+    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message) -> usize {
+        units.len().saturating_sub(1)
+    }
+
+    fn envelope(&self, body: &Body<'_>) -> Envelope {
+        let tools = body.member("tools").or_else(|| body.member("functions"));
+        Envelope {
+            tools: tool_definitions(body, tools),
+            tool_list: tools.map(|raw| body.place(raw)),
+            ..Envelope::default()
+        }
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        rules::CHECKS
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits::OPENAI
+    }
+
+    fn has_role(&self, role: Role) -> bool {
+        matches!(role, Role::System | Role::Developer | Role::User)
+    }
+}
+
+/// The tools of a list, with their members inside of `function` or beside `type`.
+pub(super) fn tool_definitions(body: &Body<'_>, tools: Option<&RawValue>) -> Vec<ToolDefinition> {
+    let list: Vec<Members<'_>> = tools
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
+    list.iter()
+        .map(|tool| {
+            let inner = tool
+                .get("function")
+                .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok());
+            let definition = inner.as_ref().unwrap_or(tool);
+            ToolDefinition {
+                name: definition
+                    .text("name")
+                    .or_else(|| definition.text("type"))
+                    .unwrap_or_default()
+                    .into_owned(),
+                description: definition
+                    .text("description")
+                    .unwrap_or_default()
+                    .into_owned(),
+                parameters: definition.get("parameters").map(|raw| body.place(raw)),
+            }
+        })
+        .collect()
+}

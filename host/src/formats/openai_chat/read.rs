@@ -1,0 +1,207 @@
+//! From a message of OpenAI Chat to ours.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
+use crate::formats::body::{Body, Raw, without_position};
+use crate::formats::json::{self, Members};
+use crate::formats::media::{self, printable};
+
+/// Reads one message.
+pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+    let Some(members) = &raw.members else {
+        return Err("it is no object".to_owned());
+    };
+    let role = match members.text("role").as_deref() {
+        Some("system") => Role::System,
+        Some("developer") => Role::Developer,
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("tool" | "function") => Role::Tool,
+        Some(other) => {
+            return Err(format!(
+                "`{}` is no role of OpenAI Chat (system, developer, user, assistant, tool)",
+                printable(other)
+            ));
+        }
+        None => return Err("it has no `role`".to_owned()),
+    };
+    let content = members.present("content");
+    let name = members.text("name").map(Cow::into_owned);
+    let mut message = Message {
+        content: content.map(|raw| body.place(raw)),
+        opaque: role == Role::Assistant && is_signed(body.get(&raw.place)),
+        name: name.clone(),
+        ..Message::new(role, raw.place.clone())
+    };
+    if role == Role::Tool {
+        message
+            .parts
+            .push(read_output(body, raw, members, name.unwrap_or_default())?);
+        return Ok(message);
+    }
+    for key in ["reasoning_content", "reasoning"] {
+        if let Some(thinking) = members.present(key).filter(|raw| json::is_text(raw.get())) {
+            let place = body.place(thinking);
+            message.parts.push(Part {
+                content: Content::Thinking(place.clone()),
+                place,
+            });
+        }
+    }
+    if let Some(content) = content {
+        read_content(body, content, &mut message)?;
+    }
+    for key in ["refusal", "audio"] {
+        if let Some(value) = members.present(key) {
+            message.parts.push(Part {
+                content: Content::Opaque(Opaque::new(key)),
+                place: body.place(value),
+            });
+        }
+    }
+    if let Some(calls) = members.present("tool_calls") {
+        let calls: Vec<&RawValue> = serde_json::from_str(calls.get())
+            .map_err(|_| "`tool_calls` is not a list".to_owned())?;
+        message.has_empty_calls = calls.is_empty();
+        for call in calls {
+            message.parts.push(read_call(body, call)?);
+        }
+    } else if let Some(call) = members.present("function_call") {
+        let function: Members<'_> = serde_json::from_str(call.get())
+            .map_err(|_| "`function_call` is not an object".to_owned())?;
+        message.parts.push(call_part(body, call, "", &function));
+    }
+    Ok(message)
+}
+
+fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> Result<(), String> {
+    if json::is_text(content.get()) {
+        let place = body.place(content);
+        // Assistants beside calls often carry an empty text, which is no part of its own.
+        if content.get() != "\"\"" || message.role != Role::Assistant {
+            message.parts.push(Part {
+                content: Content::Text(place.clone()),
+                place,
+            });
+        }
+        return Ok(());
+    }
+    let parts: Vec<&RawValue> = serde_json::from_str(content.get())
+        .map_err(|_| "`content` is neither a text nor a list of parts".to_owned())?;
+    for part in parts {
+        let members: Members<'_> = serde_json::from_str(part.get())
+            .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+        let kind = members.text("type").unwrap_or_default();
+        let place = body.place(part);
+        let content = match (&*kind, members.present("text")) {
+            ("text", Some(text)) if json::is_text(text.get()) => Content::Text(body.place(text)),
+            ("image_url" | "input_audio" | "file", _) => {
+                Content::Media(media::chat(body, &kind, &members, &place))
+            }
+            ("", _) => return Err("a part of `content` has no `type`".to_owned()),
+            // As an unknown part it would be kept or dropped without its partner.
+            ("tool_use" | "tool_result", _) => {
+                return Err(format!(
+                    "a `{kind}` block belongs to Anthropic Messages, and other messages are OpenAI Chat; \
+                     for Anthropic put the system prompt in `system`, outside of the messages"
+                ));
+            }
+            _ => {
+                message.opaque = true;
+                Content::Opaque(Opaque::new(printable(&kind)))
+            }
+        };
+        message.parts.push(Part { content, place });
+    }
+    Ok(())
+}
+
+fn read_call(body: &Body<'_>, raw: &RawValue) -> Result<Part, String> {
+    let call: Members<'_> = serde_json::from_str(raw.get())
+        .map_err(|error| format!("a tool call: {}", without_position(&error)))?;
+    let Some(id) = call.text("id") else {
+        return Err("a tool call has no `id`".to_owned());
+    };
+    let inner = call.present("function").or_else(|| call.present("custom"));
+    let function = inner
+        .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
+        .ok_or_else(|| "a tool call has no `function`".to_owned())?;
+    Ok(call_part(body, raw, &id, &function))
+}
+
+fn call_part(body: &Body<'_>, raw: &RawValue, id: &str, function: &Members<'_>) -> Part {
+    let arguments = function.get("arguments").or_else(|| function.get("input"));
+    Part {
+        content: Content::Call(Call {
+            id: id.to_owned(),
+            name: function.text("name").unwrap_or_default().into_owned(),
+            arguments: arguments.map(|raw| body.place(raw)),
+            detached: false,
+        }),
+        place: body.place(raw),
+    }
+}
+
+fn read_output(
+    body: &Body<'_>,
+    raw: &Raw<'_>,
+    members: &Members<'_>,
+    name: String,
+) -> Result<Part, String> {
+    let content = members.present("content");
+    let mut output = Output {
+        call_id: members
+            .text("tool_call_id")
+            .unwrap_or_default()
+            .into_owned(),
+        name,
+        failed: false,
+        texts: Vec::new(),
+        others: Vec::new(),
+        content: content.map(|raw| body.place(raw)),
+    };
+    match content {
+        Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
+        Some(list) if json::is_list(list.get()) => {
+            let parts: Vec<Members<'_>> = serde_json::from_str(list.get())
+                .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+            let places: Vec<&RawValue> = serde_json::from_str(list.get()).unwrap_or_default();
+            for (part, raw) in parts.iter().zip(places) {
+                let place = body.place(raw);
+                match part
+                    .present("text")
+                    .filter(|text| json::is_text(text.get()))
+                {
+                    Some(text) => output.texts.push(body.place(text)),
+                    None => {
+                        let kind = part.text("type").unwrap_or_default();
+                        output
+                            .others
+                            .push((place.clone(), media::chat(body, &kind, part, &place)));
+                    }
+                }
+            }
+        }
+        Some(_) => return Err("`content` is neither a text nor a list of parts".to_owned()),
+        None => {}
+    }
+    output.failed = output
+        .texts
+        .first()
+        .is_some_and(|text| Output::begins_like_a_failure(body.get(text)));
+    Ok(Part {
+        place: raw.place.clone(),
+        content: Content::Output(output),
+    })
+}
+
+/// Some servers send signed or encrypted reasoning in fields of their own.
+fn is_signed(raw: &str) -> bool {
+    raw.contains("\"signature\":")
+        || raw.contains("\"encrypted_content\":")
+        || raw.contains("\"thought_signature\":")
+        || raw.contains("\"reasoning_details\":")
+}

@@ -1,0 +1,67 @@
+//! The types of items, as far as baler has to tell them apart.
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Message,
+    Reasoning,
+    /// A call that the client answers.
+    Call,
+    /// An answer to such a call.
+    Output,
+    /// Tools or settings that change on the way.
+    Tools,
+    /// A request for approval, which names itself by `id`.
+    ApprovalRequest,
+    ApprovalResponse,
+    Compaction,
+    /// Anything else: the provider's own tools, references, and what came after this was
+    /// written.
+    Other,
+}
+
+/// Types of items that other formats do not have.
+pub(super) fn is_known(kind: &str) -> bool {
+    !kind.is_empty()
+        && !matches!(kind, "text")
+        && (kind == "message" || of(kind, false) != Kind::Other || is_hosted(kind))
+}
+
+/// What an item of this type is; `has_call_id` helps with types of a later time.
+pub(super) fn of(kind: &str, has_call_id: bool) -> Kind {
+    match kind {
+        "message" => Kind::Message,
+        "reasoning" => Kind::Reasoning,
+        "additional_tools" | "configuration_update" => Kind::Tools,
+        "mcp_approval_request" => Kind::ApprovalRequest,
+        "mcp_approval_response" => Kind::ApprovalResponse,
+        "compaction" | "compaction_summary" => Kind::Compaction,
+        "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call"
+        | "computer_call" | "apply_patch_call" | "tool_search_call" | "program" => Kind::Call,
+        "function_call_output"
+        | "custom_tool_call_output"
+        | "local_shell_call_output"
+        | "shell_call_output"
+        | "computer_call_output"
+        | "apply_patch_call_output"
+        | "tool_search_output"
+        | "program_output" => Kind::Output,
+        _ if has_call_id && kind.ends_with("_output") => Kind::Output,
+        _ if has_call_id && kind.ends_with("_call") => Kind::Call,
+        _ => Kind::Other,
+    }
+}
+
+/// Tools that the provider runs itself: no output of the client's answers them.
+fn is_hosted(kind: &str) -> bool {
+    matches!(
+        kind,
+        "web_search_call"
+            | "file_search_call"
+            | "code_interpreter_call"
+            | "image_generation_call"
+            | "mcp_list_tools"
+            | "mcp_call"
+            | "item_reference"
+    )
+}

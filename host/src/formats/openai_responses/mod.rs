@@ -1,0 +1,89 @@
+//! OpenAI Responses.
+//!
+//! Data model and rules: docs/wire-formats.md, section "OpenAI Responses". What other formats
+//! call a message is an item here: a message of somebody's, reasoning, a call, an output.
+
+mod item;
+mod read;
+mod rules;
+mod units;
+
+use super::body::{Body, List, Raw};
+use super::json::{self, Members};
+use super::openai_chat::tool_definitions;
+use super::rules::Check;
+use super::{Envelope, ProviderLimits, WireFormat};
+use crate::conversation::Unit;
+use crate::conversation::message::{Message, Role};
+
+pub(super) struct OpenAiResponses;
+
+/// Whether an element of a list is an item that only this format has.
+pub(super) fn is_item(raw: &Raw<'_>) -> bool {
+    let kind = raw.text("type").unwrap_or_default();
+    item::is_known(&kind)
+        || raw.get("content").is_some_and(|content| {
+            serde_json::from_str::<Vec<Members<'_>>>(content.get()).is_ok_and(|parts| {
+                parts.iter().any(|part| {
+                    part.text("type")
+                    .is_some_and(|kind| kind.starts_with("input_") || kind == "output_text")
+                    // OpenAI Chat has a part of this name.
+                    && part.get("input_audio").is_none()
+                })
+            })
+        })
+}
+
+impl WireFormat for OpenAiResponses {
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+        read::message(body, raw)
+    }
+
+    fn list(&self) -> List {
+        List::Input
+    }
+
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        units::lengths(messages)
+    }
+
+    fn reopens(&self, messages: &[Message], units: &[Unit], next: &Message) -> usize {
+        units::reopens(messages, units, next)
+    }
+
+    fn envelope(&self, body: &Body<'_>) -> Envelope {
+        let tools = body.member("tools");
+        let instructions = body
+            .member("instructions")
+            .filter(|raw| json::is_text(raw.get()));
+        Envelope {
+            texts: instructions
+                .map(|raw| body.place(raw))
+                .into_iter()
+                .collect(),
+            tools: tool_definitions(body, tools),
+            tool_list: tools.map(|raw| body.place(raw)),
+            stateless: body.member("store").is_some_and(|raw| raw.get() == "false"),
+            continues: ["previous_response_id", "conversation"]
+                .iter()
+                .any(|key| body.member(key).is_some()),
+            ..Envelope::default()
+        }
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        rules::CHECKS
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits::OPENAI
+    }
+
+    fn has_role(&self, role: Role) -> bool {
+        matches!(role, Role::System | Role::Developer | Role::User)
+    }
+
+    fn text_part(&self, text: &str) -> String {
+        format!(r#"{{"type":"input_text","text":{text}}}"#)
+    }
+}

@@ -1,0 +1,280 @@
+//! From an item of OpenAI Responses to a message of ours.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::item::{self, Kind};
+use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
+use crate::formats::body::{Body, Raw, without_position};
+use crate::formats::json::{self, Members, Place};
+use crate::formats::media::{self, printable};
+
+/// Reads one item.
+pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+    let Some(members) = &raw.members else {
+        return Ok(text_of_the_users(raw.place.clone()));
+    };
+    let typed = members.text("type");
+    let call_id = members.text("call_id");
+    let kind = match typed.as_deref() {
+        Some(kind) => item::of(kind, call_id.is_some()),
+        None if members.get("role").is_some() => Kind::Message,
+        None => return Err("it has neither a `type` nor a `role`".to_owned()),
+    };
+    let mut message = match kind {
+        Kind::Message => said(body, raw, members)?,
+        Kind::Reasoning => reasoning(body, raw, members),
+        Kind::Call => call(body, raw, members, call_id)?,
+        Kind::Output => output(body, raw, members, call_id)?,
+        _ => opaque(raw, members, kind, typed.as_deref().unwrap_or_default()),
+    };
+    // The output of a local shell call names the item of the call by `id`, not itself.
+    if kind != Kind::Output || members.present("call_id").is_some() {
+        message.id = members.text("id").map(Cow::into_owned);
+    }
+    Ok(message)
+}
+
+/// An `input` that is a text.
+fn text_of_the_users(place: Place) -> Message {
+    let mut message = Message::new(Role::User, place.clone());
+    message.parts.push(Part {
+        content: Content::Text(place.clone()),
+        place,
+    });
+    message
+}
+
+fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message, String> {
+    let role = match members.text("role").as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        Some("developer") => Role::Developer,
+        Some(other) => {
+            return Err(format!(
+                "`{}` is no role of OpenAI Responses (user, assistant, system, developer)",
+                printable(other)
+            ));
+        }
+        None => return Err("it has no `role`".to_owned()),
+    };
+    let Some(content) = members.present("content") else {
+        return Err("it has no `content`".to_owned());
+    };
+    let mut message = Message {
+        content: Some(body.place(content)),
+        ..Message::new(role, raw.place.clone())
+    };
+    if json::is_text(content.get()) {
+        let place = body.place(content);
+        message.parts.push(Part {
+            content: Content::Text(place.clone()),
+            place,
+        });
+        return Ok(message);
+    }
+    let parts: Vec<&RawValue> = serde_json::from_str(content.get())
+        .map_err(|_| "`content` is neither a text nor a list of parts".to_owned())?;
+    for part in parts {
+        let members: Members<'_> = serde_json::from_str(part.get())
+            .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+        let kind = members.text("type").unwrap_or_default();
+        let place = body.place(part);
+        let content = match (&*kind, text_of(&members)) {
+            // Annotations point into other items; such a text cannot change alone.
+            ("input_text" | "output_text" | "text", Some(text)) if !is_annotated(&members) => {
+                Content::Text(body.place(text))
+            }
+            ("input_image" | "input_file" | "input_audio", _) => {
+                Content::Media(media::responses(body, &kind, &members, &place))
+            }
+            ("", _) => return Err("a part of `content` has no `type`".to_owned()),
+            _ => {
+                message.opaque = true;
+                Content::Opaque(Opaque::new(printable(&kind)))
+            }
+        };
+        message.parts.push(Part { content, place });
+    }
+    // What is sent under the id that the provider gave it must be what it gave.
+    message.opaque |= role == Role::Assistant && members.present("id").is_some();
+    Ok(message)
+}
+
+fn text_of<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
+    part.present("text")
+        .filter(|text| json::is_text(text.get()))
+}
+
+fn is_annotated(part: &Members<'_>) -> bool {
+    part.present("annotations")
+        .is_some_and(|raw| raw.get().trim_matches(['[', ']', ' ', '\n', '\t']) != "")
+}
+
+fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
+    let mut message = Message {
+        opaque: true,
+        ..Message::new(Role::Assistant, raw.place.clone())
+    };
+    for key in ["summary", "content"] {
+        let list = members
+            .present(key)
+            .and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok())
+            .unwrap_or_default();
+        for raw in list {
+            let text = serde_json::from_str::<Members<'_>>(raw.get())
+                .ok()
+                .and_then(|part| text_of(&part));
+            message.parts.extend(text.map(|text| Part {
+                content: Content::Thinking(body.place(text)),
+                place: body.place(raw),
+            }));
+        }
+    }
+    if let Some(secret) = members.present("encrypted_content") {
+        message.parts.push(Part {
+            content: Content::Opaque(Opaque::new("encrypted_content")),
+            place: body.place(secret),
+        });
+    }
+    if message.parts.is_empty() {
+        message.parts.push(Part {
+            content: Content::Opaque(Opaque::new("reasoning")),
+            place: raw.place.clone(),
+        });
+    }
+    message
+}
+
+fn call(
+    body: &Body<'_>,
+    raw: &Raw<'_>,
+    members: &Members<'_>,
+    call_id: Option<Cow<'_, str>>,
+) -> Result<Message, String> {
+    let kind = members.text("type").unwrap_or_default();
+    let id = call_id
+        // A local shell call of an older client names itself by its `id`.
+        .or_else(|| members.text("id"))
+        .ok_or_else(|| format!("a `{}` has no `call_id`", printable(&kind)))?;
+    let arguments = ["arguments", "input", "action", "operation", "actions"]
+        .iter()
+        .find_map(|key| members.present(key));
+    let mut message = Message::new(Role::Assistant, raw.place.clone());
+    message.parts.push(Part {
+        content: Content::Call(Call {
+            id: id.into_owned(),
+            name: members
+                .text("name")
+                .unwrap_or_else(|| Cow::Owned(printable(&kind)))
+                .into_owned(),
+            arguments: arguments.map(|raw| body.place(raw)),
+            detached: members.get("async").is_some_and(|raw| raw.get() == "true"),
+        }),
+        place: raw.place.clone(),
+    });
+    Ok(message)
+}
+
+fn output(
+    body: &Body<'_>,
+    raw: &Raw<'_>,
+    members: &Members<'_>,
+    call_id: Option<Cow<'_, str>>,
+) -> Result<Message, String> {
+    let kind = members.text("type").unwrap_or_default();
+    let call_id = call_id
+        .or_else(|| members.text("id"))
+        .ok_or_else(|| format!("a `{}` has no `call_id`", printable(&kind)))?;
+    // Only of these the output may be any text; the others have forms of their own.
+    let is_free = matches!(&*kind, "function_call_output" | "custom_tool_call_output");
+    let content = members.present("output");
+    let mut output = Output {
+        call_id: call_id.into_owned(),
+        name: String::new(),
+        failed: false,
+        texts: Vec::new(),
+        others: Vec::new(),
+        content: content.filter(|_| is_free).map(|raw| body.place(raw)),
+    };
+    match content {
+        Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
+        Some(list) if json::is_list(list.get()) => {
+            let parts: Vec<&RawValue> = serde_json::from_str(list.get())
+                .map_err(|error| format!("a part of `output`: {}", without_position(&error)))?;
+            for part in parts {
+                output_part(body, part, &mut output)?;
+            }
+        }
+        // The screenshot of a computer.
+        Some(object) => output_part(body, object, &mut output)?,
+        None => {}
+    }
+    let is_marked = members.text("status").as_deref() == Some("failed");
+    output.failed = is_marked
+        || output
+            .texts
+            .first()
+            .is_some_and(|text| Output::begins_like_a_failure(body.get(text)));
+    let mut message = Message {
+        // Sent under the provider's id, it must be what has that id.
+        opaque: members.present("id").is_some() || !is_free,
+        ..Message::new(Role::Tool, raw.place.clone())
+    };
+    message.parts.push(Part {
+        content: Content::Output(output),
+        place: raw.place.clone(),
+    });
+    Ok(message)
+}
+
+fn output_part(body: &Body<'_>, raw: &RawValue, output: &mut Output) -> Result<(), String> {
+    let place = body.place(raw);
+    let Ok(part) = serde_json::from_str::<Members<'_>>(raw.get()) else {
+        return Err("a part of `output` is no object".to_owned());
+    };
+    let texts = ["text", "stdout", "stderr"];
+    let mut found = texts
+        .iter()
+        .filter_map(|key| part.present(key))
+        .filter(|text| json::is_text(text.get()))
+        .peekable();
+    if found.peek().is_some() {
+        output.texts.extend(found.map(|text| body.place(text)));
+    } else {
+        let kind = part.text("type").unwrap_or_default();
+        let media = media::responses(body, &kind, &part, &place);
+        output.others.push((place, media));
+    }
+    Ok(())
+}
+
+fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Message {
+    let text = |key| members.text(key).map(Cow::into_owned);
+    let (role, link) = match kind {
+        // Both hold until another one says otherwise.
+        Kind::Tools => (Role::Developer, Link::None),
+        Kind::ApprovalRequest => (Role::Assistant, text("id").map_or(Link::None, Link::Opens)),
+        Kind::ApprovalResponse => (
+            Role::Tool,
+            text("approval_request_id").map_or(Link::None, Link::Closes),
+        ),
+        _ => (Role::Assistant, Link::None),
+    };
+    let kind = if kind == Kind::Compaction {
+        Opaque::COMPACTION.to_owned()
+    } else {
+        printable(named)
+    };
+    let mut message = Message {
+        opaque: true,
+        ..Message::new(role, raw.place.clone())
+    };
+    message.parts.push(Part {
+        content: Content::Opaque(Opaque { kind, link }),
+        place: raw.place.clone(),
+    });
+    message
+}

@@ -1,0 +1,116 @@
+//! The rules of OpenAI Responses.
+
+use std::collections::HashSet;
+
+use super::units::{answered, is_reasoning_item};
+use crate::conversation::message::{Content, Link, Message, Opaque, Pairing, Role};
+use crate::formats::json::Members;
+use crate::formats::rules::{Check, Findings, View, checks, common};
+
+pub(super) const CHECKS: &[Check] = checks![
+    All1 => common::somebody_speaks,
+    All4 => common::ids_are_unique,
+    All6 => common::no_text_part_is_empty,
+    All8 => common::sizes_are_within_limits,
+    Resp1 => outputs_have_their_calls,
+    Resp2 => calls_have_their_outputs,
+    Resp3 => reasoning_has_its_product,
+    Resp5 => reasoning_is_whole,
+    Resp8 => item_ids_are_used_once,
+];
+
+/// Whether items may stand for others that the document does not show.
+fn hides_items(view: &View<'_>) -> bool {
+    view.envelope.continues
+        || view
+            .messages
+            .iter()
+            .flat_map(Message::opaques)
+            .any(|opaque| opaque.kind == "item_reference")
+}
+
+fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
+    if hides_items(view) {
+        return;
+    }
+    let mut asked: HashSet<&str> = HashSet::new();
+    for (index, message) in view.messages.iter().enumerate() {
+        if answered(message).is_some_and(|id| !asked.contains(id)) {
+            found.add(index, "an output or approval answers nothing before it");
+        }
+        asked.extend(message.calls().map(|call| call.id.as_str()));
+        asked.extend(message.opaques().filter_map(|opaque| match &opaque.link {
+            Link::Opens(id) => Some(id.as_str()),
+            _ => None,
+        }));
+    }
+}
+
+fn calls_have_their_outputs(view: &View<'_>, found: &mut Findings) {
+    for (at, unit) in view.units().filter(|(at, unit)| !view.is_last(*at, unit)) {
+        let waiting: HashSet<*const _> = Pairing::of(unit)
+            .unanswered
+            .into_iter()
+            .filter(|call| !call.detached)
+            .map(std::ptr::from_ref)
+            .collect();
+        for (index, message) in unit.iter().enumerate() {
+            if message
+                .calls()
+                .any(|call| waiting.contains(&std::ptr::from_ref(call)))
+            {
+                found.add(at + index, "a call has no output, and others follow it");
+            }
+        }
+    }
+}
+
+fn reasoning_has_its_product(view: &View<'_>, found: &mut Findings) {
+    for (index, message) in view.messages.iter().enumerate() {
+        let next = view.messages.get(index + 1);
+        let is_product = |next: &Message| next.role == Role::Assistant && !next.has_compaction();
+        if is_reasoning_item(message) && !next.is_some_and(is_product) {
+            found.add(
+                index,
+                "reasoning is not followed by the item that it produced",
+            );
+        }
+    }
+}
+
+fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
+    for (index, message) in view.messages.iter().enumerate() {
+        if !is_reasoning_item(message) {
+            continue;
+        }
+        let raw = view.document.get(message.place.clone()).unwrap_or_default();
+        let has_summary = serde_json::from_str::<Members<'_>>(raw)
+            .is_ok_and(|members| members.present("summary").is_some());
+        if !has_summary {
+            found.add(
+                index,
+                "reasoning has no `summary`, which may be an empty list",
+            );
+        }
+        let is_encrypted = message.parts.iter().any(|part| {
+            matches!(&part.content, Content::Opaque(Opaque { kind, .. }) if kind == "encrypted_content")
+        });
+        if view.envelope.stateless && message.id.is_some() && !is_encrypted {
+            found.add(
+                index,
+                "reasoning has no `encrypted_content`, and `store` is false",
+            );
+        }
+    }
+}
+
+fn item_ids_are_used_once(view: &View<'_>, found: &mut Findings) {
+    let mut seen: HashSet<&str> = HashSet::new();
+    for (index, message) in view.messages.iter().enumerate() {
+        if let Some(id) = &message.id
+            && !seen.insert(id)
+        {
+            found.add(index, "the id of an item was used before");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Items that stay or go together: one response of the model's and the outputs of its calls.
+
+use std::collections::HashMap;
+
+use crate::conversation::Unit;
+use crate::conversation::message::{Content, Link, Message, Opaque, Part, Role};
+
+/// What an item means for the unit that it may belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Stands for itself.
+    Alone,
+    Reasoning,
+    /// The model's words.
+    Words,
+    /// A call, or a tool of the provider's own.
+    Act,
+    /// An answer to something before it.
+    Answer,
+}
+
+/// A unit as far as it was seen.
+#[derive(Debug, Default)]
+struct Open {
+    start: usize,
+    takes_more: bool,
+    has_reasoning: bool,
+    /// Something beside reasoning.
+    has_product: bool,
+    has_words: bool,
+    has_answers: bool,
+}
+
+/// Number of items of each unit.
+///
+/// Reasoning, and all that is sent under ids of its response, have to stay together (RESP-3,
+/// RESP-4). So without reasoning each call and its output are a unit of their own, as soon as
+/// an output parts them; with it, all up to the next reasoning. An output that comes late
+/// takes all between itself and its call into one unit.
+pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
+    let mut units: Vec<Open> = Vec::new();
+    // For each id that can be answered, the index of its message.
+    let mut asked: HashMap<&str, usize> = HashMap::new();
+    for (index, message) in messages.iter().enumerate() {
+        let place = place(message);
+        if let Some(id) = answered(message)
+            && let Some(call) = asked.get(id)
+        {
+            while units.last().is_some_and(|unit| unit.start > *call) {
+                units.pop();
+            }
+            if let Some(unit) = units.last_mut() {
+                unit.has_answers = true;
+                unit.takes_more = true;
+            }
+            continue;
+        }
+        for id in asks(message) {
+            asked.insert(id, index);
+        }
+        match units.last_mut().filter(|unit| unit.takes(place)) {
+            Some(unit) => unit.take(place, message),
+            None => {
+                let mut unit = Open {
+                    start: index,
+                    takes_more: !matches!(place, Place::Alone | Place::Answer),
+                    ..Open::default()
+                };
+                unit.take(place, message);
+                units.push(unit);
+            }
+        }
+    }
+    let ends = units
+        .iter()
+        .skip(1)
+        .map(|unit| unit.start)
+        .chain([messages.len()]);
+    units
+        .iter()
+        .zip(ends)
+        .map(|(unit, end)| end - unit.start)
+        .collect()
+}
+
+/// The unit of the call that `next` answers; else the last one.
+pub(super) fn reopens(messages: &[Message], units: &[Unit], next: &Message) -> usize {
+    let last = units.len().saturating_sub(1);
+    let Some(id) = answered(next) else {
+        return last;
+    };
+    messages
+        .iter()
+        .rposition(|message| asks(message).any(|asked| asked == id))
+        .map_or(last, |call| {
+            units.partition_point(|unit| unit.first_message + unit.messages <= call)
+        })
+}
+
+impl Open {
+    fn takes(&self, place: Place) -> bool {
+        self.takes_more
+            && match place {
+                Place::Alone | Place::Answer => false,
+                Place::Reasoning => !self.has_product,
+                Place::Words => !self.has_answers && (!self.has_words || self.has_reasoning),
+                Place::Act => !self.has_answers || self.has_reasoning,
+            }
+    }
+
+    fn take(&mut self, place: Place, message: &Message) {
+        // The calls of a program hang on it as items hang on their reasoning.
+        let is_program = message.calls().any(|call| call.name == "program");
+        self.has_reasoning |= place == Place::Reasoning || is_program;
+        self.has_product |= place != Place::Reasoning;
+        self.has_words |= place == Place::Words;
+    }
+}
+
+fn place(message: &Message) -> Place {
+    if message.role == Role::Tool {
+        return Place::Answer;
+    }
+    if message.role != Role::Assistant || message.has_compaction() {
+        return Place::Alone;
+    }
+    match message.parts.first().map(|part| &part.content) {
+        Some(Content::Thinking(_)) => Place::Reasoning,
+        Some(Content::Opaque(opaque)) if is_reasoning(opaque) => Place::Reasoning,
+        Some(Content::Call(_)) => Place::Act,
+        Some(Content::Opaque(_)) if message.content.is_none() => Place::Act,
+        _ => Place::Words,
+    }
+}
+
+/// Whether an item is reasoning.
+pub(super) fn is_reasoning_item(message: &Message) -> bool {
+    place(message) == Place::Reasoning
+}
+
+fn is_reasoning(opaque: &Opaque) -> bool {
+    matches!(opaque.kind.as_str(), "reasoning" | "encrypted_content")
+}
+
+/// The ids under which something can answer this item.
+fn asks(message: &Message) -> impl Iterator<Item = &str> {
+    message.parts.iter().filter_map(|part| match &part.content {
+        Content::Call(call) => Some(call.id.as_str()),
+        Content::Opaque(Opaque {
+            link: Link::Opens(id),
+            ..
+        }) => Some(id),
+        _ => None,
+    })
+}
+
+/// The id that this item answers.
+pub(super) fn answered(message: &Message) -> Option<&str> {
+    message
+        .parts
+        .iter()
+        .find_map(|part: &Part| match &part.content {
+            Content::Output(output) => Some(output.call_id.as_str()),
+            Content::Opaque(Opaque {
+                link: Link::Closes(id),
+                ..
+            }) => Some(id),
+            _ => None,
+        })
+}

@@ -1,0 +1,143 @@
+//! Checks that several formats share.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Findings, View};
+use crate::conversation::message::{Content, Message, Role, text_at};
+use crate::formats::ProviderLimits;
+use crate::formats::json;
+
+/// ALL-1.
+pub(crate) fn somebody_speaks(view: &View<'_>, found: &mut Findings) {
+    let speaks = |role: Role| !matches!(role, Role::System | Role::Developer);
+    if !view.messages.iter().any(|message| speaks(message.role)) {
+        found.add_to_whole("there is no message beside instructions");
+    }
+}
+
+/// ALL-4, over the whole conversation. An output answers the nearest earlier call of its id.
+pub(crate) fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
+    let mut called: HashSet<&str> = HashSet::new();
+    let mut answered: HashMap<&str, bool> = HashMap::new();
+    for (index, message) in view.messages.iter().enumerate() {
+        for call in message.calls().filter(|call| !call.id.is_empty()) {
+            if !called.insert(&call.id) {
+                found.add(index, "the id of a tool call was used before");
+            }
+            answered.insert(&call.id, false);
+        }
+        for output in message.outputs() {
+            if let Some(seen) = answered.get_mut(output.call_id.as_str())
+                && std::mem::replace(seen, true)
+            {
+                found.add(index, "a tool call is answered twice");
+            }
+        }
+    }
+}
+
+/// ALL-6, where a message whose whole content is an empty text is legal.
+pub(crate) fn no_text_part_is_empty(view: &View<'_>, found: &mut Findings) {
+    empty_texts(view, found, Empty::PartsOnly);
+}
+
+/// ALL-6 in formats that let no text be empty.
+pub(crate) fn no_text_is_empty(view: &View<'_>, found: &mut Findings) {
+    empty_texts(view, found, Empty::Never);
+}
+
+/// The same where white space is no text either.
+pub(crate) fn no_text_is_blank(view: &View<'_>, found: &mut Findings) {
+    empty_texts(view, found, Empty::NeverNorBlank);
+}
+
+/// Where a format lets a text be empty.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Empty {
+    /// A part may not be, the whole content of a message may.
+    PartsOnly,
+    Never,
+    NeverNorBlank,
+}
+
+/// Texts longer than this, as raw JSON, are not looked at for being blank.
+const BLANK: usize = 256;
+
+fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
+    let is_empty = |place: &json::Place| {
+        place.len() == 2
+            || (empty == Empty::NeverNorBlank
+                && place.len() < BLANK
+                && text_at(view.document, place).trim().is_empty())
+    };
+    for (index, message) in view.messages.iter().enumerate() {
+        for part in &message.parts {
+            if let Content::Text(place) = &part.content
+                && is_empty(place)
+                && !(empty == Empty::PartsOnly && message.content.as_ref() == Some(place))
+            {
+                found.add(index, "a text part is empty");
+            }
+        }
+        if let Some(content) = &message.content
+            && view
+                .document
+                .get(content.clone())
+                .is_some_and(|raw| json::is_list(raw) && message.parts.is_empty())
+        {
+            found.add(index, "the content is an empty list");
+        }
+    }
+}
+
+/// ALL-8: what a provider does not take, whatever the budget says.
+pub(crate) fn sizes_are_within_limits(view: &View<'_>, found: &mut Findings) {
+    let limits = view.limits;
+    if view.bytes > limits.body_bytes {
+        found.add_to_whole(format!(
+            "the request has {} bytes, and the provider takes {}",
+            view.bytes, limits.body_bytes
+        ));
+    }
+    let pictures = || {
+        view.messages
+            .iter()
+            .flat_map(Message::media)
+            .filter(|media| media.is_picture())
+    };
+    let number = u32::try_from(pictures().count()).unwrap_or(u32::MAX);
+    let side = if number > ProviderLimits::MANY_PICTURES {
+        limits.picture_side_of_many
+    } else {
+        limits.picture_side
+    };
+    for (index, message) in view.messages.iter().enumerate() {
+        for media in message.media().filter(|media| media.is_picture()) {
+            let bytes = media.digits(view.document).map_or(0, str::len);
+            if bytes > limits.picture_bytes {
+                found.add(
+                    index,
+                    format!(
+                        "a picture has {bytes} bytes, and the provider takes {}",
+                        limits.picture_bytes
+                    ),
+                );
+            }
+            if side < u32::MAX
+                && let Some((width, height)) = media.pixels(view.document)
+                && width.max(height) > side
+            {
+                found.add(
+                    index,
+                    format!("a picture is {width} by {height} pixels, and the provider takes {side} a side"),
+                );
+            }
+        }
+    }
+    if number > limits.pictures {
+        found.add_to_whole(format!(
+            "there are {number} pictures, and the provider takes {}",
+            limits.pictures
+        ));
+    }
+}

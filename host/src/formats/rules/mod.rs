@@ -1,0 +1,70 @@
+//! The rules of the wire formats that a conversation can break.
+//!
+//! A rule is a [`Check`]: a function that looks at a whole conversation and can report nothing
+//! but its own rule. Each format lists its own.
+
+pub(super) mod common;
+mod findings;
+mod rule;
+#[cfg(test)]
+mod tests;
+
+use super::Envelope;
+use super::limits::ProviderLimits;
+use crate::conversation::Document;
+use crate::conversation::message::Message;
+pub(crate) use findings::Findings;
+pub use rule::{Rule, Violation};
+
+/// What checks look at.
+pub(crate) struct View<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) messages: &'a [Message],
+    /// Number of messages of each unit.
+    pub(crate) units: &'a [usize],
+    pub(crate) envelope: &'a Envelope,
+    pub(crate) limits: ProviderLimits,
+    /// Bytes of the whole document.
+    pub(crate) bytes: usize,
+}
+
+/// A rule, and how it is checked.
+pub(crate) struct Check {
+    pub(crate) rule: Rule,
+    pub(crate) run: fn(&View<'_>, &mut Findings),
+}
+
+/// A table of checks.
+macro_rules! checks {
+    ($($rule:ident => $run:path),* $(,)?) => {
+        &[$($crate::formats::rules::Check { rule: $crate::formats::Rule::$rule, run: $run }),*]
+    };
+}
+pub(crate) use checks;
+
+/// Every place where a rule is broken, by message and rule.
+pub(crate) fn violations(checks: &[Check], view: &View<'_>) -> Vec<Violation> {
+    let mut found = Findings::default();
+    for check in checks {
+        found.of(check.rule);
+        (check.run)(view, &mut found);
+    }
+    found.finish()
+}
+
+impl<'a> View<'a> {
+    /// The units, each with the index of its first message.
+    pub(crate) fn units(&self) -> impl Iterator<Item = (usize, &'a [Message])> {
+        let messages = self.messages;
+        self.units.iter().scan(0, move |at, length| {
+            let start = *at;
+            *at += length;
+            Some((start, messages.get(start..*at).unwrap_or_default()))
+        })
+    }
+
+    /// Whether the unit that begins at this message is the last one, whose calls may be pending.
+    pub(crate) fn is_last(&self, start: usize, unit: &[Message]) -> bool {
+        start + unit.len() == self.messages.len()
+    }
+}

@@ -1,0 +1,128 @@
+//! The rules by name, and what to do when one is broken.
+
+use std::fmt;
+
+/// Rules with their ids and remedies, and a list of all of them.
+macro_rules! rules {
+    ($($(#[doc = $doc:literal])+ $name:ident $id:literal => $remedy:literal),* $(,)?) => {
+        /// A rule, by the id under which `docs/wire-formats.md` explains it.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+        )]
+        #[non_exhaustive]
+        pub enum Rule {
+            $($(#[doc = $doc])+ #[serde(rename = $id)] $name),*
+        }
+
+        impl Rule {
+            /// All rules, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The id in the documentation.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$name => $id),* }
+            }
+
+            /// What to do about it.
+            #[must_use]
+            pub const fn remedy(self) -> &'static str {
+                match self { $(Self::$name => $remedy),* }
+            }
+        }
+    };
+}
+
+rules! {
+    /// At least one message that is not instructions.
+    All1 "ALL-1" => "add a message of the user's",
+    /// Ids of calls are unique, and no call is answered twice.
+    All4 "ALL-4" => "give every tool call an id of its own, and answer it once",
+    /// No empty text parts.
+    All6 "ALL-6" => "remove the empty text, or fill it",
+    /// The body, its pictures and their number are under the provider's limits.
+    All8 "ALL-8" => "leave pictures out or scale them down, or send a reference instead of the data",
+    /// A tool message follows the assistant message that made its call.
+    Chat1 "CHAT-1" => "put each tool message directly behind the message that made its call",
+    /// All calls of an assistant message are answered before any other role speaks.
+    Chat2 "CHAT-2" => "answer every tool call in the messages directly after it, or remove the call",
+    /// `tool_calls` is not empty; `content` is null only beside calls, refusal or audio.
+    Chat3 "CHAT-3" => "leave `tool_calls` out when there are none, and give a `content`",
+    /// Arguments are a JSON text.
+    Chat4 "CHAT-4" => "write the arguments as a JSON text",
+    /// The older `function_call` and `function` pairs obey the same rules as tool calls.
+    Chat5 "CHAT-5" => "put each `function` message directly behind the `function_call` of that name",
+    /// An output has an earlier call with its id.
+    Resp1 "RESP-1" => "send the call in front of its output, or remove the output",
+    /// A call has its output, unless it is pending at the end.
+    Resp2 "RESP-2" => "send the output of every call, or remove the call",
+    /// A reasoning item is followed by the item that it produced.
+    Resp3 "RESP-3" => "send what followed the reasoning as well, or remove the reasoning",
+    /// Reasoning keeps its `summary`, and without storage its `encrypted_content`.
+    Resp5 "RESP-5" => "send reasoning whole as it came; without storage ask for `reasoning.encrypted_content`",
+    /// An item id is used once.
+    Resp8 "RESP-8" => "send each item once, and changed items without their id",
+    /// Roles are user and assistant, and the first message is the user's.
+    Anth1 "ANTH-1" => "begin with a user message, and put the system prompt in `system`",
+    /// Each `tool_use` has its `tool_result` in the very next message, before any text.
+    Anth3 "ANTH-3" => "answer every `tool_use` at the start of the message directly after it, or remove it",
+    /// A `tool_result` needs its `tool_use` in the message before it.
+    Anth4 "ANTH-4" => "put each `tool_result` into the message directly behind its `tool_use`",
+    /// With thinking on, the turn of an open tool loop begins with thinking.
+    Anth5 "ANTH-5" => "send the thinking of the newest response whole as it came, or turn thinking off",
+    /// No empty text blocks, and no white space at the end of a final assistant message.
+    Anth6 "ANTH-6" => "remove the empty text, or fill it; take white space off the end",
+    /// A `server_tool_use` and its result are in the same assistant turn.
+    Anth7 "ANTH-7" => "send a server tool's use and its result together, or neither",
+    /// At most four `cache_control` marks.
+    Anth9 "ANTH-9" => "keep the newest four `cache_control` marks",
+    /// A body of at most 32 MB, and pictures of at most 8000 pixels a side.
+    Anth10 "ANTH-10" => "leave pictures out or scale them down",
+    /// Roles are user and model, and the first is the user's.
+    Gem1 "GEM-1" => "begin with a user content, and put the system prompt in `systemInstruction`",
+    /// A model turn with calls is followed by one user turn with as many answers, and follows
+    /// a turn of the user's.
+    Gem2 "GEM-2" => "answer every `functionCall` in one user content directly behind it",
+    /// A step of the current turn has a thought signature on its first call.
+    Gem3 "GEM-3" => "send thought signatures as they came, on the part on which they came",
+    /// A `functionResponse` holds an object.
+    Gem4 "GEM-4" => "put the output into an object, such as {\"output\": ...}",
+    /// No content without parts.
+    Gem5 "GEM-5" => "remove the empty content or part, or fill it",
+}
+
+impl Rule {
+    /// Whether the rule is about how much a provider takes. A compaction can mend that, so it
+    /// does not make a conversation unfit for one.
+    #[must_use]
+    pub const fn is_about_size(self) -> bool {
+        matches!(self, Self::All8 | Self::Anth10)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+/// One place where a conversation breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Violation {
+    /// Which rule.
+    pub rule: Rule,
+    /// The message's number, from 1; 0 for the conversation as a whole.
+    pub message: usize,
+    /// What is wrong there, without any text of the conversation.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.message == 0 {
+            write!(f, "{}: {}", self.rule, self.what)
+        } else {
+            write!(f, "message {}: {} ({})", self.message, self.what, self.rule)
+        }
+    }
+}

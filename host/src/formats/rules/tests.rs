@@ -1,0 +1,621 @@
+//! Each rule of each format by a conversation that breaks it and nothing else, and one that is
+//! just not broken. A test makes sure that no check goes without.
+
+use serde_json::{Value, json};
+
+use crate::conversation::Conversation;
+use crate::formats::Format::{self, Anthropic, Gemini, OpenAiChat, OpenAiResponses};
+
+/// A format, the id of a rule, messages that break it with the numbers of those that do, and
+/// messages that do not.
+type Case = (Format, &'static str, Value, Vec<usize>, Value);
+
+/// Ids of broken rules with the messages' numbers.
+fn broken(format: Format, document: &Value) -> Vec<(&'static str, usize)> {
+    Conversation::of(&document.to_string(), Some(format))
+        .unwrap_or_else(|error| panic!("{document}: {error}"))
+        .violations()
+        .iter()
+        .map(|found| (found.rule.id(), found.message))
+        .collect()
+}
+
+fn hello() -> Value {
+    json!({"role": "user", "content": "Fix the leap year bug."})
+}
+
+fn chat() -> Vec<Case> {
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}});
+    let calls = |ids: &[&str]| json!({"role": "assistant", "content": null, "tool_calls": ids.iter().map(|id| call(id)).collect::<Vec<_>>()});
+    let answer = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "ok"});
+    let old_call = json!({"role": "assistant", "content": null, "function_call": {"name": "read", "arguments": "{}"}});
+    let old_answer = json!({"role": "function", "name": "read", "content": "ok"});
+    let system = json!({"role": "system", "content": "Be brief."});
+    let object = json!({"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"name": "read", "arguments": {}}}]});
+    vec![
+        (
+            OpenAiChat,
+            "ALL-1",
+            json!([system]),
+            vec![0],
+            json!([system, hello()]),
+        ),
+        (OpenAiChat, "ALL-1", json!([]), vec![0], json!([hello()])),
+        (
+            OpenAiChat,
+            "ALL-4",
+            json!([
+                hello(),
+                calls(&["a"]),
+                answer("a"),
+                calls(&["a"]),
+                answer("a")
+            ]),
+            vec![4],
+            json!([
+                hello(),
+                calls(&["a"]),
+                answer("a"),
+                calls(&["b"]),
+                answer("b")
+            ]),
+        ),
+        (
+            OpenAiChat,
+            "ALL-4",
+            json!([hello(), calls(&["a"]), answer("a"), answer("a")]),
+            vec![4],
+            json!([hello(), calls(&["a", "b"]), answer("b"), answer("a")]),
+        ),
+        (
+            OpenAiChat,
+            "ALL-6",
+            json!([{"role": "user", "content": [{"type": "text", "text": ""}]}]),
+            vec![1],
+            json!([{"role": "user", "content": ""}]),
+        ),
+        (
+            OpenAiChat,
+            "ALL-6",
+            json!([{"role": "user", "content": []}]),
+            vec![1],
+            json!([hello()]),
+        ),
+        (
+            OpenAiChat,
+            "ALL-8",
+            json!([{"role": "user", "content": vec![picture_url(); 1_501]}]),
+            vec![0],
+            json!([{"role": "user", "content": vec![picture_url(); 1_500]}]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-1",
+            json!([hello(), answer("a")]),
+            vec![2],
+            json!([hello(), calls(&["a"]), answer("a")]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-1",
+            json!([hello(), calls(&["a"]), answer("a"), {"role": "tool", "content": "ok"}]),
+            vec![4],
+            json!([hello(), calls(&["a"]), answer("a"), hello()]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-2",
+            json!([hello(), calls(&["a", "b"]), answer("a"), hello()]),
+            vec![2],
+            // Pending at the end.
+            json!([hello(), calls(&["a", "b"]), answer("a")]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-3",
+            json!([hello(), {"role": "assistant", "content": null}]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": null, "refusal": "No."}]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-3",
+            json!([hello(), {"role": "assistant", "content": "Done.", "tool_calls": []}]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": ""}]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-3",
+            json!([{"role": "user"}]),
+            vec![1],
+            json!([hello()]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-4",
+            json!([hello(), object, answer("a")]),
+            vec![2],
+            json!([hello(), calls(&["a"]), answer("a")]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-5",
+            json!([hello(), old_call, hello()]),
+            vec![2],
+            json!([hello(), old_call, old_answer, hello()]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-5",
+            json!([hello(), old_answer]),
+            vec![2],
+            json!([hello(), old_call]),
+        ),
+    ]
+}
+
+fn picture_url() -> Value {
+    json!({"type": "image_url", "image_url": {"url": "https://example.org/plan.png"}})
+}
+
+fn responses() -> Vec<Case> {
+    let reasoning =
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"});
+    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"});
+    let output = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "ok"});
+    let asks = json!({"type": "mcp_approval_request", "id": "mcpr_1", "name": "pay", "arguments": "{}", "server_label": "bank"});
+    let allows =
+        json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true});
+    let says = json!({"type": "message", "role": "assistant", "id": "msg_1", "content": [{"type": "output_text", "text": "Done."}]});
+    let shell = json!({"type": "local_shell_call", "id": "lsh_1", "call_id": "c", "action": {"type": "exec", "command": ["ls"]}});
+    let shell_output = json!({"type": "local_shell_call_output", "id": "lsh_1", "output": "src"});
+    vec![
+        (
+            OpenAiResponses,
+            "ALL-1",
+            json!([{"role": "developer", "content": "Be brief."}]),
+            vec![0],
+            json!([{"role": "developer", "content": "Be brief."}, hello()]),
+        ),
+        (
+            OpenAiResponses,
+            "ALL-4",
+            json!([hello(), call("a"), output("a"), call("a"), output("a")]),
+            vec![4],
+            json!([hello(), call("a"), output("a"), call("b"), output("b")]),
+        ),
+        (
+            OpenAiResponses,
+            "ALL-6",
+            json!([{"role": "user", "content": [{"type": "input_text", "text": ""}]}]),
+            vec![1],
+            json!([{"role": "user", "content": [{"type": "input_text", "text": "a"}]}]),
+        ),
+        (
+            OpenAiResponses,
+            "ALL-8",
+            json!([{"role": "user", "content": vec![json!({"type": "input_image", "image_url": "https://example.org/plan.png"}); 1_501]}]),
+            vec![0],
+            json!([{"role": "user", "content": vec![json!({"type": "input_image", "image_url": "https://example.org/plan.png"}); 1_500]}]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-1",
+            json!([hello(), output("a")]),
+            vec![2],
+            // A reference may stand for the call.
+            json!([hello(), {"type": "item_reference", "id": "fc_1"}, output("a")]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-1",
+            json!([hello(), allows]),
+            vec![2],
+            json!([hello(), asks, allows]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-2",
+            json!([hello(), call("a"), call("b"), output("b"), hello()]),
+            vec![2],
+            json!([hello(), call("a"), call("b"), output("b")]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-2",
+            json!([hello(), shell, hello()]),
+            vec![2],
+            json!([hello(), shell, shell_output, hello()]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-2",
+            json!([hello(), {"type": "custom_tool_call", "call_id": "a", "name": "patch", "input": "x"}, hello()]),
+            vec![2],
+            json!([hello(), {"type": "function_call", "call_id": "a", "name": "wait", "arguments": "{}", "async": true}, hello()]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-3",
+            json!([hello(), reasoning, hello()]),
+            vec![2],
+            json!([hello(), reasoning, says, hello()]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-5",
+            json!([hello(), {"type": "reasoning", "encrypted_content": "gAAA"}, says]),
+            vec![2],
+            json!([hello(), {"type": "reasoning", "summary": []}, says]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-5",
+            json!({"store": false, "input": [hello(), {"type": "reasoning", "id": "rs_1", "summary": []}, says]}),
+            vec![2],
+            json!({"store": false, "input": [hello(), reasoning, says]}),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-8",
+            json!([hello(), says, hello(), says]),
+            vec![4],
+            json!([hello(), says, hello()]),
+        ),
+    ]
+}
+
+fn anthropic() -> Vec<Case> {
+    let uses = |ids: &[&str]| json!({"role": "assistant", "content": ids.iter().map(|id| json!({"type": "tool_use", "id": id, "name": "read", "input": {}})).collect::<Vec<_>>()});
+    let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": "ok"});
+    let results = |ids: &[&str]| json!({"role": "user", "content": ids.iter().map(|id| result(id)).collect::<Vec<_>>()});
+    let text = json!({"type": "text", "text": "go on"});
+    let search = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
+    let thinking = json!({"type": "thinking", "thinking": "Leap years.", "signature": "c2ln"});
+    let thinks = |blocks: &[&Value]| json!({"model": "claude-sonnet-4-5", "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": [hello(), {"role": "assistant", "content": blocks}, results(&["a"])]});
+    let use_a = json!({"type": "tool_use", "id": "a", "name": "read", "input": {}});
+    let marked = |count: usize| json!({"role": "user", "content": vec![json!({"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}); count]});
+    let picture = |width: u32| {
+        // The header of a PNG, which is all that is read of it.
+        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+        png.extend(width.to_be_bytes());
+        png.extend(10u32.to_be_bytes());
+        png.extend([8, 2, 0, 0, 0, 0, 0, 0, 0]);
+        json!([{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64(&png)}}]}])
+    };
+    let says = |text: &str| json!({"role": "assistant", "content": text});
+    let rule = json!({"role": "system", "content": "From now on in French."});
+    vec![
+        (Anthropic, "ALL-1", json!([]), vec![0], json!([hello()])),
+        (
+            Anthropic,
+            "ALL-4",
+            json!([
+                hello(),
+                uses(&["a"]),
+                results(&["a"]),
+                uses(&["a"]),
+                results(&["a"])
+            ]),
+            vec![4],
+            json!([
+                hello(),
+                uses(&["a"]),
+                results(&["a"]),
+                uses(&["b"]),
+                results(&["b"])
+            ]),
+        ),
+        (
+            Anthropic,
+            "ANTH-1",
+            json!([says("Hi."), hello()]),
+            vec![1],
+            json!([{"role": "assistant", "content": [{"type": "compaction", "content": "We fixed it."}]}, hello()]),
+        ),
+        (
+            Anthropic,
+            "ANTH-1",
+            json!([hello(), says("Hi."), rule, hello()]),
+            vec![3],
+            // Newer models take instructions between a user's and an assistant's message.
+            json!([hello(), rule, says("Oui."), hello()]),
+        ),
+        (
+            Anthropic,
+            "ANTH-3",
+            json!([
+                hello(),
+                uses(&["a", "b"]),
+                results(&["a"]),
+                says("Hm."),
+                hello()
+            ]),
+            vec![2],
+            json!([hello(), uses(&["a", "b"])]),
+        ),
+        (
+            Anthropic,
+            "ANTH-3",
+            json!([hello(), uses(&["a"]), {"role": "user", "content": [text, result("a")]}]),
+            vec![3],
+            json!([hello(), uses(&["a"]), {"role": "user", "content": [result("a"), text]}]),
+        ),
+        (
+            Anthropic,
+            "ANTH-3",
+            json!([hello(), uses(&["a"]), hello(), results(&["a"])]),
+            vec![4],
+            // Neighbours of one role are one message to the API (ANTH-2).
+            json!([
+                hello(),
+                uses(&["a"]),
+                uses(&["b"]),
+                results(&["a"]),
+                results(&["b"]),
+                hello()
+            ]),
+        ),
+        (
+            Anthropic,
+            "ANTH-4",
+            json!([hello(), says("Hm."), results(&["a"])]),
+            vec![3],
+            json!([hello(), uses(&["a"]), results(&["a"])]),
+        ),
+        (
+            Anthropic,
+            "ANTH-5",
+            thinks(&[&use_a]),
+            vec![2],
+            thinks(&[&thinking, &use_a]),
+        ),
+        (
+            Anthropic,
+            "ANTH-6",
+            json!([{"role": "user", "content": [{"type": "text", "text": " \n"}]}]),
+            vec![1],
+            json!([{"role": "user", "content": [{"type": "text", "text": "a"}]}]),
+        ),
+        (
+            Anthropic,
+            "ANTH-6",
+            json!([{"role": "user", "content": ""}]),
+            vec![1],
+            json!([hello()]),
+        ),
+        (
+            Anthropic,
+            "ANTH-6",
+            json!([hello(), says("It is ")]),
+            vec![2],
+            json!([hello(), says("It is "), hello()]),
+        ),
+        (
+            Anthropic,
+            "ANTH-7",
+            json!([hello(), {"role": "assistant", "content": [search]}, hello()]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": [search, found]}, hello()]),
+        ),
+        (
+            Anthropic,
+            "ANTH-7",
+            json!([hello(), {"role": "assistant", "content": [found]}]),
+            vec![2],
+            // The provider paused its response.
+            json!([hello(), {"role": "assistant", "content": [search]}]),
+        ),
+        (
+            Anthropic,
+            "ANTH-9",
+            json!([marked(5)]),
+            vec![0],
+            json!([marked(4)]),
+        ),
+        (
+            Anthropic,
+            "ANTH-10",
+            picture(8_001),
+            vec![1],
+            picture(8_000),
+        ),
+    ]
+}
+
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+fn gemini() -> Vec<Case> {
+    let hello = json!({"role": "user", "parts": [{"text": "Fix the leap year bug."}]});
+    let call = |id: &str| json!({"functionCall": {"name": "read", "id": id, "args": {}}});
+    let answer = |id: &str| json!({"functionResponse": {"name": "read", "id": id, "response": {"output": "ok"}}});
+    let calls = |ids: &[&str]| json!({"role": "model", "parts": ids.iter().map(|id| call(id)).collect::<Vec<_>>()});
+    let answers = |ids: &[&str]| json!({"role": "user", "parts": ids.iter().map(|id| answer(id)).collect::<Vec<_>>()});
+    let nameless =
+        json!({"role": "model", "parts": [{"function_call": {"name": "read", "args": {}}}]});
+    let nameless_answer =
+        json!({"role": "user", "parts": [{"function_response": {"name": "read", "response": {}}}]});
+    let says = json!({"role": "model", "parts": [{"text": "Done."}]});
+    let signed = |id: &str| json!({"role": "model", "parts": [{"functionCall": {"name": "read", "id": id, "args": {}}, "thoughtSignature": "c2ln"}]});
+    let picture = json!({"fileData": {"mimeType": "image/png", "fileUri": "gs://a/b.png"}});
+    vec![
+        (Gemini, "ALL-1", json!([]), vec![0], json!([hello])),
+        (
+            Gemini,
+            "ALL-4",
+            json!([
+                hello,
+                calls(&["a"]),
+                answers(&["a"]),
+                calls(&["a"]),
+                answers(&["a"])
+            ]),
+            vec![4],
+            json!([hello, nameless, nameless_answer, nameless, nameless_answer]),
+        ),
+        (
+            Gemini,
+            "ALL-8",
+            json!([{"role": "user", "parts": vec![picture.clone(); 3_601]}]),
+            vec![0],
+            json!([{"role": "user", "parts": vec![picture; 3_600]}]),
+        ),
+        (
+            Gemini,
+            "GEM-1",
+            json!([says, hello]),
+            vec![1],
+            json!([hello, says]),
+        ),
+        (
+            Gemini,
+            "GEM-1",
+            json!([hello, {"role": "system", "parts": [{"text": "s"}]}]),
+            vec![2],
+            json!([{"parts": [{"text": "no role is the user's"}]}]),
+        ),
+        (
+            Gemini,
+            "GEM-2",
+            json!([hello, calls(&["a", "b"]), answers(&["a"]), hello]),
+            vec![2],
+            json!([hello, calls(&["a", "b"]), answers(&["b", "a"]), hello]),
+        ),
+        (
+            Gemini,
+            "GEM-2",
+            json!([hello, calls(&["a", "b"]), answers(&["a"]), answers(&["b"])]),
+            vec![2, 4],
+            json!([hello, calls(&["a", "b"])]),
+        ),
+        (
+            Gemini,
+            "GEM-2",
+            json!([hello, says, calls(&["a"]), answers(&["a"])]),
+            vec![3],
+            json!([
+                hello,
+                calls(&["a"]),
+                answers(&["a"]),
+                calls(&["b"]),
+                answers(&["b"])
+            ]),
+        ),
+        (
+            Gemini,
+            "GEM-2",
+            json!([hello, nameless, {"role": "user", "parts": [{"functionResponse": {"name": "write", "response": {}}}]}]),
+            vec![2, 3],
+            json!([hello, nameless, nameless_answer]),
+        ),
+        (
+            Gemini,
+            "GEM-3",
+            json!([
+                hello,
+                signed("a"),
+                answers(&["a"]),
+                calls(&["b"]),
+                answers(&["b"])
+            ]),
+            vec![4],
+            // Turns before the current one are not looked at.
+            json!([
+                hello,
+                signed("a"),
+                answers(&["a"]),
+                hello,
+                calls(&["b"]),
+                answers(&["b"])
+            ]),
+        ),
+        (
+            Gemini,
+            "GEM-4",
+            json!([hello, calls(&["a"]), {"role": "user", "parts": [{"functionResponse": {"name": "read", "id": "a", "response": "ok"}}]}]),
+            vec![3],
+            json!([hello, calls(&["a"]), answers(&["a"])]),
+        ),
+        (
+            Gemini,
+            "GEM-5",
+            json!([hello, {"role": "model", "parts": []}]),
+            vec![2],
+            json!([hello, says]),
+        ),
+        (
+            Gemini,
+            "GEM-5",
+            json!([hello, {"role": "model", "parts": [{"text": ""}]}]),
+            vec![2],
+            // What is signed goes back as it came, empty or not.
+            json!([hello, {"role": "model", "parts": [{"text": "", "thoughtSignature": "c2ln"}]}]),
+        ),
+        (
+            Gemini,
+            "GEM-5",
+            json!([hello, {"role": "model", "parts": [{}]}]),
+            vec![2],
+            json!([hello, {"role": "model", "parts": [{"executableCode": {"code": "1"}}]}]),
+        ),
+    ]
+}
+
+fn all() -> Vec<Case> {
+    [chat(), responses(), anthropic(), gemini()].concat()
+}
+
+#[test]
+fn a_conversation_that_breaks_one_rule_is_told_so_and_nothing_else() {
+    for (format, rule, document, messages, _) in all() {
+        let expected: Vec<(&str, usize)> =
+            messages.into_iter().map(|number| (rule, number)).collect();
+        assert_eq!(broken(format, &document), expected, "{format}: {document}");
+    }
+}
+
+#[test]
+fn a_conversation_that_just_keeps_a_rule_is_valid() {
+    for (format, rule, _, _, document) in all() {
+        assert_eq!(broken(format, &document), [], "{format} {rule}: {document}");
+    }
+}
+
+#[test]
+fn every_check_of_every_format_has_a_case() {
+    let cases = all();
+    for format in Format::ALL {
+        for check in format.wire().checks() {
+            assert!(
+                cases
+                    .iter()
+                    .any(|(own, rule, ..)| own == format && *rule == check.rule.id()),
+                "{format} {}",
+                check.rule
+            );
+        }
+    }
+}
+
+#[test]
+fn every_rule_has_an_id_of_its_own_and_a_remedy_and_belongs_to_a_format() {
+    let ids: std::collections::HashSet<&str> =
+        super::Rule::ALL.iter().map(|rule| rule.id()).collect();
+    assert_eq!(ids.len(), super::Rule::ALL.len());
+    for rule in super::Rule::ALL {
+        assert!(!rule.remedy().is_empty(), "{rule}");
+        assert!(
+            Format::ALL.iter().any(|format| format
+                .wire()
+                .checks()
+                .iter()
+                .any(|check| check.rule == *rule)),
+            "no format checks {rule}"
+        );
+    }
+}
