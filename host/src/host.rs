@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::archive::Archive;
 use crate::config::{self, ConfigError};
-use crate::conversation::{Conversation, Reader};
+use crate::conversation::Conversation;
 use crate::fault::{Fault, HostError};
-use crate::formats::{Format, ReadError};
+use crate::formats::Format;
 use crate::limits::{EngineLimits, Limits};
 use crate::marks::SecretKey;
 use crate::native;
@@ -27,9 +27,9 @@ pub struct Host {
     pub(crate) key: SecretKey,
     pub(crate) archive: Option<Archive>,
     pub(crate) quarantine: Quarantine,
-    format: Option<Format>,
-    tokenizer: Option<Tokenizer>,
-    tokenizers: Tokenizers,
+    pub(crate) format: Option<Format>,
+    pub(crate) tokenizer: Option<Tokenizer>,
+    pub(crate) tokenizers: Tokenizers,
     limits: EngineLimits,
     compiler: Compiler,
     state: Option<PathBuf>,
@@ -168,38 +168,6 @@ impl Host {
     #[must_use]
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
-    }
-
-    /// Reads a document: a request body, or its list of messages.
-    ///
-    /// # Errors
-    /// It is no conversation in a known format. One that breaks a rule of its format is read
-    /// all the same: see [`Conversation::violations`].
-    pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
-        Reader {
-            format: self.format,
-            tokenizer: &|model| match &self.tokenizer {
-                Some(tokenizer) => tokenizer.clone(),
-                None => self.tokenizers.for_model(model),
-            },
-            key: &self.key,
-            reported: None,
-            progress: None,
-        }
-        .read(document.into())
-    }
-
-    /// Reads a document that may not even be text.
-    ///
-    /// # Errors
-    /// As [`Host::read`], or it is not UTF-8.
-    pub fn read_bytes(&self, document: Vec<u8>) -> Result<Conversation, ReadError> {
-        match String::from_utf8(document) {
-            Ok(document) => self.read(document),
-            Err(error) => Err(ReadError::NotUtf8 {
-                offset: error.utf8_error().valid_up_to(),
-            }),
-        }
     }
 
     /// Makes a component ready to be called. Nothing of it runs. `name` is how the host will

@@ -42,6 +42,7 @@ mod plan;
 mod report;
 mod fault;
 mod limits;
+mod logs;
 mod sandbox;
 mod native;
 mod config;
@@ -51,6 +52,7 @@ mod state;
 mod quarantine;
 mod receipt;
 mod host;
+mod reading;
 mod compaction;
 
 pub use archive::Archive;
@@ -61,8 +63,10 @@ pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap}
 pub use formats::{Format, ProviderLimits, ReadError, Rule, Violation};
 pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
 pub use limits::{EngineLimits, Limits};
+pub use logs::{LogError, LogFacts, LogKind};
 pub use marks::SecretKey;
 pub use plan::Fate;
+pub use reading::ReadOptions;
 pub use receipt::{
     Archived, Attempt, AttemptResult, BeforeAfter, ComponentInfo, LogLine, Outcome, ReasonCode,
     Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,

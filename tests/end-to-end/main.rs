@@ -11,6 +11,7 @@
 mod support;
 
 /// One test for each hostile guest: the fault, or why it is harmless.
+mod generated;
 mod hostile;
 /// I1 to I9 of ARCHITECTURE.md, one by one.
 mod invariants;

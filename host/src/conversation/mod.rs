@@ -18,6 +18,7 @@ pub(crate) use read::Reader;
 pub use unit::{Traits, Unit, UnitKind};
 
 use crate::formats::{Envelope, Format, Frame, ToolDefinition, View, Violation, violations};
+use crate::logs::{LogFacts, LogKind};
 use crate::marks::{self, Opened, Purpose, SecretKey};
 use crate::tokens::{Counts, PER_MESSAGE, Tokenizer};
 use message::{Content, Message, Part, text_at};
@@ -44,6 +45,8 @@ struct Inner {
     counts: Vec<Counts>,
     units: Vec<Unit>,
     totals: Totals,
+    /// The log that it was read from, and what was found in there.
+    log: Option<(LogKind, LogFacts)>,
     /// Leading messages that the provider has seen as they are, if that is known.
     sent: Option<usize>,
     /// The whole document, once somebody asked for it after messages were appended.
@@ -85,8 +88,14 @@ impl Conversation {
             return inner.document.read();
         }
         inner.written.get_or_init(|| {
-            let messages = inner.messages.iter().map(|message| self.raw(message));
-            inner.frame.write(messages).into()
+            let read = inner.document.read().len();
+            let own = inner
+                .messages
+                .partition_point(|message| message.place.start < read);
+            let appended = inner.messages[own..]
+                .iter()
+                .map(|message| self.raw(message));
+            inner.frame.write_behind(own, appended).into()
         })
     }
 
@@ -125,6 +134,17 @@ impl Conversation {
             .totals
             .instructions
             .saturating_add(self.inner.totals.fixed)
+    }
+
+    /// The log that it was read from, and what was found in there; none for a request body.
+    #[must_use]
+    pub fn log(&self) -> Option<(LogKind, LogFacts)> {
+        self.inner.log
+    }
+
+    pub(crate) fn of_log(mut self, kind: LogKind, facts: LogFacts) -> Self {
+        Arc::make_mut(&mut self.inner).log = Some((kind, facts));
+        self
     }
 
     /// Bytes of the document.

@@ -48,6 +48,7 @@ impl Reader<'_> {
                 bytes,
                 ..Totals::default()
             },
+            log: None,
             sent: None,
             written: OnceLock::new(),
             violations: OnceLock::new(),

@@ -57,6 +57,33 @@ impl Frame {
         self.parts().0 == other.parts().0
     }
 
+    /// The document with `messages` behind its own, of which there are `own`.
+    pub(crate) fn write_behind<'m>(
+        &'m self,
+        own: usize,
+        messages: impl IntoIterator<Item = &'m str>,
+    ) -> String {
+        if self.is_text {
+            let text = self.document.get(self.messages.clone());
+            return self.write(text.into_iter().chain(messages));
+        }
+        let (_, lead, after) = self.parts();
+        let mut written = self
+            .document
+            .get(..self.messages.end)
+            .unwrap_or_default()
+            .to_owned();
+        for (index, message) in messages.into_iter().enumerate() {
+            if own + index > 0 {
+                written.push(',');
+                written.push_str(lead);
+            }
+            written.push_str(message);
+        }
+        written.push_str(after);
+        written
+    }
+
     /// The document with `messages` in the place of its own. The white space in front of the
     /// first message is put in front of each, so that a pretty document stays one.
     pub(crate) fn write<'m>(&self, messages: impl IntoIterator<Item = &'m str>) -> String {

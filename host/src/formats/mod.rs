@@ -288,6 +288,9 @@ pub enum ReadError {
         /// Which, and what it should be.
         what: String,
     },
+    /// The log of a session cannot be read.
+    #[error(transparent)]
+    Log(crate::logs::LogError),
     /// A message cannot be read.
     #[error("message {number}: {what}")]
     Message {

@@ -1,0 +1,168 @@
+//! The request body that a log becomes.
+
+use std::borrow::Cow;
+
+use super::{Log, LogError, LogFacts, LogKind};
+use crate::formats::Format;
+use crate::formats::json;
+
+/// A body, its pieces still borrowed from the log as far as they stand there.
+pub(super) struct Body<'a> {
+    kind: LogKind,
+    format: Format,
+    messages: Vec<Message<'a>>,
+    /// Raw JSON text for `instructions`.
+    pub(super) instructions: Option<&'a str>,
+    pub(super) model: Option<Cow<'a, str>>,
+    reported: Option<(u32, usize)>,
+}
+
+/// One element of the list of messages.
+pub(super) enum Message<'a> {
+    /// Raw JSON of all of it.
+    Whole(Cow<'a, str>),
+    /// A role, and the raw JSON of the content.
+    Said(&'static str, &'a str),
+    /// A role, and the raw JSON of each block or part.
+    Parts(&'static str, Vec<Cow<'a, str>>),
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(kind: LogKind, format: Format) -> Self {
+        Self {
+            kind,
+            format,
+            messages: Vec::new(),
+            instructions: None,
+            model: None,
+            reported: None,
+        }
+    }
+
+    pub(super) fn push(&mut self, mut message: Message<'a>) {
+        // What was put together has up to twice the room that it needs.
+        match &mut message {
+            Message::Whole(Cow::Owned(raw)) => raw.shrink_to_fit(),
+            Message::Parts(_, parts) => {
+                for part in parts {
+                    if let Cow::Owned(raw) = part {
+                        raw.shrink_to_fit();
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.messages.push(message);
+    }
+
+    /// Adds a message of the user that is exactly this text.
+    pub(super) fn push_text(&mut self, text: &str) {
+        let text = json::encode(text);
+        self.push(Message::Whole(Cow::Owned(match self.format {
+            Format::Gemini => format!(r#"{{"role":"user","parts":[{{"text":{text}}}]}}"#),
+            _ => format!(r#"{{"role":"user","content":{text}}}"#),
+        })));
+    }
+
+    /// Notes what the provider counted for all messages so far; nothing counted is no report.
+    pub(super) fn report(&mut self, tokens: u64) {
+        if tokens > 0 {
+            let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+            self.reported = Some((tokens, self.messages.len()));
+        }
+    }
+
+    /// Writes the document.
+    ///
+    /// # Errors
+    /// There are no messages.
+    pub(super) fn finish(self, facts: LogFacts) -> Result<Log, LogError> {
+        if self.messages.is_empty() {
+            return Err(LogError::NoMessages {
+                kind: self.kind,
+                lines: facts.lines,
+            });
+        }
+        let (list, content) = match self.format {
+            Format::OpenAiChat | Format::Anthropic => ("messages", "content"),
+            Format::OpenAiResponses => ("input", "content"),
+            Format::Gemini => ("contents", "parts"),
+        };
+        let mut head = String::from("{");
+        if let Some(model) = &self.model
+            && self.format != Format::Gemini
+        {
+            head.push_str(&format!(r#""model":{},"#, json::encode(model)));
+        }
+        if let Some(instructions) = self.instructions {
+            head.push_str(&format!(r#""instructions":{instructions},"#));
+        }
+        head.push_str(&format!(r#""{list}":["#));
+
+        // All at once: growing would copy a long document, and hold it twice meanwhile.
+        let length: usize = self.messages.iter().map(Message::length).sum();
+        let mut document = String::with_capacity(head.len() + length + 2);
+        document.push_str(&head);
+        for (index, message) in self.messages.iter().enumerate() {
+            if index > 0 {
+                document.push(',');
+            }
+            message.write(&mut document, content);
+        }
+        document.push_str("]}");
+        Ok(Log {
+            kind: self.kind,
+            format: self.format,
+            document,
+            model: self.model.map(Cow::into_owned),
+            reported: self.reported,
+            facts,
+        })
+    }
+}
+
+impl Message<'_> {
+    /// Bytes that it takes, at most, with a comma.
+    fn length(&self) -> usize {
+        match self {
+            Self::Whole(raw) => raw.len() + 1,
+            Self::Said(role, content) => role.len() + content.len() + 24,
+            Self::Parts(role, parts) => {
+                role.len() + 26 + parts.iter().map(|part| part.len() + 1).sum::<usize>()
+            }
+        }
+    }
+
+    fn write(&self, document: &mut String, key: &str) {
+        let mut open = |role: &str| {
+            for piece in [r#"{"role":""#, role, r#"",""#, key, r#"":"#] {
+                document.push_str(piece);
+            }
+        };
+        match self {
+            Self::Whole(raw) => document.push_str(raw),
+            Self::Said(role, content) => {
+                open(role);
+                document.push_str(content);
+                document.push('}');
+            }
+            Self::Parts(role, parts) => {
+                open(role);
+                document.push('[');
+                for (index, part) in parts.iter().enumerate() {
+                    if index > 0 {
+                        document.push(',');
+                    }
+                    document.push_str(part);
+                }
+                document.push_str("]}");
+            }
+        }
+    }
+}
+
+/// Whether a raw JSON text is nothing, or nothing but white space (ALL-6). Long ones are taken
+/// for text unread.
+pub(super) fn is_blank(raw: &str) -> bool {
+    raw.len() < 256 && json::decode(raw).trim().is_empty()
+}

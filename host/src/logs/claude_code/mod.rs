@@ -1,0 +1,191 @@
+//! Claude Code: one line for each block of a response, user text and tool result.
+
+mod branches;
+mod segment;
+mod turns;
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::lines::{self, Lines, is_true};
+use super::{Log, LogError, LogKind};
+use crate::formats::json::{self, Members};
+use segment::Segment;
+
+/// Reads what the model sees: all since the last compaction (LCC-8), in file order (LCC-6).
+pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, LogError> {
+    let mut lines = Lines::new(text);
+    let mut segment = Segment::default();
+    while let Some(line) = lines.next() {
+        if is_true(&line, "isSidechain") {
+            lines.facts.sidechain_lines += 1;
+            continue;
+        }
+        let id = line.text("uuid");
+        if id.as_ref().is_some_and(|id| segment.knows(id)) {
+            // A resumed session may repeat lines.
+            lines.facts.skipped_lines += 1;
+            continue;
+        }
+        let content = match line.text("type").as_deref() {
+            Some("system") if line.text("subtype").as_deref() == Some("compact_boundary") => {
+                lines.facts.earlier_messages += segment.restart();
+                Content::None
+            }
+            Some("assistant") if !is_true(&line, "isApiErrorMessage") => reply(&line),
+            Some("user") => said(&line),
+            _ => Content::None,
+        };
+        match &content {
+            Content::None => lines.facts.skipped_lines += 1,
+            // A boundary stands before it, unless that line is broken (LCC-7).
+            Content::Summary(_) if segment.holds_more_than_summaries() => {
+                lines.facts.earlier_messages += segment.restart();
+            }
+            _ => {}
+        }
+        segment.push(id, line.text("parentUuid"), content);
+    }
+    let facts = lines.finish(LogKind::ClaudeCode)?;
+    turns::body(segment, facts, summary)
+}
+
+/// What a line holds for the model.
+pub(super) enum Content<'a> {
+    /// Nothing, but the chain of parents may go through it.
+    None,
+    /// A part of a response.
+    Reply(Reply<'a>),
+    /// Text of the user or of the program, or tool results.
+    Said {
+        blocks: Vec<Block<'a>>,
+        /// Whether the program wrote it by itself (LCC-10).
+        is_meta: bool,
+    },
+    /// A recorded summary.
+    Summary(String),
+}
+
+/// A part of a response.
+pub(super) struct Reply<'a> {
+    /// What all parts of one response have in common (LCC-2).
+    pub(super) id: Option<Cow<'a, str>>,
+    pub(super) model: Option<Cow<'a, str>>,
+    /// Tokens of the request and of the response so far (LCC-14); 0 where none are told.
+    pub(super) tokens: u64,
+    pub(super) blocks: Vec<Block<'a>>,
+}
+
+/// A block, as raw JSON.
+pub(super) struct Block<'a> {
+    pub(super) raw: &'a str,
+    pub(super) kind: BlockKind<'a>,
+}
+
+pub(super) enum BlockKind<'a> {
+    /// A content that is a text: the raw JSON is the text alone.
+    Bare,
+    Thinking,
+    Call(Cow<'a, str>),
+    Result(Cow<'a, str>),
+    Other,
+}
+
+impl<'a> Block<'a> {
+    /// It as it stands in a list of blocks.
+    pub(super) fn listed(&self) -> Cow<'a, str> {
+        match self.kind {
+            BlockKind::Bare => Cow::Owned(format!(r#"{{"type":"text","text":{}}}"#, self.raw)),
+            _ => Cow::Borrowed(self.raw),
+        }
+    }
+}
+
+fn reply<'a>(line: &Members<'a>) -> Content<'a> {
+    let Some(message) = lines::object(line, "message") else {
+        return Content::None;
+    };
+    let Some(blocks) = message.present("content").and_then(blocks) else {
+        return Content::None;
+    };
+    let tokens = lines::object(&message, "usage").map_or(0, |usage| {
+        lines::sum(
+            &usage,
+            &[
+                "input_tokens",
+                "cache_creation_input_tokens",
+                "cache_read_input_tokens",
+                "output_tokens",
+            ],
+        )
+    });
+    Content::Reply(Reply {
+        id: message.text("id"),
+        model: message.text("model").filter(|model| model != "<synthetic>"),
+        tokens,
+        blocks,
+    })
+}
+
+fn said<'a>(line: &Members<'a>) -> Content<'a> {
+    let content = lines::object(line, "message").and_then(|message| message.present("content"));
+    let Some(blocks) = content.and_then(blocks) else {
+        return Content::None;
+    };
+    if is_true(line, "isCompactSummary") {
+        let texts: Vec<String> = blocks.iter().filter_map(text_of).collect();
+        return Content::Summary(texts.join("\n\n"));
+    }
+    Content::Said {
+        blocks,
+        is_meta: is_true(line, "isMeta"),
+    }
+}
+
+/// The blocks of a content, without empty texts; none where it is neither a text nor a list of
+/// objects.
+fn blocks(content: &RawValue) -> Option<Vec<Block<'_>>> {
+    let raw = content.get();
+    if json::is_text(raw) {
+        let is_empty = super::body::is_blank(raw);
+        let kind = BlockKind::Bare;
+        return Some(if is_empty {
+            Vec::new()
+        } else {
+            vec![Block { raw, kind }]
+        });
+    }
+    let raws: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
+    let mut blocks = Vec::with_capacity(raws.len());
+    for raw in raws {
+        let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
+        let kind = match members.text("type").as_deref()? {
+            "text"
+                if members
+                    .get("text")
+                    .is_none_or(|text| super::body::is_blank(text.get())) =>
+            {
+                continue;
+            }
+            "thinking" | "redacted_thinking" => BlockKind::Thinking,
+            "tool_use" => BlockKind::Call(members.text("id")?),
+            "tool_result" => BlockKind::Result(members.text("tool_use_id")?),
+            _ => BlockKind::Other,
+        };
+        let raw = raw.get();
+        blocks.push(Block { raw, kind });
+    }
+    Some(blocks)
+}
+
+fn text_of(block: &Block<'_>) -> Option<String> {
+    let raw = match block.kind {
+        BlockKind::Bare => block.raw,
+        _ => {
+            let members: Members<'_> = serde_json::from_str(block.raw).ok()?;
+            return members.text("text").map(Cow::into_owned);
+        }
+    };
+    Some(json::decode(raw).into_owned())
+}

@@ -1,0 +1,23 @@
+//! gemini-cli: a recording as one object, or as lines that change it.
+
+mod records;
+mod turns;
+
+use super::body::Body;
+use super::gemini;
+use super::{Log, LogError, LogKind};
+use crate::formats::Format;
+
+/// Reads the messages as they stand after all changes, each as the turns it stands for (LGE-1).
+///
+/// Nothing in such a log tells a summary from other messages. The system text and the tools are
+/// not recorded either (LGE-6).
+pub(super) fn read(text: &str) -> Result<Log, LogError> {
+    let (records, mut facts) = records::read(text)?;
+    let (mut contents, model) = turns::contents(records, &mut facts);
+    gemini::sign_current_turn(&mut contents, model.as_deref());
+    let mut body = Body::new(LogKind::GeminiCli, Format::Gemini);
+    body.model = model;
+    gemini::write(contents, &mut body);
+    body.finish(facts)
+}

@@ -1,0 +1,126 @@
+//! The messages of a recording, after all changes that its lines tell of.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use crate::formats::json::Members;
+use crate::logs::lines::{self, Lines};
+use crate::logs::{LogError, LogFacts, LogKind};
+
+/// The messages in order, each taken apart.
+pub(super) fn read(text: &str) -> Result<(Vec<Members<'_>>, LogFacts), LogError> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut ends = text.split('\n').skip_while(|line| line.trim().is_empty());
+    // An object that is spread over lines, or lines that are objects?
+    let is_lines = ends
+        .next()
+        .is_some_and(|first| serde_json::from_str::<&RawValue>(first).is_ok())
+        || ends.any(|line| line.starts_with('{'));
+    if !is_lines {
+        return whole(text);
+    }
+    let mut lines = Lines::new(text);
+    let mut records = Records::default();
+    while let Some(line) = lines.next() {
+        if let Some(id) = line.text("$rewindTo") {
+            lines.facts.other_branches += records.rewind(&id);
+        } else if line.get("id").is_some() {
+            records.put(line);
+        } else {
+            // The first line may carry messages too, as the older form did.
+            let change = lines::object(&line, "$set").unwrap_or(line);
+            match lines::list(&change, "messages") {
+                Some(raws) => {
+                    records = Records::default();
+                    let broken = records.fill(raws);
+                    lines.facts.broken_lines += broken;
+                    lines.facts.lines += broken;
+                }
+                None => lines.facts.skipped_lines += 1,
+            }
+        }
+    }
+    Ok((records.list, lines.finish(LogKind::GeminiCli)?))
+}
+
+/// A recording that is one object.
+fn whole(text: &str) -> Result<(Vec<Members<'_>>, LogFacts), LogError> {
+    let not_json = |error: serde_json::Error| LogError::NotJson {
+        kind: LogKind::GeminiCli,
+        line: error.line(),
+        column: error.column(),
+        what: what(&error),
+    };
+    let object: Members<'_> = serde_json::from_str(text).map_err(not_json)?;
+    let raws = lines::list(&object, "messages").unwrap_or_default();
+    let mut records = Records::default();
+    let mut facts = LogFacts {
+        lines: raws.len(),
+        ..LogFacts::default()
+    };
+    facts.broken_lines = records.fill(raws);
+    Ok((records.list, facts))
+}
+
+/// The parser's words, without the place that it adds.
+fn what(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[derive(Default)]
+struct Records<'a> {
+    list: Vec<Members<'a>>,
+    places: HashMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> Records<'a> {
+    /// Adds a message, or replaces the one with its id.
+    fn put(&mut self, message: Members<'a>) {
+        let Some(id) = message.text("id") else {
+            self.list.push(message);
+            return;
+        };
+        match self.places.get(&id).and_then(|at| self.list.get_mut(*at)) {
+            Some(earlier) => *earlier = message,
+            None => {
+                self.places.insert(id, self.list.len());
+                self.list.push(message);
+            }
+        }
+    }
+
+    /// Adds messages, and tells how many of them are broken.
+    fn fill(&mut self, raws: Vec<&'a RawValue>) -> usize {
+        let mut broken = 0;
+        for raw in raws {
+            match serde_json::from_str(raw.get()) {
+                Ok(message) => self.put(message),
+                Err(_) => broken += 1,
+            }
+        }
+        broken
+    }
+
+    /// Removes a message and all after it; all, where it is not there. Tells how many.
+    fn rewind(&mut self, id: &str) -> usize {
+        let at = self.places.get(id).copied().unwrap_or(0);
+        let removed = self.list.split_off(at);
+        for message in &removed {
+            if let Some(id) = message.text("id") {
+                self.places.remove(&id);
+            }
+        }
+        removed.len()
+    }
+}
+
+/// Whether a raw value is an object.
+pub(super) fn is_object(raw: &str) -> bool {
+    raw.starts_with('{')
+}

@@ -1,0 +1,167 @@
+//! Session logs of agent programs: from a log to the request body that it stands for.
+//!
+//! Formats and rules (`LCC-2` and so on): docs/wire-formats.md, section "Session logs". What a
+//! provider sent or was sent is copied byte for byte; only what lies around it is new.
+
+mod sniff;
+mod lines;
+mod pairing;
+mod body;
+mod gemini;
+mod claude_code;
+mod codex;
+mod pi;
+mod gemini_cli;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::formats::Format;
+
+/// A program whose session logs are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LogKind {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// pi.
+    Pi,
+    /// gemini-cli.
+    GeminiCli,
+}
+
+impl LogKind {
+    /// The name by which messages and receipts call the log.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
+            Self::GeminiCli => "gemini-cli",
+        }
+    }
+}
+
+impl fmt::Display for LogKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A log that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Log {
+    /// Who wrote it.
+    pub(crate) kind: LogKind,
+    /// The wire format of `document`.
+    pub(crate) format: Format,
+    /// A request body: `{"model":…,"messages":[…]}`, or `input`, or `contents`. The model is left
+    /// out where the log names none, and in a Gemini body, which has no such member.
+    pub(crate) document: String,
+    /// The model that answered last.
+    pub(crate) model: Option<String>,
+    /// What the provider counted: the tokens of a request and of its response together, and the
+    /// number of leading messages of `document` that they cover.
+    pub(crate) reported: Option<(u32, usize)>,
+    /// What was found in the log, and what of it is not in `document`.
+    pub(crate) facts: LogFacts,
+}
+
+/// Counts for a notice to the user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct LogFacts {
+    /// Lines that are not empty; of a recording that is one object, its messages.
+    pub lines: usize,
+    /// Lines that hold nothing for the model: titles, events, settings, unknown types.
+    pub skipped_lines: usize,
+    /// Complete lines that are no JSON, or that name a key twice.
+    pub broken_lines: usize,
+    /// Whether the last line ends in its middle: the program was writing, or was stopped.
+    pub unfinished_last_line: bool,
+    /// Lines of sub-agents.
+    pub sidechain_lines: usize,
+    /// Messages from before the last recorded compaction, which the model sees no more.
+    pub earlier_messages: usize,
+    /// Messages of branches that were left: rewound, or not on the way to the newest entry.
+    pub other_branches: usize,
+    /// Responses that were left out because nothing of them can be sent again.
+    pub aborted_responses: usize,
+    /// Calls without a recorded result, which were given one that says so.
+    pub completed_calls: usize,
+    /// Calls that were left out: their id came twice, or nothing can answer them.
+    pub dropped_calls: usize,
+    /// Results that were left out: their call is not there, or is answered already.
+    pub dropped_results: usize,
+    /// Summaries that the program recorded and that are in `document`.
+    pub recorded_summaries: usize,
+}
+
+/// Why a session log could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The log is whole, and there is nothing in it to compact.
+    #[error(
+        "this {kind} log holds no messages for the model, in {lines} lines; \
+         give the log of a session in which something was said"
+    )]
+    NoMessages {
+        /// Whose log it is.
+        kind: LogKind,
+        /// Its lines that are not empty.
+        lines: usize,
+    },
+    /// More than half of the lines cannot be read.
+    #[error(
+        "{broken} of the {lines} lines of this {kind} log are not whole JSON objects, \
+         the first of them at line {line}; give the file as the program wrote it"
+    )]
+    Broken {
+        /// Whose log it is.
+        kind: LogKind,
+        /// How many lines are broken.
+        broken: usize,
+        /// Its lines that are not empty.
+        lines: usize,
+        /// The first broken line, from 1.
+        line: usize,
+    },
+    /// A recording that is one JSON object is not whole.
+    #[error(
+        "this {kind} log is not JSON at line {line}, column {column}: {what}; \
+         give the file as the program wrote it"
+    )]
+    NotJson {
+        /// Whose log it is.
+        kind: LogKind,
+        /// Line, from 1.
+        line: usize,
+        /// Column in bytes, from 1.
+        column: usize,
+        /// What the parser says.
+        what: String,
+    },
+}
+
+/// Reads a session log; none where `text` is no such log, which is decided by its beginning.
+///
+/// `summary` gives the text that stands for a summary which the program recorded.
+///
+/// # Errors
+/// The log holds no messages, or too much of it is broken.
+pub(crate) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Option<Result<Log, LogError>> {
+    let kind = sniff::kind(text)?;
+    Some(match kind {
+        LogKind::ClaudeCode => claude_code::read(text, summary),
+        LogKind::Codex => codex::read(text, summary),
+        LogKind::Pi => pi::read(text, summary),
+        LogKind::GeminiCli => gemini_cli::read(text),
+    })
+}

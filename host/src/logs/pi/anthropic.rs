@@ -1,0 +1,83 @@
+//! pi's messages in the words of Anthropic Messages.
+
+use std::borrow::Cow;
+
+use super::Translate;
+use super::blocks::{Answer, Block};
+use crate::formats::json;
+use crate::logs::body::{Body, Message};
+
+#[derive(Default)]
+pub(super) struct Anthropic;
+
+impl<'a> Translate<'a> for Anthropic {
+    fn user(&mut self, blocks: &[Block<'a>], body: &mut Body<'a>) {
+        let blocks = blocks.iter().map(block).collect();
+        body.push(Message::Parts("user", blocks));
+    }
+
+    fn reply(&mut self, blocks: &[Block<'a>], tokens: u64, body: &mut Body<'a>) -> bool {
+        let says = |block: &Block<'_>| !matches!(block, Block::Thinking { .. });
+        if !blocks.iter().any(says) {
+            return false;
+        }
+        let blocks = blocks.iter().map(block).collect();
+        body.push(Message::Parts("assistant", blocks));
+        body.report(tokens);
+        true
+    }
+
+    /// All in one message (ANTH-3).
+    fn answers(&mut self, answers: &[(String, Answer<'a>)], body: &mut Body<'a>) {
+        let results = answers
+            .iter()
+            .map(|(id, answer)| {
+                let id = json::encode(id);
+                let blocks: Vec<_> = answer.blocks.iter().map(block).collect();
+                let content = match &blocks[..] {
+                    [] => r#""""#.to_owned(),
+                    blocks => format!("[{}]", blocks.join(",")),
+                };
+                let failed = if answer.failed {
+                    r#","is_error":true"#
+                } else {
+                    ""
+                };
+                Cow::Owned(format!(
+                    r#"{{"type":"tool_result","tool_use_id":{id},"content":{content}{failed}}}"#
+                ))
+            })
+            .collect();
+        body.push(Message::Parts("user", results));
+    }
+}
+
+fn block<'a>(block: &Block<'_>) -> Cow<'a, str> {
+    Cow::Owned(match block {
+        Block::Text { text, .. } => format!(r#"{{"type":"text","text":{text}}}"#),
+        Block::Thinking {
+            signature,
+            redacted: true,
+            ..
+        } => {
+            format!(r#"{{"type":"redacted_thinking","data":{signature}}}"#)
+        }
+        Block::Thinking {
+            text, signature, ..
+        } => {
+            format!(r#"{{"type":"thinking","thinking":{text},"signature":{signature}}}"#)
+        }
+        Block::Image { data, mime } => format!(
+            r#"{{"type":"image","source":{{"type":"base64","media_type":{mime},"data":{data}}}}}"#
+        ),
+        Block::Call {
+            id,
+            name,
+            arguments,
+            ..
+        } => {
+            let id = json::encode(id);
+            format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{arguments}}}"#)
+        }
+    })
+}

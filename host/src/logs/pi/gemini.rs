@@ -1,0 +1,113 @@
+//! pi's messages in the words of Gemini.
+
+use std::borrow::Cow;
+
+use super::Translate;
+use super::blocks::{self, Answer, Block};
+use crate::formats::json;
+use crate::logs::body::Body;
+use crate::logs::gemini::{self, Content, Part};
+
+/// Contents are held back: which calls need a signature shows at the end.
+#[derive(Default)]
+pub(super) struct Gemini<'a>(Vec<Content<'a>>);
+
+impl<'a> Translate<'a> for Gemini<'a> {
+    fn user(&mut self, blocks: &[Block<'a>], _body: &mut Body<'a>) {
+        self.add("user", blocks.iter().filter_map(part).collect());
+    }
+
+    fn text(&mut self, text: &str, _body: &mut Body<'a>) {
+        self.add("user", vec![gemini::plain(text)]);
+    }
+
+    fn reply(&mut self, blocks: &[Block<'a>], tokens: u64, _body: &mut Body<'a>) -> bool {
+        let says = |block: &Block<'_>| !matches!(block, Block::Thinking { .. });
+        if !blocks.iter().any(says) {
+            return false;
+        }
+        let mut parts = blocks.iter().filter_map(part).collect();
+        match self.0.last_mut() {
+            // A turn with calls follows a turn of the user (GEM-2), so what was said joins it.
+            Some(before) if before.role == "model" => {
+                before.parts.append(&mut parts);
+                before.tokens = tokens;
+            }
+            _ => self.0.push(Content {
+                role: "model",
+                parts,
+                tokens,
+            }),
+        }
+        true
+    }
+
+    /// All in one content, the responses first (GEM-2).
+    fn answers(&mut self, answers: &[(String, Answer<'a>)], _body: &mut Body<'a>) {
+        let mut parts = Vec::new();
+        let mut pictures = Vec::new();
+        for (id, answer) in answers {
+            let key = if answer.failed { "error" } else { "output" };
+            let text = blocks::joined(&blocks::texts(&answer.blocks));
+            let id = json::encode(id);
+            parts.push(gemini::response(Some(&id), &answer.name, key, &text));
+            let images = answer
+                .blocks
+                .iter()
+                .filter(|b| matches!(b, Block::Image { .. }));
+            pictures.extend(images.filter_map(part));
+        }
+        parts.append(&mut pictures);
+        self.add("user", parts);
+    }
+
+    fn finish(mut self, body: &mut Body<'a>) {
+        gemini::sign_current_turn(&mut self.0, body.model.as_deref());
+        gemini::write(self.0, body);
+    }
+}
+
+impl<'a> Gemini<'a> {
+    fn add(&mut self, role: &'static str, parts: Vec<Part<'a>>) {
+        if !parts.is_empty() {
+            self.0.push(Content {
+                role,
+                parts,
+                tokens: 0,
+            });
+        }
+    }
+}
+
+fn part<'a>(block: &Block<'_>) -> Option<Part<'a>> {
+    let mut raw = match block {
+        Block::Text { text, .. } => format!(r#"{{"text":{text}}}"#),
+        Block::Thinking { text, .. } => format!(r#"{{"text":{text},"thought":true}}"#),
+        Block::Image { data, mime } => {
+            format!(r#"{{"inlineData":{{"mimeType":{mime},"data":{data}}}}}"#)
+        }
+        Block::Call {
+            id,
+            name,
+            arguments,
+            signature,
+            ..
+        } => {
+            return Some(gemini::call(
+                Some(&json::encode(id)),
+                name,
+                arguments,
+                *signature,
+            ));
+        }
+    };
+    let signature = match block {
+        Block::Text { signature, .. } => *signature,
+        Block::Thinking { signature, .. } => Some(*signature),
+        _ => None,
+    };
+    if let Some(signature) = signature {
+        gemini::sign(&mut raw, signature);
+    }
+    Some(Part::other(Cow::Owned(raw)))
+}

@@ -1,0 +1,164 @@
+//! From entries to turns: what was said by whom, and which result answers which call.
+
+use std::borrow::Cow;
+
+use super::blocks::{self, Answer, Block};
+use super::entries::{Entry, Kind};
+use super::ids::Ids;
+use crate::formats::Format;
+use crate::formats::json::{self, Members};
+use crate::logs::LogFacts;
+use crate::logs::lines::{self, is_true};
+use crate::logs::pairing::Calls;
+
+pub(super) struct Turns<'a> {
+    pub(super) format: Format,
+    pub(super) model: Option<Cow<'a, str>>,
+    pub(super) turns: Vec<Turn<'a>>,
+    pub(super) calls: Calls<'a, Answer<'a>>,
+}
+
+pub(super) enum Turn<'a> {
+    Summary(String),
+    User(Vec<Block<'a>>),
+    Reply { blocks: Vec<Block<'a>>, tokens: u64 },
+}
+
+/// The turns that the entries stand for. `provider` counts where nothing was answered yet.
+pub(super) fn turns<'a>(entries: &[&Entry<'a>], provider: &str, facts: &mut LogFacts) -> Turns<'a> {
+    let last = entries.iter().rev().find_map(|entry| match &entry.kind {
+        Kind::Message(message) if is_answer(message) => Some(message),
+        _ => None,
+    });
+    let api = last.and_then(|message| message.text("api"));
+    let mut turns = Turns {
+        format: wire_of(api.as_deref().unwrap_or(provider)),
+        model: last.and_then(|message| message.text("model")),
+        turns: Vec::new(),
+        calls: Calls::default(),
+    };
+    let mut ids = Ids::default();
+    for entry in entries {
+        match &entry.kind {
+            Kind::Message(message) => turns.add(message, api.as_deref(), &mut ids, facts),
+            Kind::Compaction { summary, .. } | Kind::BranchSummary(summary) => {
+                turns
+                    .turns
+                    .push(Turn::Summary(summary.clone().into_owned()));
+            }
+            Kind::Other => {}
+        }
+    }
+    turns
+}
+
+/// Whether it is a response with something in it.
+fn is_answer(message: &Members<'_>) -> bool {
+    message.text("role").as_deref() == Some("assistant")
+        && message
+            .get("content")
+            .is_some_and(|raw| raw.get().len() > 2)
+}
+
+/// The wire format that an API, or else a provider, speaks.
+fn wire_of(api: &str) -> Format {
+    match api {
+        "anthropic" | "anthropic-messages" | "bedrock-converse-stream" => Format::Anthropic,
+        "openai" | "openai-codex" => Format::OpenAiResponses,
+        api if api.ends_with("responses") => Format::OpenAiResponses,
+        api if api.starts_with("google") => Format::Gemini,
+        _ => Format::OpenAiChat,
+    }
+}
+
+impl<'a> Turns<'a> {
+    fn add(
+        &mut self,
+        message: &Members<'a>,
+        api: Option<&str>,
+        ids: &mut Ids,
+        facts: &mut LogFacts,
+    ) {
+        let content = message.present("content");
+        match message.text("role").as_deref() {
+            Some("assistant") => {
+                let same_api = message.text("api").as_deref() == api;
+                let mut blocks = blocks::read(content, same_api);
+                let index = self.turns.len();
+                for block in &mut blocks {
+                    if let Block::Call { logged, id, .. } = block {
+                        *id = ids.unique(logged, self.format);
+                        self.calls
+                            .open(index, logged.clone(), Cow::Owned(id.clone()));
+                    }
+                }
+                let tokens = tokens(message);
+                self.turns.push(Turn::Reply { blocks, tokens });
+            }
+            Some("toolResult") => {
+                let call = message.text("toolCallId").unwrap_or_default();
+                let name = message.get("toolName").map(|raw| raw.get());
+                let answer = Answer {
+                    name: Cow::Borrowed(name.filter(|raw| json::is_text(raw)).unwrap_or(r#""""#)),
+                    blocks: blocks::read_shown(content),
+                    failed: is_true(message, "isError"),
+                };
+                let is_new = self.calls.answer(&call, answer);
+                facts.dropped_results += usize::from(!is_new);
+            }
+            Some("bashExecution") if is_true(message, "excludeFromContext") => {
+                facts.skipped_lines += 1;
+            }
+            Some("bashExecution") => {
+                let text = Cow::Owned(json::encode(&execution(message)));
+                let signature = None;
+                self.turns
+                    .push(Turn::User(vec![Block::Text { text, signature }]));
+            }
+            Some("branchSummary" | "compactionSummary") => {
+                let summary = message.text("summary").unwrap_or_default().into_owned();
+                self.turns.push(Turn::Summary(summary));
+            }
+            // A message of an extension may name no role.
+            Some("user" | "custom" | "hookMessage") | None => {
+                let blocks = blocks::read_shown(content);
+                if !blocks.is_empty() {
+                    self.turns.push(Turn::User(blocks));
+                }
+            }
+            Some(_) => facts.skipped_lines += 1,
+        }
+    }
+}
+
+/// Tokens of the request and the response; 0 where the response was not whole.
+fn tokens(message: &Members<'_>) -> u64 {
+    match message.text("stopReason").as_deref() {
+        Some("error" | "aborted") => 0,
+        _ => lines::object(message, "usage").map_or(0, |usage| {
+            lines::sum(&usage, &["input", "output", "cacheRead", "cacheWrite"])
+        }),
+    }
+}
+
+/// A command that the user ran, as text for the model.
+fn execution(message: &Members<'_>) -> String {
+    let command = message.text("command").unwrap_or_default();
+    let output = message.text("output").unwrap_or_default();
+    let mut text = format!("Ran `{command}`\n");
+    match output.trim() {
+        "" => text.push_str("(no output)"),
+        _ => text.push_str(&format!("```\n{output}\n```")),
+    }
+    if is_true(message, "cancelled") {
+        text.push_str("\n\n(the command was cancelled)");
+    } else if let Some(code) = message.present("exitCode").map(|raw| raw.get())
+        && code != "0"
+    {
+        text.push_str(&format!("\n\nThe command exited with code {code}"));
+    }
+    if is_true(message, "truncated") {
+        text.push_str("\n\n(the output is longer than what is shown)");
+    }
+    text
+}

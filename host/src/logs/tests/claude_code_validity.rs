@@ -1,0 +1,93 @@
+use serde_json::json;
+
+use super::claude_code::{calls, reply, result, roles, says, user};
+use super::{file, log, messages, try_read};
+use crate::logs::{LogError, LogKind};
+
+// ALL-2, ANTH-3
+#[test]
+fn a_call_in_the_middle_is_completed_and_one_at_the_end_is_pending() {
+    let lines = [
+        user("u1", "", json!("Sound the depth.")),
+        calls("a1", "u1", "m1", "t1"),
+        user("u2", "a1", json!("[Request interrupted by user]")),
+        calls("a2", "u2", "m2", "t2"),
+    ];
+    let log = log(&lines);
+    let messages = messages(&log);
+    assert_eq!(messages.len(), 4);
+    let completed = &messages[2]["content"][0];
+    assert_eq!(
+        (&completed["tool_use_id"], &completed["is_error"]),
+        (&json!("t1"), &json!(true))
+    );
+    assert_eq!(
+        messages[2]["content"][1]["text"],
+        "[Request interrupted by user]"
+    );
+    assert_eq!(log.facts.completed_calls, 1);
+}
+
+// ANTH-3: a batch is pending as a whole or not at all.
+#[test]
+fn a_batch_that_is_answered_in_part_is_completed() {
+    let log = log(&[
+        user("u1", "", json!("Ready about?")),
+        calls("a1", "u1", "m1", "t1"),
+        calls("a2", "a1", "m1", "t2"),
+        result("r1", "a1", "t1", "ready"),
+    ]);
+    assert_eq!(messages(&log)[2]["content"][1]["tool_use_id"], "t2");
+    assert_eq!(log.facts.completed_calls, 1);
+}
+
+// ALL-4, ALL-6
+#[test]
+fn nothing_comes_twice_and_nothing_is_empty() {
+    let log = log(&[
+        user("u1", "", json!("Weigh anchor.")),
+        says("a0", "u1", "m1", " \n"),
+        calls("a1", "a0", "m1", "t1"),
+        calls("a1", "a0", "m1", "t1"),
+        calls("a1-copy", "a0", "m1", "t1"),
+        result("r1", "a1", "t1", "up"),
+        result("r2", "a1", "t1", "up again"),
+        reply(
+            "a3",
+            "r1",
+            "m2",
+            json!({"type": "thinking", "thinking": "…", "signature": "c"}),
+        ),
+        user("u2", "a3", json!("And now?")),
+    ]);
+    let messages = messages(&log);
+    assert_eq!(roles(&messages), ["user", "assistant", "user"]);
+    assert_eq!(messages[1]["content"].as_array().unwrap().len(), 1);
+    assert_eq!(messages[2]["content"].as_array().unwrap().len(), 2);
+    let facts = log.facts;
+    assert_eq!((facts.dropped_calls, facts.dropped_results), (1, 1));
+    assert_eq!((facts.aborted_responses, facts.skipped_lines), (1, 1));
+}
+
+#[test]
+fn blocks_are_copied_byte_for_byte() {
+    let block = r#"{ "type":"tool_use","id":"t1", "name":"X","input":{"n":1.50,"s":"\u00e9\/"} ,"new":null}"#;
+    let text = format!(
+        "{}{}\n",
+        file(&[user("u1", "", json!("Go."))]),
+        calls("a1", "u1", "m1", "t1").to_string().replace(
+            &json!({"type": "tool_use", "id": "t1", "name": "Read", "input": {"file": "masts.rs"}})
+                .to_string(),
+            block
+        ),
+    );
+    assert!(try_read(&text).unwrap().document.contains(block));
+}
+
+#[test]
+fn a_log_of_titles_holds_no_messages() {
+    let lines = [json!({"type": "summary", "summary": "Masts", "leafUuid": "a1"})];
+    let error = try_read(&file(&lines)).unwrap_err();
+    let kind = LogKind::ClaudeCode;
+    assert_eq!(error, LogError::NoMessages { kind, lines: 1 });
+}

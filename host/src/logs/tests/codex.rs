@@ -1,0 +1,257 @@
+use serde_json::{Value, json};
+
+use super::{body, file, log, messages, try_read};
+use crate::formats::Format;
+use crate::logs::LogKind;
+
+fn line(kind: &str, payload: Value) -> Value {
+    json!({"timestamp": "2026-03-01T10:00:00Z", "type": kind, "payload": payload})
+}
+
+fn item(payload: Value) -> Value {
+    line("response_item", payload)
+}
+
+fn user(text: &str) -> Value {
+    json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
+}
+
+fn reasoning() -> Value {
+    json!({"type": "reasoning", "summary": [], "content": null, "encrypted_content": "gAAAAB="})
+}
+
+fn call(id: &str) -> Value {
+    json!({"type": "function_call", "call_id": id, "name": "shell", "arguments": "{\"command\":[\"ls\"]}"})
+}
+
+fn output(id: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": id, "output": "{\"output\":\"Kai.rs\",\"metadata\":{\"exit_code\":0}}"})
+}
+
+fn answer(text: &str) -> Value {
+    json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
+}
+
+fn count(tokens: u64) -> Value {
+    line(
+        "event_msg",
+        json!({"type": "token_count", "info": {
+            "total_token_usage": {"total_tokens": 99999},
+            "last_token_usage": {"input_tokens": tokens - 5, "output_tokens": 5, "total_tokens": tokens},
+            "model_context_window": 272000,
+        }}),
+    )
+}
+
+// LCX-1, LCX-2, LCX-3, LCX-4, LCX-5, LCX-6
+#[test]
+fn items_are_taken_as_they_are_and_events_are_not() {
+    let items = [
+        user("<environment_context>/kai</environment_context>"),
+        user("# Context from my IDE setup\n波止場のテストを直して"),
+        reasoning(),
+        call("c1"),
+        output("c1"),
+        call("c2"),
+        output("c2"),
+        reasoning(),
+        answer("直りました"),
+    ];
+    let mut lines = vec![
+        line(
+            "session_meta",
+            json!({"id": "x", "instructions": "Answer in Japanese."}),
+        ),
+        line(
+            "turn_context",
+            json!({"model": "gpt-test", "effort": "high"}),
+        ),
+        line(
+            "event_msg",
+            json!({"type": "agent_message", "message": "直りました"}),
+        ),
+        line("brand_new", json!({"type": "message"})),
+    ];
+    lines.extend(items.iter().cloned().map(item));
+    let log = log(&lines);
+    assert_eq!(
+        (log.kind, log.format),
+        (LogKind::Codex, Format::OpenAiResponses)
+    );
+    assert_eq!(
+        body(&log),
+        json!({"model": "gpt-test", "instructions": "Answer in Japanese.", "input": items})
+    );
+    assert_eq!(log.facts.skipped_lines, 2);
+}
+
+// LCX-7: in version 0.40 a count stands before the items of its response.
+#[test]
+fn counts_that_come_first_cover_the_response_behind_them() {
+    let log = log(&[
+        item(user("Count the crates.")),
+        count(400),
+        item(reasoning()),
+        item(call("c1")),
+        item(output("c1")),
+        count(700),
+        item(answer("Twelve.")),
+        item(user("Sure?")),
+    ]);
+    assert_eq!(log.reported, Some((700, 5)));
+}
+
+// LCX-7: later versions write it behind them.
+#[test]
+fn counts_that_come_last_cover_the_response_before_them() {
+    let log = log(&[
+        item(user("Count the crates.")),
+        item(reasoning()),
+        item(call("c1")),
+        item(output("c1")),
+        count(400),
+    ]);
+    assert_eq!(log.reported, Some((400, 3)));
+}
+
+// LCX-8
+#[test]
+fn the_older_form_has_bare_items() {
+    let items = [user("Hé, du!"), call("c1"), output("c1")];
+    let mut lines = vec![
+        json!({"id": "x", "timestamp": "2025-05-01", "instructions": null, "git": {}}),
+        json!({"record_type": "state"}),
+    ];
+    lines.extend(items.iter().cloned());
+    let log = log(&lines);
+    assert_eq!(messages(&log), items);
+    // Also where the description is missing.
+    assert_eq!(messages(&try_read(&file(&items)).unwrap()), items);
+}
+
+// LCX-9
+#[test]
+fn items_that_are_none_of_the_api_are_left_out() {
+    let compaction = json!({"type": "compaction", "encrypted_content": "gAAA"});
+    let search = json!({"type": "web_search_call", "status": "completed", "action": {}});
+    let shell =
+        json!({"type": "local_shell_call", "call_id": "c1", "status": "completed", "action": {}});
+    let custom =
+        json!({"type": "custom_tool_call", "call_id": "c2", "name": "patch", "input": "+ x"});
+    let done = json!({"type": "custom_tool_call_output", "call_id": "c2", "output": "ok"});
+    let log = log(&[
+        item(json!({"type": "ghost_snapshot", "ghost_commit": {}})),
+        item(compaction.clone()),
+        item(user("Mend it.")),
+        item(search.clone()),
+        item(shell.clone()),
+        item(output("c1")),
+        item(custom.clone()),
+        item(done.clone()),
+    ]);
+    assert_eq!(
+        messages(&log),
+        [
+            compaction,
+            user("Mend it."),
+            search,
+            shell,
+            output("c1"),
+            custom,
+            done
+        ]
+    );
+}
+
+// LCX-10
+#[test]
+fn a_compaction_starts_anew_from_its_history() {
+    let summary = user("They want crates counted.");
+    let history = [user("Count the crates."), summary];
+    let log = log(&[
+        item(user("Count the crates.")),
+        item(answer("Twelve.")),
+        line(
+            "compacted",
+            json!({"message": "They want crates counted.",
+                                 "replacement_history": history}),
+        ),
+        item(user("And barrels?")),
+    ]);
+    assert_eq!(
+        messages(&log),
+        [
+            user("Count the crates."),
+            json!({"role": "user", "content": "[They want crates counted.]"}),
+            user("And barrels?"),
+        ]
+    );
+    assert_eq!(
+        (log.facts.recorded_summaries, log.facts.earlier_messages),
+        (1, 2)
+    );
+}
+
+// LCX-10
+#[test]
+fn a_compaction_without_history_starts_from_its_summary() {
+    let log = log(&[
+        item(user("Count the crates.")),
+        item(call("c1")),
+        line("compacted", json!({"message": "Twelve crates."})),
+        item(output("c1")),
+        item(user("And barrels?")),
+    ]);
+    assert_eq!(
+        messages(&log)[0],
+        json!({"role": "user", "content": "[Twelve crates.]"})
+    );
+    assert_eq!(messages(&log).len(), 2);
+    assert_eq!(log.facts.dropped_results, 1);
+}
+
+// RESP-1, RESP-2, RESP-3
+#[test]
+fn an_aborted_turn_becomes_valid() {
+    let log = log(&[
+        item(user("Tie the knot.")),
+        item(reasoning()),
+        item(call("c1")),
+        item(call("c2")),
+        item(output("c2")),
+        item(output("c2")),
+        item(output("lost")),
+        item(reasoning()),
+        item(user("Stop.")),
+        item(reasoning()),
+        item(call("c3")),
+    ]);
+    let kinds: Vec<_> = messages(&log)
+        .iter()
+        .map(|m| m["call_id"].clone())
+        .collect();
+    let none = Value::Null;
+    assert_eq!(
+        kinds,
+        [
+            none.clone(),
+            none.clone(),
+            "c1".into(),
+            "c2".into(),
+            "c2".into(),
+            "c1".into(),
+            none.clone(),
+            none,
+            "c3".into()
+        ]
+    );
+    let facts = log.facts;
+    assert_eq!(
+        (
+            facts.completed_calls,
+            facts.dropped_results,
+            facts.aborted_responses
+        ),
+        (1, 2, 1)
+    );
+}

@@ -1,0 +1,41 @@
+//! Logs that were made up for these tests.
+
+mod claude_code;
+mod claude_code_branches;
+mod claude_code_validity;
+mod codex;
+mod pi;
+mod pi_wires;
+mod gemini_cli;
+mod hostile;
+
+use serde_json::Value;
+
+use super::{Log, LogError, read};
+
+/// Lines as a file.
+fn file(lines: &[Value]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// What the reader makes of a text that is a log. Summaries come back in brackets.
+fn try_read(text: &str) -> Result<Log, LogError> {
+    read(text, &|summary| format!("[{summary}]")).expect("it is a log")
+}
+
+fn log(lines: &[Value]) -> Log {
+    try_read(&file(lines)).expect("it is whole")
+}
+
+fn body(log: &Log) -> Value {
+    serde_json::from_str(&log.document).expect("the document is JSON")
+}
+
+/// The messages of a body, whatever their list is called.
+fn messages(log: &Log) -> Vec<Value> {
+    let body = body(log);
+    ["messages", "input", "contents"]
+        .iter()
+        .find_map(|key| body[key].as_array().cloned())
+        .expect("there is a list")
+}

@@ -1,0 +1,177 @@
+//! From bytes to a conversation: a request body, its list of messages, or the log of a session.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::conversation::{Conversation, Reader, Reported};
+use crate::formats::{Format, ReadError};
+use crate::host::Host;
+use crate::logs::{self, Log, LogFacts, LogKind};
+use crate::marks::{self, Purpose};
+
+/// Who is named as the author of a summary that a log recorded.
+const LOG: &str = "session-log";
+
+/// How a document is to be read.
+#[derive(Default, Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// Tokens that the provider reported for all of it, as input and output of its last
+    /// response. Counts are corrected to agree with it. Default: what a log recorded.
+    pub used: Option<u32>,
+    /// Told how many bytes of messages were read, of how many. Called for each message.
+    pub progress: Option<&'a dyn Fn(usize, usize)>,
+}
+
+impl fmt::Debug for ReadOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadOptions")
+            .field("used", &self.used)
+            .field("progress", &self.progress.is_some())
+            .finish()
+    }
+}
+
+impl Host {
+    /// Reads a document: a request body, its list of messages, or the log of a session of
+    /// Claude Code, Codex, pi or gemini-cli, which becomes the request body that its next
+    /// request would have.
+    ///
+    /// # Errors
+    /// It is no conversation in a known format. One that breaks a rule of its format is read
+    /// all the same: see [`Conversation::violations`].
+    pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
+        let document = document.into();
+        match self.read_log(&document) {
+            Some(log) => {
+                drop(document);
+                self.read_of_log(log?, ReadOptions::default())
+            }
+            None => self.read_body(document, None, ReadOptions::default()),
+        }
+    }
+
+    /// Reads a document that may not even be text.
+    ///
+    /// # Errors
+    /// As [`Host::read`], or it is not UTF-8.
+    pub fn read_bytes(&self, document: Vec<u8>) -> Result<Conversation, ReadError> {
+        self.read_with(document, ReadOptions::default())
+    }
+
+    /// Reads a document as `options` say.
+    ///
+    /// # Errors
+    /// As [`Host::read_bytes`].
+    pub fn read_with(
+        &self,
+        document: Vec<u8>,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        let document = match String::from_utf8(document) {
+            Ok(document) => document,
+            Err(error) => return self.read_cut(error, options),
+        };
+        match self.read_log(&document) {
+            Some(log) => {
+                drop(document);
+                self.read_of_log(log?, options)
+            }
+            None => self.read_body(document.into(), None, options),
+        }
+    }
+
+    /// A log whose program is still writing may end inside of a character.
+    fn read_cut(
+        &self,
+        error: std::string::FromUtf8Error,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        let offset = error.utf8_error().valid_up_to();
+        let not_utf8 = ReadError::NotUtf8 { offset };
+        if error.utf8_error().error_len().is_some() {
+            return Err(not_utf8);
+        }
+        let mut whole = error.into_bytes();
+        whole.truncate(offset);
+        let log = String::from_utf8(whole)
+            .ok()
+            .and_then(|whole| self.read_log(&whole));
+        match log {
+            Some(log) => self.read_of_log(log?, options),
+            None => Err(not_utf8),
+        }
+    }
+
+    fn read_log(&self, text: &str) -> Option<Result<Log, ReadError>> {
+        let summary = |text: &str| marks::wrap(&self.key, Purpose::Summary, LOG, text);
+        let log = logs::read(text, &summary)?;
+        Some(log.map_err(ReadError::Log).and_then(|log| {
+            match self.format.filter(|wanted| *wanted != log.format) {
+                None => Ok(log),
+                Some(wanted) => Err(ReadError::Shape {
+                    what: format!(
+                        "a log of {} becomes a request of {}, not of {wanted}; leave --format out",
+                        log.kind, log.format
+                    ),
+                }),
+            }
+        }))
+    }
+
+    fn read_of_log(&self, log: Log, options: ReadOptions<'_>) -> Result<Conversation, ReadError> {
+        let Log {
+            kind,
+            format,
+            document,
+            model,
+            reported,
+            facts,
+        } = log;
+        let reported = reported.map(|(tokens, messages)| Reported { tokens, messages });
+        let source = Source {
+            kind,
+            facts,
+            format,
+            model: model.unwrap_or_default(),
+            reported,
+        };
+        self.read_body(document.into(), Some(source), options)
+    }
+
+    fn read_body(
+        &self,
+        document: Arc<str>,
+        source: Option<Source>,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        let used = options.used.map(|tokens| Reported {
+            tokens,
+            messages: usize::MAX,
+        });
+        let model = source.as_ref().map(|source| source.model.as_str());
+        let conversation = Reader {
+            format: source.as_ref().map(|source| source.format).or(self.format),
+            tokenizer: &|named| match &self.tokenizer {
+                Some(tokenizer) => tokenizer.clone(),
+                None => self.tokenizers.for_model(model.unwrap_or(named)),
+            },
+            key: &self.key,
+            reported: used.or(source.as_ref().and_then(|source| source.reported)),
+            progress: options.progress,
+        }
+        .read(document)?;
+        Ok(match source {
+            Some(source) => conversation.of_log(source.kind, source.facts),
+            None => conversation,
+        })
+    }
+}
+
+/// What a log says beside its messages.
+struct Source {
+    kind: LogKind,
+    facts: LogFacts,
+    format: Format,
+    model: String,
+    reported: Option<Reported>,
+}
