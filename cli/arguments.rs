@@ -10,8 +10,9 @@ use clap::Args;
 /// Where the conversation comes from and how it is read.
 #[derive(Debug, Args)]
 pub(crate) struct ConversationArguments {
-    /// The conversation: a request body in a provider's wire format, or its list of messages.
-    /// `-`, or nothing, reads it from standard input
+    /// The conversation: a request body in a provider's wire format, its list of messages, or
+    /// the log of a session of Claude Code, Codex, pi or gemini-cli, which becomes the request
+    /// body of its next request. `-`, or nothing, reads it from standard input
     #[arg(value_name = "FILE", help_heading = "Conversation")]
     pub(crate) file: Option<PathBuf>,
 
@@ -33,6 +34,29 @@ pub(crate) struct ConversationArguments {
         help_heading = "Conversation"
     )]
     pub(crate) tokenizer: String,
+
+    /// Tokens that the provider reported for the whole conversation (input and output of its
+    /// last response): counts are corrected to agree with it [default: what a log recorded]
+    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens, help_heading = "Conversation")]
+    pub(crate) used: Option<u32>,
+
+    /// The request that was sent last. What stands unchanged at the beginning of both is in the
+    /// provider's cache, and the receipt tells what becomes of that
+    #[arg(long, value_name = "FILE", help_heading = "Conversation")]
+    pub(crate) previous: Option<PathBuf>,
+}
+
+impl ConversationArguments {
+    /// Of a command that only looks at a conversation.
+    pub(crate) fn of(format: FormatArgument) -> Self {
+        Self {
+            file: None,
+            format,
+            tokenizer: "auto".to_owned(),
+            used: None,
+            previous: None,
+        }
+    }
 }
 
 /// What is wanted.
@@ -49,6 +73,15 @@ pub(crate) struct GoalArguments {
         help_heading = "Goal"
     )]
     pub(crate) budget: BudgetArgument,
+
+    /// The most bytes of the result, such as 30MB [default: what the provider takes]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = "Goal")]
+    pub(crate) max_bytes: Option<usize>,
+
+    /// The most pictures, documents and the like in the result [default: what the provider
+    /// takes]
+    #[arg(long, value_name = "N", help_heading = "Goal")]
+    pub(crate) max_media: Option<u32>,
 
     /// The model's context window, for strategies that want to know. It sets no budget
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens, help_heading = "Goal")]
@@ -148,6 +181,22 @@ impl FromStr for BudgetArgument {
     }
 }
 
+/// A share, from 0 to 1.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ShareArgument(pub(crate) f64);
+
+impl FromStr for ShareArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.strip_suffix('%')
+            .and_then(|percent| percent.trim().parse::<f64>().ok())
+            .filter(|percent| (0.0..=100.0).contains(percent))
+            .map(|percent| Self(percent / 100.0))
+            .ok_or_else(|| "give a share such as 10%".to_owned())
+    }
+}
+
 /// What stays in any case.
 #[derive(Debug, Clone)]
 pub(crate) struct PinArgument(pub(crate) Pins);
@@ -198,6 +247,25 @@ fn time(text: &str) -> Result<Duration, String> {
 const MOST_MEMORY: u64 = 4 << 30;
 
 fn memory(text: &str) -> Result<usize, String> {
+    match bytes(text)? {
+        0 => Err("without memory no strategy runs; most need some MiB".to_owned()),
+        bytes if bytes > MOST_MEMORY => Err("a strategy can have 4GiB at most".to_owned()),
+        bytes => here(bytes),
+    }
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    match bytes(text)? {
+        0 => Err("nothing fits into 0 bytes".to_owned()),
+        bytes => here(bytes),
+    }
+}
+
+fn here(bytes: u64) -> Result<usize, String> {
+    usize::try_from(bytes).map_err(|_| "this machine has no room for so much".to_owned())
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, u64); 7] = [
         ("GiB", 1 << 30),
         ("MiB", 1 << 20),
@@ -215,13 +283,7 @@ fn memory(text: &str) -> Result<usize, String> {
     let bytes = whole(number.trim())
         .ok_or("give a size such as 64MiB, 64MB, or a number of bytes")?
         .saturating_mul(unit);
-    match bytes {
-        0 => Err("without memory no strategy runs; most need some MiB".to_owned()),
-        bytes if bytes > MOST_MEMORY => Err("a strategy can have 4GiB at most".to_owned()),
-        bytes => {
-            usize::try_from(bytes).map_err(|_| "this machine has no room for so much".to_owned())
-        }
-    }
+    Ok(bytes)
 }
 
 /// A whole number; `_` may part its digits.

@@ -7,12 +7,16 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, anyhow};
-use baler_host::{Conversation, Host, Tokenizer, Violation};
+use baler_host::{
+    Conversation, Host, LogFacts, LogKind, ReadError, ReadOptions, Tokenizer, Violation,
+};
 use serde::Deserialize;
 
+use crate::arguments::ConversationArguments;
 use crate::exit::Failure;
 use crate::figures;
-use crate::output::{self, FAINT, styled};
+use crate::output::{self, FAINT, Messages, styled};
+use crate::progress::Progress;
 
 /// The most bytes of a conversation. No model takes nearly as much; a file of this size is the
 /// wrong one.
@@ -83,19 +87,111 @@ pub(crate) fn warm_up(chosen: Option<&Tokenizer>, document: &[u8]) {
     drop(thread::spawn(move || tokenizer.warm_up()));
 }
 
-/// The conversation in `document`.
-pub(crate) fn conversation(host: &Host, document: Vec<u8>) -> Result<Conversation, Failure> {
-    host.read_bytes(document).map_err(|error| {
-        // A key or name in the message may be the document's own.
-        Failure::wrong_input(anyhow!("{}", figures::cleaned(&error.to_string())))
+/// The conversation in `document`, read as `arguments` say.
+pub(crate) fn conversation(
+    host: &Host,
+    document: Vec<u8>,
+    arguments: &ConversationArguments,
+    messages: Messages,
+) -> Result<Conversation, Failure> {
+    let progress = Progress::new(messages);
+    let options = ReadOptions {
+        used: arguments.used,
+        progress: Some(&|done, of| progress.at(done, of)),
+    };
+    let read = host.read_with(document, options).map_err(unreadable);
+    progress.done();
+    let mut conversation = read?;
+    if let Some((kind, facts)) = conversation.log() {
+        tell_log(kind, &facts, messages);
+    }
+    if let Some(file) = &arguments.previous {
+        let previous = read_previous(host, file)?;
+        let unchanged = conversation.messages_unchanged_since(&previous);
+        conversation.mark_sent_up_to(unchanged);
+    }
+    Ok(conversation)
+}
+
+fn read_previous(host: &Host, file: &Path) -> Result<Conversation, Failure> {
+    let shown = figures::cleaned(&file.to_string_lossy());
+    let bytes = from_file(file)
+        .with_context(|| format!("cannot read the previous request `{shown}`"))
+        .map_err(Failure::wrong_use)?;
+    host.read_bytes(bytes).map_err(|error| {
+        Failure::wrong_use(anyhow!(
+            "the previous request `{shown}`: {}",
+            figures::cleaned(&error.to_string())
+        ))
     })
+}
+
+fn unreadable(error: ReadError) -> Failure {
+    // A key or name in the message may be the document's own.
+    Failure::wrong_input(anyhow!("{}", figures::cleaned(&error.to_string())))
+}
+
+/// Tells what of a log is not in the conversation, as far as it might be missed.
+fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
+    let counts = [
+        (
+            facts.broken_lines,
+            "line that cannot be read",
+            "lines that cannot be read",
+        ),
+        (
+            usize::from(facts.unfinished_last_line),
+            "half-written last line",
+            "",
+        ),
+        (
+            facts.other_branches,
+            "message of a branch that was left",
+            "messages of branches that were left",
+        ),
+        (
+            facts.aborted_responses,
+            "response that was broken off",
+            "responses that were broken off",
+        ),
+        (
+            facts.dropped_calls,
+            "call that cannot be sent again",
+            "calls that cannot be sent again",
+        ),
+        (
+            facts.dropped_results,
+            "output without its call",
+            "outputs without their calls",
+        ),
+    ];
+    let left_out: Vec<String> = counts
+        .iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| {
+            let what = if *count == 1 { one } else { many };
+            format!("{} {what}", figures::number(*count as u64))
+        })
+        .collect();
+    if !left_out.is_empty() {
+        messages.warn(&format!(
+            "not everything in this {kind} log is part of the conversation: {}",
+            left_out.join(", ")
+        ));
+    }
+    if facts.completed_calls > 0 {
+        messages.warn(&format!(
+            "{} of this {kind} log has no recorded output and got one that says so",
+            figures::count(facts.completed_calls, "call")
+        ));
+    }
 }
 
 /// Tells which rules of its format a conversation breaks, and what to do about each.
 pub(crate) fn tell_violations(conversation: &Conversation) {
-    let violations = conversation.violations();
+    let violations: Vec<&Violation> = conversation.broken().collect();
     let mut text = format!(
-        "the conversation breaks rules of {} at {}; nothing was done",
+        "the conversation breaks rules of {} at {}; nothing was done, --repair mends what can be mended",
         conversation.format(),
         figures::count(violations.len(), "place")
     );
@@ -111,7 +207,8 @@ pub(crate) fn tell_violations(conversation: &Conversation) {
     output::error(&text);
 }
 
-fn told(violation: &Violation) -> String {
+/// A broken rule, with what to do about it.
+pub(crate) fn told(violation: &Violation) -> String {
     format!(
         "\n  {}\n    {}",
         figures::cleaned(&violation.to_string()),

@@ -9,6 +9,7 @@ mod settings;
 mod input;
 mod chain;
 mod output;
+mod progress;
 mod strip;
 mod receipt;
 mod figures;
@@ -18,7 +19,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{CompactCommand, IntrospectCommand, ShouldCompactCommand, StrategiesCommand};
+use commands::{
+    CompactCommand, IntrospectCommand, ShouldCompactCommand, StrategiesCommand, ValidateCommand,
+};
 use exit::{Exit, Failure};
 
 /// Packs an agent's conversation so that it fits the model's context window again.
@@ -39,6 +42,7 @@ enum Command {
     ShouldCompact(ShouldCompactCommand),
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
+    Validate(ValidateCommand),
 }
 
 const EXAMPLES: &str = "\
@@ -46,6 +50,7 @@ Examples:
   baler compact request.json > smaller.json
   baler compact request.json --budget 8000 --strategy sliding-window --dry-run
   baler strategies
+  baler validate request.json
 
 `baler COMMAND --help` tells more, exit codes included.";
 
@@ -95,6 +100,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::ShouldCompact(command) => command.exec().await,
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
+            Command::Validate(command) => command.exec(),
         }
     })
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use baler_host::{
-    Attempt, AttemptResult, ComponentInfo, Fault, Limits, Metric, Outcome, Permission, Receipt,
-    Strategy, Tokens, Usage, Value, Words,
+    Attempt, AttemptResult, CacheEffect, ComponentInfo, Fault, Limits, Metric, Outcome, Permission,
+    Receipt, Strategy, Tokens, Usage, Value, Words,
 };
 
 use crate::figures::{self, cleaned, number};
@@ -131,11 +131,41 @@ fn sizes(text: &mut String, receipt: &Receipt) {
             if is_compacted { over } else { String::new() }
         ),
     );
+    if let Some(cache) = receipt.cache.filter(|_| is_compacted) {
+        row(text, "cache", &cache_effect(&cache));
+    }
+    if receipt.units.thinking_dropped > 0 {
+        row(
+            text,
+            "thinking",
+            &format!(
+                "{} left out of what stayed: the model refuses them behind a changed beginning",
+                figures::count(receipt.units.thinking_dropped, "block")
+            ),
+        );
+    }
     row(
         text,
         "counted",
         &format!("{} with {}", receipt.format, receipt.tokenizer),
     );
+}
+
+fn cache_effect(cache: &CacheEffect) -> String {
+    let thrown_away = format!(
+        "{} of {} cached tokens cannot be used again",
+        number(cache.tokens_thrown_away),
+        number(cache.tokens_cached)
+    );
+    let saved = format!("each later request saves {}", number(cache.tokens_saved));
+    if cache.pays_after_requests == 0 {
+        format!("{thrown_away}; {saved}")
+    } else {
+        format!(
+            "{thrown_away}; {saved}, which pays after {}",
+            figures::count(cache.pays_after_requests as usize, "request")
+        )
+    }
 }
 
 fn row(text: &mut String, name: &str, value: &str) {

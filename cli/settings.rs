@@ -124,6 +124,8 @@ impl GoalArguments {
             pins: self.pin.0.clone(),
             context_window: self.context_window.unwrap_or(0),
             required: self.required,
+            max_bytes: self.max_bytes,
+            max_media: self.max_media,
             ..Request::default()
         }
     }

@@ -125,7 +125,8 @@ impl CompactCommand {
         };
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, config.as_deref(), self.sandbox.limits()).await?;
-        let conversation = input::conversation(&host, document)?;
+        let conversation = input::conversation(&host, document, &self.conversation, messages)?;
+        self.check_log_stays(&conversation)?;
         self.goal.check_pins(&conversation)?;
 
         let request = Request {
@@ -136,6 +137,22 @@ impl CompactCommand {
         self.tell(&conversation, &compaction, &chain, messages);
         self.hand_over(files, &conversation, &compaction)?;
         Ok(exit_of(&compaction))
+    }
+
+    /// A log is more than the request that is made of it, so that may not take its place.
+    fn check_log_stays(&self, conversation: &Conversation) -> Result<(), Failure> {
+        let Some((kind, _)) = conversation.log() else {
+            return Ok(());
+        };
+        let input = self.conversation.file.as_deref().and_then(place);
+        match self.output() {
+            Some(output) if input.is_some() && place(output) == input => {
+                Err(Failure::wrong_use(anyhow!(
+                    "`--output` would replace the {kind} log by a request body; name another file"
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The file that the conversation goes to; none for standard output.

@@ -1,8 +1,8 @@
-use baler_host::{AttemptResult, Decision};
+use baler_host::{AttemptResult, CachePrice, Decision, Request};
 use clap::Args;
 use serde_json::json;
 
-use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
+use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments, ShareArgument};
 use crate::exit::{Exit, Failure};
 use crate::figures::{cleaned, number, shortened};
 use crate::output::{self, Messages};
@@ -30,6 +30,21 @@ pub(crate) struct ShouldCompactCommand {
 
     #[command(flatten)]
     goal: GoalArguments,
+
+    /// Requests that are expected to follow. With it, and with --previous, baler waits as long
+    /// as throwing the provider's cache away would cost more than smaller requests save
+    #[arg(long, value_name = "N", requires = "previous", help_heading = "Goal")]
+    requests_ahead: Option<u32>,
+
+    /// Price of a cached token, as a share of that of a fresh one
+    #[arg(
+        long,
+        value_name = "N%",
+        default_value = "10%",
+        requires = "requests_ahead",
+        help_heading = "Goal"
+    )]
+    cached_price: ShareArgument,
 
     /// Print the answer as JSON
     #[arg(long, help_heading = "Output")]
@@ -81,14 +96,20 @@ impl ShouldCompactCommand {
         if let Some(config) = &config {
             strategy = chain::configured(&host, &strategy, config).await?;
         }
-        let conversation = input::conversation(&host, document)?;
+        let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.goal.check_pins(&conversation)?;
-        if !conversation.violations().is_empty() {
+        if conversation.broken().next().is_some() {
             input::tell_violations(&conversation);
             return Ok(Exit::WrongInput);
         }
 
-        let request = self.goal.request();
+        let request = Request {
+            cache_price: self.requests_ahead.map(|requests| CachePrice {
+                share: self.cached_price.0,
+                requests,
+            }),
+            ..self.goal.request()
+        };
         let answer = host
             .should_compact(&conversation, &strategy, &request)
             .await;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::cache;
 use crate::conversation::Conversation;
 use crate::fault::{Declared, Fault, HostError, Quantity};
 use crate::host::Host;
@@ -403,6 +404,15 @@ impl Record<'_> {
             reasons,
             stages,
         } = accepted;
+        let before = &self.situation.conversation;
+        let kept = cache::leading_units_kept(&applied.fates, &applied.insertions);
+        let said = self.situation.request.cached_units;
+        let cache = cache::effect(before, &conversation, said, kept);
+        let sent = (cache.is_some()).then(|| {
+            let units = kept.min(before.units_cached(said));
+            before.message_range(units.saturating_sub(1)).end * usize::from(units > 0)
+        });
+        let conversation = conversation.with_sent(sent);
         let fell_back = self.wanted.is_some_and(|wanted| wanted != strategy.name());
         let count = |fate| applied.fates.iter().filter(|own| **own == fate).count();
         let receipt = Receipt {
@@ -414,6 +424,7 @@ impl Record<'_> {
                 rewritten: count(Fate::Rewritten),
                 dropped: count(Fate::Dropped),
                 inserted: applied.inserted,
+                thinking_dropped: applied.thinking_dropped,
             },
             reasons: reasons
                 .into_iter()
@@ -425,6 +436,7 @@ impl Record<'_> {
                 .collect(),
             archive,
             stages,
+            cache,
             ..self.receipt(Outcome::Compacted, &conversation)
         };
         Compaction {
@@ -465,12 +477,14 @@ impl Record<'_> {
                 before: before.all_messages().len(),
                 after: after.all_messages().len(),
             },
+            cache: cache::effect(before, after, situation.request.cached_units, units),
             units: Units {
                 before: units,
                 kept: units,
                 rewritten: 0,
                 dropped: 0,
                 inserted: 0,
+                thinking_dropped: 0,
             },
             reasons: Vec::new(),
             archive: None,

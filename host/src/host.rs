@@ -19,6 +19,7 @@ use crate::situation::{Request, Situation};
 use crate::state;
 use crate::strategy::{Kind, LoadedGuest, Strategy};
 use crate::tokens::{Tokenizer, Tokenizers};
+use crate::trigger;
 
 /// Reads conversations, loads strategies and runs them. One for a program: what it holds (the
 /// pool of sandboxes, compiled code, counts) is shared by all conversations.
@@ -271,6 +272,13 @@ impl Host {
             .as_ref()
     }
 
+    /// Whether it is time by the host's own view: the conversation is over its budget, or over
+    /// what its provider takes. Asking costs next to nothing, however long the conversation.
+    #[must_use]
+    pub fn is_due(&self, conversation: &Conversation, request: &Request) -> bool {
+        trigger::is_due(conversation, request)
+    }
+
     /// Asks a strategy whether it is time to compact. A strategy that faults has no opinion.
     pub async fn should_compact(
         &self,
@@ -278,7 +286,6 @@ impl Host {
         strategy: &Strategy,
         request: &Request,
     ) -> ShouldCompact {
-        let situation = Arc::new(self.situation(conversation, request));
         let mut attempt = Attempt::of(strategy);
         let decision = match strategy.kind() {
             Kind::Digest | Kind::Truncate => {
@@ -291,6 +298,7 @@ impl Host {
                     Decision::HostDecides
                 }
                 Ok(sandbox) => {
+                    let situation = Arc::new(self.situation(conversation, request));
                     let call = sandbox
                         .should_compact(
                             &loaded.guest,
@@ -317,7 +325,7 @@ impl Host {
         let is_time = match &decision {
             Decision::Compact(_) => true,
             Decision::Wait(_) => request.required,
-            Decision::HostDecides => conversation.tokens() > situation.budget,
+            Decision::HostDecides => self.is_due(conversation, request),
         };
         ShouldCompact {
             decision,

@@ -38,6 +38,7 @@ mod formats;
 mod marks;
 mod tokens;
 mod situation;
+mod trigger;
 mod plan;
 mod report;
 mod fault;
@@ -48,6 +49,7 @@ mod native;
 mod config;
 mod strategy;
 mod archive;
+mod cache;
 mod state;
 mod quarantine;
 mod receipt;
@@ -68,14 +70,15 @@ pub use marks::SecretKey;
 pub use plan::Fate;
 pub use reading::ReadOptions;
 pub use receipt::{
-    Archived, Attempt, AttemptResult, BeforeAfter, ComponentInfo, LogLine, Outcome, ReasonCode,
-    Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
+    Archived, Attempt, AttemptResult, BeforeAfter, CacheEffect, ComponentInfo, LogLine, Outcome,
+    ReasonCode, Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
 };
 pub use report::{Decision, Introspection, Metric, Value};
 pub use sandbox::{Compiler, LoadError, LogLevel, Permission, serve_as_compiler};
-pub use situation::{Budget, Pins, Policy, Request, SummaryRole, Trigger};
+pub use situation::{Budget, Pins, Policy, Request, SummaryRole, ThinkingPolicy, Trigger};
 pub use strategy::Strategy;
 pub use tokens::{Tokenizer, UnknownTokenizer};
+pub use trigger::CachePrice;
 
 /// The contracts that this host speaks, newest first.
 #[must_use]

@@ -38,6 +38,8 @@ pub struct Receipt {
     pub bytes: BeforeAfter,
     /// Number of messages.
     pub messages: BeforeAfter,
+    /// What it means for the provider's cache; none where it is not known what that holds.
+    pub cache: Option<CacheEffect>,
     /// What became of the units.
     pub units: Units,
     /// Why, as far as the strategy said so by codes that it declares.
@@ -251,6 +253,22 @@ pub struct Tokens {
     pub below_floor: bool,
 }
 
+/// What a compaction means for the provider's cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct CacheEffect {
+    /// Tokens that were in the cache, system prompt and tools included.
+    pub tokens_cached: u32,
+    /// Tokens of these that the result cannot use again, because something changed in front of
+    /// them.
+    pub tokens_thrown_away: u32,
+    /// Tokens that each later request is smaller by.
+    pub tokens_saved: u32,
+    /// Requests after which a cached token at a tenth of the price of a fresh one has paid for
+    /// the compaction; 0 where it costs nothing.
+    pub pays_after_requests: u32,
+}
+
 /// A size before and after.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct BeforeAfter {
@@ -274,6 +292,9 @@ pub struct Units {
     pub dropped: usize,
     /// Texts that were inserted.
     pub inserted: usize,
+    /// Blocks of thinking that had to go from units that stayed, because the provider refuses
+    /// thinking behind a changed beginning.
+    pub thinking_dropped: usize,
 }
 
 /// A code for a run of units.

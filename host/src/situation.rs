@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive;
 use crate::conversation::{Conversation, Role, Unit, UnitKind};
+use crate::trigger::CachePrice;
 
 /// Why the host is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,6 +66,22 @@ pub struct Policy {
     pub remove_media: bool,
     /// Give inserted text the developer or system role where the format has it.
     pub summary_role: SummaryRole,
+    /// What becomes of thinking that stays behind something that changed.
+    pub thinking: ThinkingPolicy,
+}
+
+/// What becomes of thinking in messages that stay behind a change. Newer models of Anthropic's
+/// refuse a request with thinking that was made behind other messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThinkingPolicy {
+    /// It goes where the model that the request names would refuse it; else it stays.
+    #[default]
+    Auto,
+    /// It stays.
+    Keep,
+    /// It goes.
+    Drop,
 }
 
 /// The highest role that inserted text may take.
@@ -87,6 +104,7 @@ impl Default for Policy {
             rewrite_assistant: false,
             remove_media: false,
             summary_role: SummaryRole::User,
+            thinking: ThinkingPolicy::Auto,
         }
     }
 }
@@ -116,8 +134,12 @@ pub struct Request {
     pub live_from: Option<usize>,
     /// The model's context window in tokens; 0 where it is not known.
     pub context_window: u32,
-    /// Leading units that the provider is believed to hold in its cache.
-    pub cached_units: u32,
+    /// Leading units that the provider is believed to hold in its cache. None: as far as the
+    /// conversation knows what was sent ([`Conversation::mark_sent`]).
+    pub cached_units: Option<u32>,
+    /// What the provider's cache is worth. With it the host's own trigger waits as long as
+    /// compacting would cost more than it saves; without it the cache does not count.
+    pub cache_price: Option<CachePrice>,
     /// The most bytes that the result may have. Default: what the provider takes.
     pub max_bytes: Option<usize>,
     /// The most pictures, documents and the like that the result may have. Default: what the
@@ -144,7 +166,8 @@ impl Default for Request {
             pins: Pins::FirstUser,
             live_from: None,
             context_window: 0,
-            cached_units: 0,
+            cached_units: None,
+            cache_price: None,
             max_bytes: None,
             max_media: None,
             context: String::new(),

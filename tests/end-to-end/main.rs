@@ -10,7 +10,10 @@
 /// Hosts, conversations and checks that the tests share.
 mod support;
 
+/// What providers ask for beside the rules: limits, thinking, caches, logs.
+mod providers;
 /// One test for each hostile guest: the fault, or why it is harmless.
+/// Made-up conversations of every format.
 mod generated;
 mod hostile;
 /// I1 to I9 of ARCHITECTURE.md, one by one.

@@ -59,10 +59,10 @@ impl Conversation {
     }
 
     /// How many leading messages are the same as in `before`, byte for byte, where all that
-    /// stands in front of the messages is the same too.
+    /// stands around the messages is the same too.
     #[must_use]
     pub fn messages_unchanged_since(&self, before: &Self) -> usize {
-        if !self.inner.frame.begins_alike(&before.inner.frame) {
+        if !self.inner.frame.is_alike(&before.inner.frame) {
             return 0;
         }
         self.inner
@@ -87,6 +87,38 @@ impl Conversation {
             self.units()
                 .partition_point(|unit| unit.first_message + unit.messages <= sent),
         )
+    }
+
+    /// Leading units that are in the provider's cache: as the caller says, or as far as they
+    /// were sent.
+    pub(crate) fn units_cached(&self, said: Option<u32>) -> usize {
+        let said = said.map(|units| units as usize);
+        said.or(self.units_sent())
+            .unwrap_or(0)
+            .min(self.units().len())
+    }
+
+    /// Tokens of the request that are in the provider's cache, with what stands in front of the
+    /// messages.
+    pub(crate) fn tokens_cached(&self, said: Option<u32>) -> u32 {
+        match self.units_cached(said) {
+            0 => 0,
+            // The usual case, and the one that has to be quick: all was sent.
+            all if all == self.units().len() => self.tokens(),
+            some => {
+                // The rest is short, as long as all that is new was appended.
+                let rest = self.units()[some..]
+                    .iter()
+                    .fold(0u32, |sum, unit| sum.saturating_add(unit.tokens));
+                self.tokens().saturating_sub(rest)
+            }
+        }
+    }
+
+    /// Notes how many leading messages a result of this conversation shares with what was sent.
+    pub(crate) fn with_sent(mut self, messages: Option<usize>) -> Self {
+        Arc::make_mut(&mut self.inner).sent = messages;
+        self
     }
 }
 

@@ -211,6 +211,20 @@ impl Message {
         })
     }
 
+    /// The indices of its parts that are thinking, shown or not.
+    pub(crate) fn thinking(&self) -> Vec<usize> {
+        let is_thinking = |part: &Part| match &part.content {
+            Content::Thinking(_) => true,
+            Content::Opaque(opaque) => {
+                matches!(opaque.kind.as_str(), "thinking" | "redacted_thinking")
+            }
+            _ => false,
+        };
+        (0..self.parts.len())
+            .filter(|index| is_thinking(&self.parts[*index]))
+            .collect()
+    }
+
     /// Whether a provider's own compaction stands in it.
     pub(crate) fn has_compaction(&self) -> bool {
         self.opaques()

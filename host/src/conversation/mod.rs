@@ -182,7 +182,7 @@ impl Conversation {
 
     /// Violations that make the request another one than its provider takes, whatever is left
     /// out. What is merely too large, a compaction can mend.
-    pub(crate) fn broken(&self) -> impl Iterator<Item = &Violation> {
+    pub fn broken(&self) -> impl Iterator<Item = &Violation> {
         self.violations()
             .iter()
             .filter(|violation| !violation.rule.is_about_size())

@@ -52,9 +52,10 @@ impl Frame {
         }
     }
 
-    /// Whether the same stands in front of the messages.
-    pub(crate) fn begins_alike(&self, other: &Self) -> bool {
-        self.parts().0 == other.parts().0
+    /// Whether the same stands around the messages.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        let (own, other) = (self.parts(), other.parts());
+        (own.0, own.2) == (other.0, other.2)
     }
 
     /// The document with `messages` behind its own, of which there are `own`.

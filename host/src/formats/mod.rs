@@ -175,6 +175,9 @@ pub(crate) struct Envelope {
     pub(crate) cache_marks: u32,
     /// Whether the request asks for thinking that has to be sent back.
     pub(crate) thinks: bool,
+    /// Whether the model takes thinking only behind exactly what it was made behind, and
+    /// refuses the request otherwise.
+    pub(crate) binds_thinking: bool,
     /// Whether the provider stores nothing (`store: false`).
     pub(crate) stateless: bool,
     /// Whether the request goes on from one that the provider stored, so that the document

@@ -7,7 +7,7 @@ use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role};
 use crate::formats::{self, Replacement};
 use crate::marks::{self, HOST, LEFT_OUT, Purpose};
-use crate::situation::Situation;
+use crate::situation::{Situation, ThinkingPolicy};
 
 /// What a plan made of a conversation.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Applied {
     pub(crate) inserted: usize,
     /// Where texts were inserted: before which unit of the old conversation.
     pub(crate) insertions: Vec<usize>,
+    /// Blocks of thinking that were left out of messages that stayed.
+    pub(crate) thinking_dropped: usize,
 }
 
 /// What became of a unit.
@@ -43,18 +45,23 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
         messages: Vec::with_capacity(conversation.all_messages().len()),
         insertions: Vec::new(),
         last: Last::Nothing,
+        next: 0,
+        drops_thinking: match situation.request.policy.thinking {
+            ThinkingPolicy::Keep => false,
+            ThinkingPolicy::Drop => true,
+            ThinkingPolicy::Auto => conversation.envelope().binds_thinking,
+        },
+        is_changed: false,
+        thinking_dropped: 0,
     };
     let mut next = 0;
     for piece in &plan.pieces {
         match piece {
             Checked::Keep(units) => {
                 for unit in units.clone() {
-                    fates[unit] = Fate::Kept;
                     let joins = plan.joins.get(&unit);
                     written.begin(unit, joins);
-                    for message in conversation.messages(unit) {
-                        written.messages.push(kept(conversation, message, joins));
-                    }
+                    fates[unit] = written.keep(unit, joins);
                 }
                 next = units.end;
             }
@@ -66,14 +73,18 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
                 };
                 let joins = plan.joins.get(unit);
                 written.begin(*unit, joins);
+                written.is_changed |= !edits.is_empty();
                 for (index, message) in conversation.messages(*unit).iter().enumerate() {
                     let edits: Vec<&CheckedEdit> =
                         edits.iter().filter(|edit| edit.message == index).collect();
-                    written.messages.push(if edits.is_empty() {
-                        kept(conversation, message, joins)
+                    if edits.is_empty() {
+                        if written.push(message, joins) {
+                            fates[*unit] = Fate::Rewritten;
+                        }
                     } else {
-                        Cow::Owned(rewritten(conversation, message, &edits))
-                    });
+                        let message = rewritten(conversation, message, &edits);
+                        written.messages.push(Cow::Owned(message));
+                    }
                 }
                 next = unit + 1;
             }
@@ -83,12 +94,14 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
                     .messages
                     .push(Cow::Owned(wire.text_message(*role, text)));
                 written.last = Last::Insertion;
+                written.is_changed = true;
             }
         }
     }
     let Written {
         messages,
         insertions,
+        thinking_dropped,
         ..
     } = written;
     Applied {
@@ -98,6 +111,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
         fates,
         inserted: insertions.len(),
         insertions,
+        thinking_dropped,
     }
 }
 
@@ -107,6 +121,13 @@ struct Written<'a> {
     messages: Vec<Cow<'a, str>>,
     insertions: Vec<usize>,
     last: Last,
+    /// The unit that would follow if nothing were left out.
+    next: usize,
+    /// Whether thinking goes from what stands behind a change.
+    drops_thinking: bool,
+    /// Whether what was written so far is another beginning than the conversation had.
+    is_changed: bool,
+    thinking_dropped: usize,
 }
 
 /// What was written last.
@@ -116,7 +137,7 @@ enum Last {
     Insertion,
 }
 
-impl Written<'_> {
+impl<'a> Written<'a> {
     /// Makes room for a unit: where it may not stand behind what was written last, the host's
     /// own note comes between.
     fn begin(&mut self, unit: usize, joins: Option<&Joins>) {
@@ -133,11 +154,52 @@ impl Written<'_> {
                 .push(Cow::Owned(wire.text_message(Role::User, &note)));
             self.insertions.push(unit);
         }
+        self.is_changed |= needs_note || self.next != unit || joins.is_some();
+        self.next = unit + 1;
         self.insertions.extend(joins.into_iter().flat_map(|joins| {
             std::iter::repeat_n(unit, joins.start.len())
                 .chain(std::iter::repeat_n(unit + 1, joins.end.len()))
         }));
         self.last = Last::Unit(unit);
+    }
+
+    /// Writes the messages of a unit that stays, and says what became of it.
+    fn keep(&mut self, unit: usize, joins: Option<&Joins>) -> Fate {
+        let before = self.messages.len();
+        let mut fate = Fate::Kept;
+        for message in self.conversation.messages(unit) {
+            if self.push(message, joins) {
+                fate = Fate::Rewritten;
+            }
+        }
+        if self.messages.len() == before {
+            return Fate::Dropped;
+        }
+        fate
+    }
+
+    /// Writes a message that stays; true where thinking had to go from it. One of nothing but
+    /// thinking goes as a whole.
+    fn push(&mut self, message: &'a Message, joins: Option<&Joins>) -> bool {
+        let thinking = if self.drops_thinking && self.is_changed {
+            message.thinking()
+        } else {
+            Vec::new()
+        };
+        let list = message.content.clone().filter(|_| !thinking.is_empty());
+        let Some(place) = list else {
+            self.messages.push(kept(self.conversation, message, joins));
+            return false;
+        };
+        self.thinking_dropped += thinking.len();
+        if thinking.len() < message.parts.len() {
+            let document = self.conversation.source();
+            let with = without(document, message, &place, &thinking, &[]);
+            let replacement = Replacement { place, with };
+            let written = formats::replace(document, &message.place, &[replacement]);
+            self.messages.push(Cow::Owned(written));
+        }
+        true
     }
 }
 

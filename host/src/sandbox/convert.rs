@@ -167,7 +167,7 @@ pub(super) fn situation(situation: &Situation) -> strategy::Situation {
         floor: situation.floor,
         insertion_overhead: situation.insertion_overhead,
         opening_note: situation.opening_note,
-        cached_units: request.cached_units,
+        cached_units: small(situation.conversation.units_cached(request.cached_units)),
         max_bytes: Some(small(situation.max_bytes_of_units())),
         max_media: Some(situation.max_media),
         context: request.context.clone(),

@@ -2,6 +2,7 @@
 //!
 //! Data model and rules: docs/wire-formats.md, section "Anthropic Messages".
 
+mod binding;
 mod read;
 mod rules;
 
@@ -112,6 +113,7 @@ impl WireFormat for Anthropic {
             .member("thinking")
             .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
             .is_some_and(|thinking| thinking.text("type").as_deref() == Some("enabled"));
+        envelope.binds_thinking = binding::is_bound(body);
         envelope
     }
 

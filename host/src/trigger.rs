@@ -1,0 +1,106 @@
+//! The host's own view of whether it is time to compact. It costs the same for a conversation
+//! of any length.
+
+use crate::conversation::Conversation;
+use crate::situation::Request;
+
+/// What a provider's cache is worth, for a trigger that weighs it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CachePrice {
+    /// Price of a cached token, as a share of that of a fresh one: 0.1 for most providers.
+    pub share: f64,
+    /// Requests that are expected to follow.
+    pub requests: u32,
+}
+
+/// Whether a conversation is over what it may be. What it merely should be can wait while the
+/// cache is worth more: see [`Request::cache_price`].
+pub(crate) fn is_due(conversation: &Conversation, request: &Request) -> bool {
+    let limits = conversation.format().limits();
+    let must = (request.context_window > 0 && conversation.tokens() > request.context_window)
+        || conversation.bytes() > request.max_bytes.unwrap_or(limits.body_bytes)
+        || conversation.media() > request.max_media.unwrap_or(limits.pictures);
+    let budget = conversation.tokens_of(request.budget);
+    must || (conversation.tokens() > budget
+        && request
+            .cache_price
+            .is_none_or(|price| is_worth_it(conversation, request, budget, price)))
+}
+
+/// Whether what later requests save outweighs that the next one has to be read anew.
+fn is_worth_it(
+    conversation: &Conversation,
+    request: &Request,
+    budget: u32,
+    price: CachePrice,
+) -> bool {
+    let before = f64::from(conversation.tokens());
+    let after = f64::from(budget.min(conversation.tokens()));
+    let cached = f64::from(conversation.tokens_cached(request.cached_units));
+    // What stands in front of the messages stays in any case.
+    let kept = f64::from(conversation.overhead()).min(after).min(cached);
+    let next_without = cached * price.share + (before - cached);
+    let next_with = kept * price.share + (after - kept);
+    let saved = (before - after) * price.share * f64::from(price.requests);
+    next_with - next_without <= saved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::situation::Budget;
+
+    fn talk(messages: usize) -> Conversation {
+        let list: Vec<String> = (0..messages)
+            .map(|index| {
+                format!(r#"{{"role":"user","content":"Leg {index} of the journey goes to Lisbon by night train."}}"#)
+            })
+            .collect();
+        Conversation::of(&format!("[{}]", list.join(",")), None).expect("reads")
+    }
+
+    fn request(budget: u32) -> Request {
+        Request {
+            budget: Budget::Tokens(budget),
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn it_is_time_when_a_limit_is_passed() {
+        let talk = talk(50);
+        assert!(is_due(&talk, &request(talk.tokens() - 1)));
+        assert!(!is_due(&talk, &request(talk.tokens())));
+        let by = |change: fn(&mut Request)| {
+            let mut request = request(talk.tokens());
+            change(&mut request);
+            is_due(&talk, &request)
+        };
+        assert!(by(|request| request.max_bytes = Some(100)));
+        assert!(by(|request| request.context_window = 100));
+        assert!(!by(|request| request.context_window = 1_000_000));
+    }
+
+    #[test]
+    fn a_warm_cache_is_worth_waiting_for_when_few_requests_follow() {
+        let mut talk = talk(50);
+        let budget = talk.tokens() * 9 / 10;
+        let with = |talk: &Conversation, requests| {
+            let cache_price = Some(CachePrice {
+                share: 0.1,
+                requests,
+            });
+            is_due(
+                talk,
+                &Request {
+                    cache_price,
+                    ..request(budget)
+                },
+            )
+        };
+        assert!(with(&talk, 1), "nothing is cached");
+        talk.mark_sent();
+        assert!(!with(&talk, 1));
+        assert!(with(&talk, 1_000));
+    }
+}

@@ -1,0 +1,345 @@
+//! What providers ask for beside the rules of their formats: limits, thinking, caches; and what
+//! programs record in their logs.
+
+use baler_host::{
+    Budget, Compaction, Conversation, Fate, Format, Host, LogKind, Outcome, Policy, ReadOptions,
+    Request, Strategy, ThinkingPolicy, Unchanged, UnitKind,
+};
+use serde_json::{Value, json};
+
+use crate::support::{host, listing};
+
+fn read(document: &Value) -> Conversation {
+    host().read(document.to_string()).expect("it reads")
+}
+
+async fn compact(conversation: &Conversation, request: &Request) -> Compaction {
+    host()
+        .compact(conversation, &[Strategy::truncate()], request)
+        .await
+        .expect("no archive that could fail")
+}
+
+fn budget(tokens: u32) -> Request {
+    Request {
+        budget: Budget::Tokens(tokens),
+        ..Request::default()
+    }
+}
+
+/// Steps with signed thinking, for a model.
+fn thinking(model: &str, body: Value) -> Value {
+    let mut messages = vec![json!({"role": "user", "content": "Plan a week in Porto."})];
+    for step in 0..6 {
+        let id = format!("toolu_{step}");
+        messages.push(json!({"role": "assistant", "content": [
+            {"type": "thinking", "thinking": format!("Day {step}."), "signature": "c2ln"},
+            {"type": "redacted_thinking", "data": "c2VjcmV0"},
+            {"type": "tool_use", "id": id, "name": "weather", "input": {"day": step}},
+        ]}));
+        messages.push(json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": listing("sun", 200)},
+        ]}));
+    }
+    let mut document = json!({"model": model, "max_tokens": 1024, "messages": messages});
+    for (key, value) in body.as_object().into_iter().flatten() {
+        document[key] = value.clone();
+    }
+    document
+}
+
+fn blocks(document: &str, kind: &str) -> usize {
+    let body: Value = serde_json::from_str(document).expect("JSON");
+    body["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|message| message["content"].as_array().into_iter().flatten())
+        .filter(|block| block["type"] == kind)
+        .count()
+}
+
+#[tokio::test]
+async fn thinking_goes_where_the_model_would_refuse_it_behind_a_change() {
+    let conversation = read(&thinking("claude-opus-5-5", json!({})));
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
+    assert!(compaction.is_compacted());
+    let kept = blocks(compaction.document(), "tool_use");
+    assert!(kept > 0);
+    assert_eq!(blocks(compaction.document(), "thinking"), 0);
+    assert_eq!(blocks(compaction.document(), "redacted_thinking"), 0);
+    assert_eq!(compaction.receipt().units.thinking_dropped, 2 * kept);
+    assert!(compaction.fates().contains(&Fate::Rewritten));
+}
+
+#[tokio::test]
+async fn thinking_stays_where_nothing_in_front_of_it_changed() {
+    let conversation = read(&thinking("claude-opus-5-5", json!({})));
+    let plan = Request {
+        pins: baler_host::Pins::Units(vec![0, 1, 2]),
+        ..budget(conversation.tokens() * 2 / 3)
+    };
+    let compaction = compact(&conversation, &plan).await;
+    let kept = blocks(compaction.document(), "tool_use");
+    assert!(kept > 2, "{kept}");
+    assert_eq!(blocks(compaction.document(), "thinking"), 2);
+}
+
+#[tokio::test]
+async fn thinking_stays_for_models_and_requests_that_take_it() {
+    let drop_block = json!({"thinking": {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}});
+    for document in [
+        thinking("claude-sonnet-4-5", json!({})),
+        thinking("claude-opus-5-5", drop_block),
+    ] {
+        let conversation = read(&document);
+        let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
+        let kept = blocks(compaction.document(), "tool_use");
+        assert!(compaction.is_compacted() && kept > 0);
+        assert_eq!(blocks(compaction.document(), "thinking"), kept);
+    }
+}
+
+#[tokio::test]
+async fn the_policy_on_thinking_wins_over_the_model() {
+    for (model, policy, stays) in [
+        ("claude-opus-5-5", ThinkingPolicy::Keep, true),
+        ("claude-sonnet-4-5", ThinkingPolicy::Drop, false),
+    ] {
+        let conversation = read(&thinking(model, json!({})));
+        let request = Request {
+            policy: Policy {
+                thinking: policy,
+                ..Policy::default()
+            },
+            ..budget(conversation.tokens() / 2)
+        };
+        let compaction = compact(&conversation, &request).await;
+        assert_eq!(
+            blocks(compaction.document(), "thinking") > 0,
+            stays,
+            "{model}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_goes_on_from_a_stored_one_is_left_alone() {
+    let document = json!({"model": "gpt-5", "previous_response_id": "resp_1", "input": [
+        {"role": "user", "content": listing("thing", 500)},
+        {"role": "assistant", "content": listing("thing", 500)},
+        {"role": "user", "content": "And now?"},
+    ]});
+    let compaction = compact(&read(&document), &budget(100)).await;
+    assert_eq!(
+        compaction.receipt().outcome,
+        Outcome::Unchanged(Unchanged::StoredByProvider)
+    );
+}
+
+/// A body over what the provider takes is no broken one: compacting mends it.
+#[tokio::test]
+async fn more_pictures_than_the_provider_takes_are_a_reason_to_compact() {
+    let picture = json!({"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://example.org/quay.png"}}]});
+    let answer = json!({"role": "assistant", "content": "A quay."});
+    let messages: Vec<Value> = (0..120)
+        .flat_map(|_| [picture.clone(), answer.clone()])
+        .collect();
+    let conversation = read(&json!({"model": "claude-sonnet-4-5", "messages": messages}));
+    assert_eq!(conversation.violations().len(), 1);
+    assert_eq!(conversation.violations()[0].rule.id(), "ANTH-10");
+    let request = budget(conversation.tokens());
+    assert!(host().is_due(&conversation, &request));
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        let compaction = host()
+            .compact(&conversation, &[strategy], &request)
+            .await
+            .expect("no archive that could fail");
+        assert!(compaction.is_compacted());
+        assert!(!compaction.receipt().fell_back);
+        assert_eq!(compaction.conversation().media(), 100);
+        assert_eq!(compaction.conversation().violations(), []);
+    }
+}
+
+#[tokio::test]
+async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to_go() {
+    let step = |index: usize| {
+        [
+            json!({"type": "function_call", "call_id": format!("c{index}"), "name": "read", "arguments": "{}"}),
+            json!({"type": "function_call_output", "call_id": format!("c{index}"), "output": listing("row", 200)}),
+        ]
+    };
+    let mut items = vec![json!({"role": "user", "content": "Mend the tariff parser."})];
+    items.extend((0..4).flat_map(step));
+    items.push(json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAAA=="}));
+    items.extend((4..8).flat_map(step));
+    items.push(json!({"role": "user", "content": "Go on."}));
+    let conversation = read(&json!({"model": "gpt-5", "input": items}));
+    let unit = conversation
+        .units()
+        .iter()
+        .position(|unit| unit.kind == UnitKind::Summary)
+        .expect("the compaction is a summary");
+    let compaction = compact(&conversation, &budget(1)).await;
+    assert!(compaction.is_compacted());
+    assert_eq!(compaction.fates()[unit], Fate::Kept);
+    assert!(
+        compaction
+            .document()
+            .contains(r#""encrypted_content":"gAAAAA==""#)
+    );
+}
+
+#[test]
+fn what_the_provider_reported_corrects_the_counts() {
+    let options = |used| ReadOptions {
+        used: Some(used),
+        ..ReadOptions::default()
+    };
+    let bare = json!([{"role": "user", "content": listing("thing", 300)}]);
+    let whole = json!({"model": "gpt-5", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": listing("thing", 300)}]});
+    let read = |document: &Value, options| {
+        host()
+            .read_with(document.to_string().into_bytes(), options)
+            .expect("it reads")
+    };
+    // Without system prompt and tools, what is more is what the document does not show.
+    let counted = read(&bare, ReadOptions::default());
+    let hidden = read(&bare, options(counted.tokens() + 5_000));
+    assert_eq!(hidden.tokens(), counted.tokens() + 5_000);
+    assert_eq!(hidden.overhead(), counted.overhead() + 5_000);
+    assert_eq!(hidden.units()[0].tokens, counted.units()[0].tokens);
+    // With them it is the vocabulary that differs.
+    let counted = read(&whole, ReadOptions::default());
+    for used in [counted.tokens() * 3 / 2, counted.tokens() * 3 / 4] {
+        let scaled = read(&whole, options(used));
+        let difference = scaled.tokens().abs_diff(used);
+        assert!(
+            difference <= used / 100 + 5,
+            "{} for {used}",
+            scaled.tokens()
+        );
+        let share = f64::from(scaled.units()[1].tokens) / f64::from(counted.units()[1].tokens);
+        let wanted = f64::from(used) / f64::from(counted.tokens());
+        assert!((share - wanted).abs() < 0.05, "{share} for {wanted}");
+    }
+}
+
+#[tokio::test]
+async fn the_receipt_tells_what_becomes_of_the_providers_cache() {
+    let mut conversation = read(&json!([
+        {"role": "system", "content": listing("rule", 100)},
+        {"role": "user", "content": "Mend the tariff parser."},
+        {"role": "assistant", "content": listing("thought", 300)},
+        {"role": "user", "content": "And the lexer."},
+    ]));
+    let tokens = conversation.tokens();
+    assert!(
+        compact(&conversation, &budget(tokens / 2))
+            .await
+            .receipt()
+            .cache
+            .is_none()
+    );
+    conversation.mark_sent();
+    conversation
+        .append(r#"{"role":"assistant","content":"Done."}"#)
+        .expect("a message");
+    assert_eq!(conversation.units_sent(), Some(4));
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
+    let receipt = compaction.receipt();
+    let cache = receipt.cache.expect("it is known what was sent");
+    let lost: u32 = conversation.units()[2..4]
+        .iter()
+        .map(|unit| unit.tokens)
+        .sum();
+    assert_eq!(cache.tokens_cached, tokens);
+    assert_eq!(cache.tokens_thrown_away, lost);
+    assert_eq!(
+        cache.tokens_saved,
+        receipt.tokens.before - receipt.tokens.after
+    );
+    // The first two messages are still what the provider has seen.
+    assert_eq!(compaction.conversation().units_sent(), Some(2));
+}
+
+#[test]
+fn the_last_request_tells_what_is_unchanged() {
+    let first = json!({"model": "gpt-5", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]});
+    let mut longer = first.clone();
+    let messages = longer["messages"].as_array_mut().expect("a list");
+    messages.push(json!({"role": "user", "content": "c"}));
+    let (before, after) = (read(&first), read(&longer));
+    assert_eq!(after.messages_unchanged_since(&before), 2);
+    longer["messages"][1]["content"] = json!("B");
+    assert_eq!(read(&longer).messages_unchanged_since(&before), 1);
+    longer["model"] = json!("gpt-6");
+    assert_eq!(read(&longer).messages_unchanged_since(&before), 0);
+}
+
+const LOG: &str = concat!(
+    r#"{"type":"user","sessionId":"s1","uuid":"1","parentUuid":null,"isSidechain":false,"message":{"role":"user","content":"Mend the tariff parser."}}"#,
+    "\n",
+    r#"{"type":"assistant","sessionId":"s1","uuid":"2","parentUuid":"1","isSidechain":false,"message":{"id":"msg_1","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"toolu_1","name":"Read","input":{"path":"src/tariff.rs"}}],"usage":{"input_tokens":20000,"output_tokens":40}}}"#,
+    "\n",
+    r#"{"type":"user","sessionId":"s1","uuid":"3","parentUuid":"2","isSidechain":false,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"fn parse() {}"}]}}"#,
+    "\n",
+);
+
+#[test]
+fn a_log_is_read_as_the_request_that_it_would_go_on_with() {
+    let conversation = host().read(LOG).expect("it reads");
+    assert_eq!(conversation.format(), Format::Anthropic);
+    assert_eq!(
+        conversation.log().map(|(kind, _)| kind),
+        Some(LogKind::ClaudeCode)
+    );
+    assert_eq!(conversation.violations(), []);
+    // The system prompt and the tools are not in the log, but the provider counted them.
+    assert!(conversation.overhead() > 19_000);
+    let body: Value = serde_json::from_str(conversation.document()).expect("JSON");
+    assert_eq!(body["messages"].as_array().map(Vec::len), Some(3));
+    let again = host().read(conversation.document()).expect("a request");
+    assert!(again.log().is_none());
+    assert_eq!(again.units(), conversation.units());
+}
+
+#[test]
+fn a_log_that_is_being_written_may_end_anywhere() {
+    let with_tail = format!("{LOG}{{\"type\":\"assistant\",\"message\":{{\"content\":\"日本");
+    for end in LOG.len()..with_tail.len() {
+        let bytes = with_tail.as_bytes()[..end].to_vec();
+        let conversation = host().read_bytes(bytes).expect("it reads");
+        assert_eq!(conversation.units().len(), 2, "cut at {end}");
+    }
+}
+
+#[test]
+fn a_format_that_a_log_does_not_have_is_wrong() {
+    let host = Host::builder()
+        .format(Format::Gemini)
+        .build()
+        .expect("a host");
+    let error = host.read(LOG).expect_err("it is another format");
+    assert_eq!(
+        error.to_string(),
+        "a log of claude-code becomes a request of anthropic, not of gemini; leave --format out"
+    );
+}
+
+/// A summary that a program recorded is a summary to strategies, as the log is its witness; the
+/// same words in a message of the user's are the user's.
+#[test]
+fn a_recorded_summary_is_a_summary_and_words_like_it_are_not() {
+    let words = "This session is being continued from a previous conversation.";
+    let log = format!(
+        "{}\n{}\n{}\n",
+        json!({"type": "system", "sessionId": "s1", "subtype": "compact_boundary", "uuid": "0", "parentUuid": null, "content": "Conversation compacted", "compactMetadata": {"trigger": "auto", "preTokens": 155_000}}),
+        json!({"type": "user", "sessionId": "s1", "uuid": "1", "parentUuid": "0", "isSidechain": false, "isCompactSummary": true, "message": {"role": "user", "content": words}}),
+        json!({"type": "user", "sessionId": "s1", "uuid": "2", "parentUuid": "1", "isSidechain": false, "message": {"role": "user", "content": format!("{words} Is that so?")}}),
+    );
+    let conversation = host().read(log).expect("it reads");
+    let kinds: Vec<UnitKind> = conversation.units().iter().map(|unit| unit.kind).collect();
+    assert_eq!(kinds, [UnitKind::Summary, UnitKind::User]);
+}
