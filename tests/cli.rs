@@ -134,18 +134,24 @@ fn example(name: &str) -> String {
         .to_owned()
 }
 
-fn examples() -> [String; 3] {
+fn examples() -> [String; 5] {
     [
         "fix-a-bug.openai.json",
         "book-a-flight.anthropic.json",
         "plan-a-week.openai.json",
+        "sort-recipes.responses.json",
+        "plan-a-sail.gemini.json",
     ]
     .map(example)
 }
 
 fn messages(document: &str) -> Vec<Value> {
     let document: Value = serde_json::from_str(document).expect("JSON");
-    document["messages"].as_array().expect("messages").clone()
+    ["messages", "input", "contents"]
+        .iter()
+        .find_map(|list| document[*list].as_array())
+        .expect("messages")
+        .clone()
 }
 
 #[test]
@@ -1092,4 +1098,130 @@ fn a_receipt_never_takes_the_place_of_another_file() {
         assert_eq!(fs::read(&*input).expect("reads"), before);
         assert!(!fs::exists(&*output).expect("looks"));
     }
+}
+
+#[test]
+fn validate_names_each_broken_rule_with_its_place_and_remedy() {
+    let bench = Bench::new();
+    for file in examples() {
+        let ran = bench.run(&["validate", &file]).ends(0);
+        assert!(ran.stdout.starts_with("valid: "), "{}", ran.stdout);
+    }
+    let broken = bench.file(
+        "broken.json",
+        json!({"model": "claude-sonnet-4-5", "messages": [
+            {"role": "user", "content": "Weigh anchor, secret captain."},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "weigh", "input": {}}]},
+            {"role": "user", "content": [{"type": "text", "text": ""}]},
+        ]})
+        .to_string(),
+    );
+    let ran = bench.run(&["validate", &broken]).ends(5);
+    for told in [
+        "invalid: 3 messages of anthropic break rules at 2 places",
+        "message 2: a `tool_use` has no `tool_result` in the next message (ANTH-3)",
+        "→ answer every `tool_use`",
+        "message 3: a text part is empty (ANTH-6)",
+    ] {
+        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("secret"), "{}", ran.stdout);
+    let ran = bench.run(&["validate", &broken, "--json"]).ends(5);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(told["valid"], false);
+    assert_eq!(told["format"], "anthropic");
+    assert_eq!(told["violations"][0]["rule"], "ANTH-3");
+    assert_eq!(told["violations"][0]["message"], 2);
+    assert!(told["violations"][0]["remedy"].is_string());
+    let ran = bench.run(&["validate", &broken, "-q"]).ends(5);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn a_session_log_becomes_the_request_of_its_provider() {
+    let bench = Bench::new();
+    let log = example("fix-a-clock.claude-code.jsonl");
+    let ran = bench.run(&["compact", &log, "--budget", "40%"]).ends(0);
+    assert!(
+        ran.stderr.contains("half-written last line"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stdout.contains("a sub-agent's words"));
+    let body: Value = serde_json::from_str(&ran.stdout).expect("a request body");
+    assert_eq!(body["model"], "claude-sonnet-4-5");
+    bench
+        .run_with_input(&["validate"], ran.stdout.as_bytes())
+        .ends(0);
+}
+
+#[test]
+fn a_session_log_is_never_replaced_by_a_request() {
+    let bench = Bench::new();
+    let log = fs::read(example("fix-a-clock.claude-code.jsonl")).expect("an example");
+    let file = bench.file("session.jsonl", &log);
+    let ran = bench.run(&["compact", &file, "--output", &file]).ends(2);
+    assert!(
+        ran.stderr.contains("would replace the claude-code log"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(fs::read(&file).expect("still there"), log);
+}
+
+#[test]
+fn what_the_provider_said_and_was_sent_is_taken_into_account() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    let ran = bench
+        .run(&[
+            "compact",
+            &file,
+            "--used",
+            "20000",
+            "--previous",
+            &file,
+            "--json",
+        ])
+        .ends(0);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let before = told["receipt"]["tokens"]["before"]
+        .as_u64()
+        .expect("a number");
+    assert!(before.abs_diff(20_000) < 400, "{before}");
+    let cache = &told["receipt"]["cache"];
+    assert_eq!(cache["tokens-cached"], before);
+    assert!(cache["tokens-thrown-away"].as_u64() > Some(0), "{cache}");
+    // A little over the budget, with all of it cached and one request to follow, it can wait.
+    let tokens = bench
+        .run(&["should-compact", &file, "--budget", "95%", "--json"])
+        .ends(0);
+    assert!(tokens.stdout.contains("\"compact\""), "{}", tokens.stdout);
+    bench
+        .run(&[
+            "should-compact",
+            &file,
+            "--budget",
+            "95%",
+            "--previous",
+            &file,
+            "--requests-ahead",
+            "1",
+        ])
+        .ends(3);
+}
+
+#[test]
+fn a_previous_request_that_cannot_be_read_is_told() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    let ran = bench
+        .run(&["compact", &file, "--previous", "nowhere.json"])
+        .ends(2);
+    assert!(
+        ran.stderr
+            .contains("cannot read the previous request `nowhere.json`"),
+        "{}",
+        ran.stderr
+    );
 }

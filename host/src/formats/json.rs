@@ -1,6 +1,7 @@
 //! Raw JSON: slices of a document, found without copying or changing a byte of it.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -53,20 +54,36 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::with_capacity(8);
                 while let Some(key) = map.next_key::<Key<'de>>()? {
-                    let value = map.next_value()?;
-                    if members.iter().any(|(name, _)| *name == key.0) {
-                        return Err(A::Error::custom(format_args!(
-                            "key `{}` comes twice",
-                            key.0
-                        )));
-                    }
-                    members.push((key.0, value));
+                    members.push((key.0, map.next_value()?));
                 }
-                Ok(Members(members))
+                match twice(&members) {
+                    Some(key) => Err(A::Error::custom(format_args!("key `{key}` comes twice"))),
+                    None => Ok(Members(members)),
+                }
             }
         }
         deserializer.deserialize_map(Reader)
     }
+}
+
+/// Up to so many keys are compared with each other, which is quicker than a set of them.
+const FEW: usize = 24;
+
+/// A key that comes twice.
+fn twice<'m>(members: &'m [(Cow<'_, str>, &RawValue)]) -> Option<&'m str> {
+    if members.len() > FEW {
+        let mut seen = HashSet::with_capacity(members.len());
+        return members
+            .iter()
+            .map(|(key, _)| key.as_ref())
+            .find(|key| !seen.insert(*key));
+    }
+    members.iter().enumerate().find_map(|(index, (key, _))| {
+        members[..index]
+            .iter()
+            .any(|(other, _)| other == key)
+            .then_some(key.as_ref())
+    })
 }
 
 /// A key, borrowed where it holds no escapes.
@@ -155,5 +172,9 @@ mod tests {
     #[test]
     fn a_key_that_comes_twice_is_an_error() {
         assert!(serde_json::from_str::<Members<'_>>(r#"{"a":1,"\u0061":2}"#).is_err());
+        let many: Vec<String> = (0..1_000).map(|key| format!(r#""k{key}":1"#)).collect();
+        assert!(serde_json::from_str::<Members<'_>>(&format!("{{{}}}", many.join(","))).is_ok());
+        let twice = format!(r#"{{{},"k7":2}}"#, many.join(","));
+        assert!(serde_json::from_str::<Members<'_>>(&twice).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Counting tokens: exact vocabularies, and counts remembered for each message.
 
 mod cache;
+mod runs;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -155,7 +156,8 @@ impl Tokenizer {
         let _ = self.count("");
     }
 
-    /// Tokens of `text` alone.
+    /// Tokens of `text` alone. Runs of some kilobytes without a word break, such as base64, are
+    /// counted by samples.
     #[must_use]
     pub fn count(&self, text: &str) -> u32 {
         self.scale(self.count_unscaled(text))
@@ -163,7 +165,8 @@ impl Tokenizer {
 
     fn count_unscaled(&self, text: &str) -> u32 {
         tiktoken::get_encoding(self.vocabulary).map_or(0, |encoding| {
-            u32::try_from(encoding.count(text)).unwrap_or(u32::MAX)
+            let tokens = runs::count(text, |piece| encoding.count(piece) as u64);
+            u32::try_from(tokens).unwrap_or(u32::MAX)
         })
     }
 

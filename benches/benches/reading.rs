@@ -1,0 +1,204 @@
+//! What it costs to read a conversation of each format, and to let one grow: tables of medians.
+//! Not a statistics harness, because the figures are compared with each other in one run.
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "it is a command that prints a table, and ends where it cannot measure"
+)]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use baler_generated::{Choices, Kind, conversation};
+use baler_host::{Budget, Conversation, Format, Host, Request, Strategy};
+
+const RUNS: usize = 31;
+
+/// Bytes of each conversation that is read.
+const BYTES: usize = 8_000_000;
+
+fn main() {
+    reading();
+    growing();
+}
+
+fn reading() {
+    println!("reading and dividing into units, medians of {RUNS} runs, counts remembered");
+    println!(
+        "{:<18} {:>8} {:>9} {:>9} {:>8} {:>9} {:>14}",
+        "", "MB", "messages", "units", "ms", "MB/s", "serde_json MB/s"
+    );
+    for kind in Kind::ALL {
+        for (name, document) in [("small", small(kind)), ("large", large(kind))] {
+            let format: Format = kind.name().parse().expect("the host knows the format");
+            let host = Host::builder().format(format).build().expect("a host");
+            let read = host.read(document.as_str()).expect("reads");
+            let messages: usize = read.units().iter().map(|unit| unit.messages).sum();
+            let shared: std::sync::Arc<str> = document.as_str().into();
+            let time = median(|| {
+                let document = std::sync::Arc::clone(&shared);
+                black_box(host.read(document).expect("reads"));
+            });
+            let baseline = median(|| {
+                black_box(serde_json::from_str::<serde_json::Value>(&document).expect("JSON"));
+            });
+            let size = document.len() as f64 / 1e6;
+            println!(
+                "{:<18} {size:>8.1} {messages:>9} {:>9} {:>8.2} {:>9.0} {:>14.0}",
+                format!("{} {name}", kind.name()),
+                read.units().len(),
+                time.as_secs_f64() * 1e3,
+                size / time.as_secs_f64(),
+                size / baseline.as_secs_f64()
+            );
+        }
+    }
+}
+
+/// A conversation of many short messages.
+fn small(kind: Kind) -> String {
+    let mut seed = 0;
+    let mut about = 4_000;
+    loop {
+        let made = conversation(kind, about, &mut Choices::from_seed(seed));
+        let document = made.document();
+        if document.len() >= BYTES / 2 {
+            return document;
+        }
+        seed += 1;
+        about *= 2;
+    }
+}
+
+/// A conversation of few, long tool outputs, as agents that read files have them.
+fn large(kind: Kind) -> String {
+    let line = r#"   41 | let rate = parse(&input[41..])?; // \"tariff\" of 日本\n"#;
+    let text = line.repeat(8_000 / line.len());
+    let mut messages = Vec::new();
+    let mut bytes = 0;
+    while bytes < BYTES {
+        let id = messages.len();
+        let step = match kind {
+            Kind::OpenAiChat => [
+                format!(
+                    r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{id}","type":"function","function":{{"name":"read","arguments":"{{}}"}}}}]}}"#
+                ),
+                format!(r#"{{"role":"tool","tool_call_id":"c{id}","content":"{text}"}}"#),
+            ],
+            Kind::OpenAiResponses => [
+                format!(
+                    r#"{{"type":"function_call","call_id":"c{id}","name":"read","arguments":"{{}}"}}"#
+                ),
+                format!(r#"{{"type":"function_call_output","call_id":"c{id}","output":"{text}"}}"#),
+            ],
+            Kind::Anthropic => [
+                format!(
+                    r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"c{id}","name":"read","input":{{}}}}]}}"#
+                ),
+                format!(
+                    r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c{id}","content":"{text}"}}]}}"#
+                ),
+            ],
+            Kind::Gemini => [
+                format!(
+                    r#"{{"role":"model","parts":[{{"functionCall":{{"id":"c{id}","name":"read","args":{{}}}}}}]}}"#
+                ),
+                format!(
+                    r#"{{"role":"user","parts":[{{"functionResponse":{{"id":"c{id}","name":"read","response":{{"output":"{text}"}}}}}}]}}"#
+                ),
+            ],
+        };
+        bytes += step[0].len() + step[1].len();
+        messages.extend(step);
+    }
+    let (key, first) = match kind {
+        Kind::OpenAiChat | Kind::Anthropic => {
+            ("messages", r#"{"role":"user","content":"Mend it."}"#)
+        }
+        Kind::OpenAiResponses => ("input", r#"{"role":"user","content":"Mend it."}"#),
+        Kind::Gemini => (
+            "contents",
+            r#"{"role":"user","parts":[{"text":"Mend it."}]}"#,
+        ),
+    };
+    format!(r#"{{"{key}":[{first},{}]}}"#, messages.join(","))
+}
+
+fn growing() {
+    println!();
+    println!(
+        "one step of an agent: a message is appended and should-compact asked, in µs, medians of {RUNS} runs"
+    );
+    println!(
+        "{:<10} {:>10} {:>14} {:>12} {:>12} {:>16} {:>14}",
+        "units", "append", "host's trigger", "both", "guest", "append and guest", "reading anew"
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime");
+    let host = Host::builder().build().expect("a host");
+    // It asks for all units and looks at each.
+    let window = baler_strategies::by_name("sliding-window").expect("it ships with baler");
+    let guest = runtime
+        .block_on(host.load(window.name, window.wasm))
+        .expect("loads");
+    for units in [100, 1_000, 10_000] {
+        let mut talk = host.read(baler_benches::short(units)).expect("reads");
+        let request = Request {
+            budget: Budget::Tokens(u32::MAX),
+            ..Request::default()
+        };
+        let mut number = 0;
+        let mut next = || {
+            number += 1;
+            format!(r#"{{"role":"user","content":"And what about case {number} of the tariff?"}}"#)
+        };
+        let append = median(|| talk.append(&next()).expect("a message"));
+        let trigger = median(|| {
+            black_box(host.is_due(&talk, &request));
+        });
+        let both = median(|| {
+            talk.append(&next()).expect("a message");
+            black_box(host.is_due(&talk, &request));
+        });
+        let ask = |talk: &Conversation, strategy: &Strategy| {
+            let asked = runtime.block_on(host.should_compact(talk, strategy, &request));
+            black_box(asked.is_time);
+        };
+        let guest_alone = median(|| ask(&talk, &guest));
+        let with_guest = median(|| {
+            talk.append(&next()).expect("a message");
+            ask(&talk, &guest);
+        });
+        let document = talk.document().to_owned();
+        let anew = median(|| {
+            black_box(host.read(document.as_str()).expect("reads"));
+        });
+        println!(
+            "{units:<10} {:>10.1} {:>14.2} {:>12.1} {:>12.1} {:>16.1} {:>14.1}",
+            micros(append),
+            micros(trigger),
+            micros(both),
+            micros(guest_alone),
+            micros(with_guest),
+            micros(anew)
+        );
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn median(mut run: impl FnMut()) -> Duration {
+    let mut times: Vec<Duration> = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[RUNS / 2]
+}

@@ -1,0 +1,124 @@
+//! Long runs without a word break, such as base64: counted by samples.
+//!
+//! A vocabulary takes a second for a few megabytes of them, and no timeout covers the host's
+//! own counting. They hold no words whose exact number of tokens would matter.
+
+use std::ops::Range;
+
+/// Bytes from which on a run is sampled.
+const LONG: usize = 4_096;
+
+/// Number of samples of a run, and the bytes of each.
+const SAMPLES: usize = 8;
+const SAMPLE: usize = 256;
+
+/// Tokens of `text`, by the counts of its pieces.
+pub(super) fn count(text: &str, exactly: impl Fn(&str) -> u64) -> u64 {
+    if text.len() < LONG {
+        return exactly(text);
+    }
+    let mut tokens = 0;
+    let mut at = 0;
+    for run in long_runs(text.as_bytes()) {
+        tokens += exactly(text.get(at..run.start).unwrap_or_default());
+        tokens += sampled(text.get(run.clone()).unwrap_or_default(), &exactly);
+        at = run.end;
+    }
+    tokens + exactly(text.get(at..).unwrap_or_default())
+}
+
+/// The runs of at least [`LONG`] bytes of letters, digits and what base64 has beside them.
+fn long_runs(bytes: &[u8]) -> Vec<Range<usize>> {
+    let is_inside =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
+    let mut runs = Vec::new();
+    let mut at = 0;
+    // A long run has something at every LONG / 2 bytes: so most of a text is never looked at.
+    while at < bytes.len() {
+        if !is_inside(bytes[at]) {
+            at += LONG / 2;
+            continue;
+        }
+        let start = bytes[..at]
+            .iter()
+            .rposition(|byte| !is_inside(*byte))
+            .map_or(0, |before| before + 1);
+        let end = bytes[at..]
+            .iter()
+            .position(|byte| !is_inside(*byte))
+            .map_or(bytes.len(), |length| at + length);
+        if end - start >= LONG {
+            runs.push(start..end);
+        }
+        at = end + LONG / 2;
+    }
+    runs
+}
+
+fn sampled(run: &str, exactly: &impl Fn(&str) -> u64) -> u64 {
+    let step = (run.len() - SAMPLE) / (SAMPLES - 1);
+    let tokens: u64 = (0..SAMPLES)
+        .map(|sample| {
+            exactly(
+                run.get(sample * step..sample * step + SAMPLE)
+                    .unwrap_or_default(),
+            )
+        })
+        .sum();
+    tokens * run.len() as u64 / (SAMPLES * SAMPLE) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exactly(text: &str) -> u64 {
+        tiktoken::get_encoding("o200k_base").map_or(0, |encoding| encoding.count(text) as u64)
+    }
+
+    /// Letters and digits without order, as base64 has them.
+    fn base64(bytes: usize) -> String {
+        const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut state = 1u64;
+        (0..bytes)
+            .map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                char::from(DIGITS[(state >> 33) as usize % 64])
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_long_run_is_counted_nearly_as_if_it_were_counted_whole() {
+        for run in [base64(30_000), "a".repeat(20_000), "0f3e".repeat(5_000)] {
+            let text = format!("The picture is {run} and ends there.");
+            let (by_samples, whole) = (count(&text, exactly), exactly(&text));
+            let off = by_samples.abs_diff(whole) as f64 / whole as f64;
+            assert!(off < 0.05, "{by_samples} for {whole}");
+        }
+    }
+
+    #[test]
+    fn text_with_words_is_counted_exactly() {
+        let text = "Überall dieselbe Tarif-Tabelle: 日本語 🦀, parse(&input[41..])?\n".repeat(400);
+        assert_eq!(count(&text, exactly), exactly(&text));
+        let lines = format!("{}\n", base64(76)).repeat(400);
+        assert_eq!(count(&lines, exactly), exactly(&lines));
+    }
+
+    #[test]
+    fn runs_are_found_wherever_they_lie() {
+        let run = "x".repeat(LONG);
+        for (before, after) in [(0, 0), (1, 1), (2_047, 3), (2_048, 5_000), (5_000, 2_049)] {
+            let text = format!("{}{run}{}", " ".repeat(before), " ".repeat(after));
+            assert_eq!(
+                long_runs(text.as_bytes()),
+                [before..before + LONG],
+                "{before}, {after}"
+            );
+        }
+        assert!(long_runs("x".repeat(LONG - 1).as_bytes()).is_empty());
+    }
+}
