@@ -279,9 +279,6 @@ pub(crate) fn notes(conversation: &Conversation, kept: &[bool]) -> u32 {
         notes += u32::from(conversation.needs_note(before, unit));
         before = Some(unit);
     }
-    if before.is_none() && conversation.format().wire().alternates() {
-        notes += 1;
-    }
     notes
 }
 
@@ -303,7 +300,11 @@ impl Conversation {
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let units = conversation.units();
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
-    let newest_user = units.iter().rposition(|unit| unit.traits.user_text);
+    // A conversation where nobody asks anything must not become an empty one.
+    let newest = units
+        .iter()
+        .rposition(|unit| unit.traits.user_text)
+        .or_else(|| units.iter().rposition(|unit| !unit.traits.instructions));
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
     units
@@ -325,7 +326,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                     || live
                     || unit.traits.pending
                     || unit.traits.instructions
-                    || newest_user == Some(index)
+                    || newest == Some(index)
                     || provider_summary == Some(index),
             }
         })
