@@ -1,6 +1,9 @@
-//! Sets whose files are JSON. Messages are cut out of them byte for byte.
+//! Sets whose files are JSON. Messages are cut out of them byte for byte, where there are some.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::{CHAT, Found};
@@ -21,6 +24,18 @@ struct History<'a> {
 struct Messages<'a> {
     #[serde(borrow)]
     messages: &'a RawValue,
+}
+
+/// A person's talks by day.
+#[derive(Deserialize)]
+struct Person {
+    history: BTreeMap<String, Vec<Talk>>,
+}
+
+#[derive(Deserialize)]
+struct Talk {
+    query: String,
+    response: String,
 }
 
 /// A list of runs, each with its messages under `traj`.
@@ -45,6 +60,25 @@ pub(crate) fn messages(text: &str) -> Vec<Found> {
     serde_json::from_str::<Messages<'_>>(text)
         .map(|run| (0, CHAT, run.messages.get().to_owned()))
         .into_iter()
+        .collect()
+}
+
+/// Persons by name, each with questions and answers by day, as one conversation.
+pub(crate) fn days(text: &str) -> Vec<Found> {
+    let persons: BTreeMap<String, Person> = serde_json::from_str(text).unwrap_or_default();
+    persons
+        .into_values()
+        .enumerate()
+        .map(|(place, person)| {
+            let messages: Vec<_> = person
+                .history
+                .into_values()
+                .flatten()
+                .flat_map(|talk| [("user", talk.query), ("assistant", talk.response)])
+                .map(|(role, content)| json!({"role": role, "content": content}))
+                .collect();
+            (place, CHAT, json!({"messages": messages}).to_string())
+        })
         .collect()
 }
 
@@ -74,5 +108,16 @@ mod tests {
             assert!(history(text).is_empty());
             assert!(messages(text).is_empty());
         }
+    }
+
+    #[test]
+    fn days_become_one_conversation_in_order() {
+        let found = days(
+            r#"{"p": {"name": "p", "history": {"2023-05-02": [{"query": "c", "response": "d"}], "2023-05-01": [{"query": "a", "response": "b"}]}}}"#,
+        );
+        assert_eq!(
+            found,
+            [(0, CHAT, r#"{"messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"},{"content":"c","role":"user"},{"content":"d","role":"assistant"}]}"#.to_owned())]
+        );
     }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{ANTHROPIC, CHAT, Found};
+use crate::{ANTHROPIC, CHAT, Found, GEMINI, RESPONSES};
 
 #[derive(Deserialize)]
 struct Snapshot {
@@ -56,7 +56,8 @@ pub(crate) fn snapshots(text: &str) -> Vec<Found> {
         .collect()
 }
 
-/// The bodies of recorded requests, as far as they are in a format that has `messages`.
+/// The bodies of recorded requests. A request to compact (`/responses/compact`) is one of the
+/// Responses format: its `input` is a conversation like any other.
 pub(crate) fn requests(text: &str) -> Vec<Found> {
     let Ok(cassette) = serde_saphyr::from_str::<Cassette>(text) else {
         return Vec::new();
@@ -67,13 +68,7 @@ pub(crate) fn requests(text: &str) -> Vec<Found> {
         .enumerate()
         .filter_map(|(place, Interaction { request })| {
             let path = request.uri.split('?').next().unwrap_or_default();
-            let format = if path.ends_with("/chat/completions") {
-                CHAT
-            } else if path.ends_with("/v1/messages") {
-                ANTHROPIC
-            } else {
-                return None;
-            };
+            let format = format_at(path)?;
             let body = match (request.parsed_body, request.body) {
                 (Value::Null, Value::String(body)) => body,
                 (Value::Null, body) | (body, _) => body.to_string(),
@@ -81,6 +76,22 @@ pub(crate) fn requests(text: &str) -> Vec<Found> {
             Some((place, format, body))
         })
         .collect()
+}
+
+/// The format of requests to this path.
+fn format_at(path: &str) -> Option<&'static str> {
+    const PATHS: [(&str, &str); 6] = [
+        ("/chat/completions", CHAT),
+        ("/v1/messages", ANTHROPIC),
+        ("/responses", RESPONSES),
+        ("/responses/compact", RESPONSES),
+        (":generateContent", GEMINI),
+        (":streamGenerateContent", GEMINI),
+    ];
+    PATHS
+        .into_iter()
+        .find(|(ending, _)| path.ends_with(ending))
+        .map(|(_, format)| format)
 }
 
 #[cfg(test)]
@@ -99,15 +110,17 @@ mod tests {
     }
 
     #[test]
-    fn a_cassette_gives_the_requests_of_the_formats_with_messages() {
+    fn a_cassette_gives_the_requests_of_all_formats() {
         let found = requests(
-            "interactions:\n- request:\n    uri: https://host.test/v1/responses\n    parsed_body: {input: hi}\n- request:\n    uri: https://host.test/v1/messages?beta=true\n    parsed_body: {messages: []}\n- request:\n    uri: https://host.test/v1/chat/completions\n    body: '{\"messages\": [1]}'\n",
+            "interactions:\n- request:\n    uri: https://host.test/v1/responses\n    parsed_body: {input: hi}\n- request:\n    uri: https://host.test/v1/messages?beta=true\n    parsed_body: {messages: []}\n- request:\n    uri: https://host.test/v1/chat/completions\n    body: '{\"messages\": [1]}'\n- request:\n    uri: https://host.test/v1beta/models/m:generateContent\n    parsed_body: {contents: []}\n- request:\n    uri: https://host.test/v1/embeddings\n    parsed_body: {input: hi}\n",
         );
         assert_eq!(
             found,
             [
+                (0, RESPONSES, r#"{"input":"hi"}"#.to_owned()),
                 (1, ANTHROPIC, r#"{"messages":[]}"#.to_owned()),
                 (2, CHAT, r#"{"messages": [1]}"#.to_owned()),
+                (3, GEMINI, r#"{"contents":[]}"#.to_owned()),
             ]
         );
     }

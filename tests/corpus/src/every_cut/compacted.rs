@@ -1,0 +1,197 @@
+//! One cut, one strategy, one budget.
+
+use baler_host::{
+    Budget, Compaction, Conversation, Fate, Host, Outcome, Request, Rule, Strategy, UnitKind,
+};
+
+use super::{Check, Tally};
+use crate::messages::Messages;
+use crate::sound::{self, Before};
+
+/// A compaction to be made and checked.
+pub(super) struct Compacting<'a> {
+    pub(super) host: &'a Host,
+    pub(super) strategy: &'a Strategy,
+    pub(super) before: &'a Conversation,
+    /// None where the conversation came in broken.
+    pub(super) sound: Option<&'a Before<'a>>,
+}
+
+impl Compacting<'_> {
+    pub(super) async fn check(&self, tally: &mut Tally) {
+        let share = Budget::Share(f64::from(tally.percent) / 100.0);
+        let Some(compaction) = self.compact(self.before, share, tally).await else {
+            return;
+        };
+        let Some(sound) = self.sound else {
+            self.check_untouched(&compaction, tally);
+            return;
+        };
+        tally.row.compactions += 1;
+        let receipt = compaction.receipt();
+        tally.row.fell_back += usize::from(receipt.fell_back && !receipt.tokens.below_floor);
+        for attempt in &receipt.attempts {
+            if attempt.result.code() != "accepted" {
+                let key = format!("{}: {}", attempt.strategy, attempt.result.code());
+                *tally.attempts.entry(key).or_default() += 1;
+            }
+        }
+        let target = receipt.tokens.budget.max(receipt.tokens.floor);
+        if receipt.tokens.after > target {
+            match receipt.outcome {
+                Outcome::Unchanged(why) => {
+                    let units = self.before.units();
+                    let has_users = units.iter().any(|unit| unit.traits.user_text);
+                    let why = if has_users {
+                        why.words()
+                    } else {
+                        "nothing in it has to stay"
+                    };
+                    tally.row.stuck += 1;
+                    *tally.stuck.entry(why).or_default() += 1;
+                }
+                _ => {
+                    let what = format!(
+                        "{} tokens, budget {}, floor {}",
+                        receipt.tokens.after, receipt.tokens.budget, receipt.tokens.floor,
+                    );
+                    tally.fail(Check::Budget, &what);
+                }
+            }
+        }
+        let again = if compaction.is_compacted() {
+            tally.row.changed += 1;
+            tally.tokens_before += u64::from(receipt.tokens.before);
+            tally.tokens_after += u64::from(receipt.tokens.after);
+            // What a later run would see is the document, read anew.
+            match self.host.read(compaction.document()) {
+                Ok(read) => {
+                    self.check_result(sound, &compaction, &read, tally);
+                    read
+                }
+                Err(error) => {
+                    tally.fail(Check::Rules, &format!("it does not read: {error}"));
+                    return;
+                }
+            }
+        } else {
+            self.check_untouched(&compaction, tally);
+            self.before.clone()
+        };
+        let same = Budget::Tokens(receipt.tokens.budget);
+        if let Some(second) = self.compact(&again, same, tally).await
+            && second.document() != compaction.document()
+        {
+            let (first, second) = (&receipt.tokens, &second.receipt().tokens);
+            let what = format!(
+                "{} tokens, then {}; budget {}; floor {}, then {}",
+                first.after, second.after, first.budget, first.floor, second.floor
+            );
+            tally.fail(Check::Again, &what);
+        }
+    }
+
+    async fn compact(
+        &self,
+        conversation: &Conversation,
+        budget: Budget,
+        tally: &mut Tally,
+    ) -> Option<Compaction> {
+        let request = Request {
+            budget,
+            ..Request::default()
+        };
+        let chain = std::slice::from_ref(self.strategy);
+        match self.host.compact(conversation, chain, &request).await {
+            Ok(compaction) => Some(compaction),
+            Err(error) => {
+                tally.fail(Check::Read, &format!("the host failed: {error}"));
+                None
+            }
+        }
+    }
+
+    fn check_untouched(&self, compaction: &Compaction, tally: &mut Tally) {
+        if compaction.is_compacted() || compaction.document() != self.before.document() {
+            tally.fail(Check::Verbatim, "it should have come back as it was");
+        }
+    }
+
+    fn check_result(
+        &self,
+        sound: &Before<'_>,
+        compaction: &Compaction,
+        read: &Conversation,
+        tally: &mut Tally,
+    ) {
+        let receipt = compaction.receipt();
+        let known: Vec<Rule> = self
+            .before
+            .violations()
+            .iter()
+            .map(|one| one.rule)
+            .collect();
+        if let Some(new) = read
+            .violations()
+            .iter()
+            .find(|one| !known.contains(&one.rule))
+        {
+            tally.fail(Check::Rules, new.rule.id());
+        }
+        if let Err(wrong) = sound.check(compaction.document()) {
+            tally.fail_wrong(Check::Rules, wrong);
+        }
+        if read.tokens() != receipt.tokens.after {
+            tally.fail(Check::Size, "it counts differently when it is read again");
+        }
+        if receipt.tokens.after >= receipt.tokens.before {
+            tally.fail(Check::Size, "it is not smaller");
+        }
+        if !self.is_verbatim(compaction) {
+            tally.fail(
+                Check::Verbatim,
+                "a unit that was kept is not there as it was",
+            );
+        }
+        for lost in self.lost(compaction) {
+            tally.fail(Check::Lost, lost);
+        }
+    }
+
+    /// Whether the messages of each unit that was kept stand in the result, in order. A message
+    /// of the user's may have got further parts around its own.
+    fn is_verbatim(&self, compaction: &Compaction) -> bool {
+        let Some(after) = Messages::of(compaction.document()) else {
+            return false;
+        };
+        let mut rest = after.all.iter();
+        compaction
+            .fates()
+            .iter()
+            .enumerate()
+            .filter(|(_, fate)| **fate == Fate::Kept)
+            .flat_map(|(unit, _)| self.before.raw_messages(unit))
+            .all(|message| rest.any(|new| *new == message || sound::is_joined(message, new)))
+    }
+
+    fn lost(&self, compaction: &Compaction) -> Vec<&'static str> {
+        let units = self.before.units();
+        let newest = units.iter().rposition(|unit| unit.traits.user_text);
+        let mut lost = Vec::new();
+        for (index, (unit, fate)) in units.iter().zip(compaction.fates()).enumerate() {
+            if *fate != Fate::Dropped {
+                continue;
+            }
+            if unit.kind == UnitKind::Instructions {
+                lost.push("instructions were dropped");
+            }
+            if unit.traits.pending {
+                lost.push("a pending call was dropped");
+            }
+            if newest == Some(index) {
+                lost.push("the newest unit with the user's text was dropped");
+            }
+        }
+        lost
+    }
+}

@@ -1,0 +1,246 @@
+//! Cuts of recorded conversations, each compacted by each strategy at several budgets.
+//!
+//! A cut is the first messages of a conversation. What came in broken must come back as it
+//! was; of everything else the result has to obey the rules, to hold what was kept byte for
+//! byte and what must stay, to be smaller and within its budget or at its floor; and the
+//! result again, under the same budget, must not change. All is checked, nothing panics: what
+//! is wrong becomes a [`Failure`] with numbers and names, never text.
+
+mod compacted;
+mod failure;
+mod grown;
+mod tally;
+
+use std::collections::BTreeMap;
+
+use baler_host::{Conversation, Format, Host, HostBuilder, SecretKey, Strategy};
+
+pub use failure::{Check, Failure};
+pub use tally::{Row, Tally};
+
+use crate::messages::Messages;
+use crate::sound::Before;
+use crate::{Kind, Recorded};
+use compacted::Compacting;
+
+/// Shares of what is not overhead that a result may have, in percent.
+pub const PERCENTS: [u32; 4] = [5, 10, 25, 50];
+
+/// Conversations with more messages than this are cut at every tenth only, and at their end.
+const LONG: usize = 60;
+
+/// A cut that grew by appending is compared with one that was read at every so many cuts.
+const COMPARED: usize = 7;
+
+/// The same key each time: seals differ in tokens, and so would the results.
+const KEY: SecretKey = SecretKey::new([0; 32]);
+
+/// Which cuts of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cuts {
+    /// All of a short conversation, every tenth of a long one, and the last.
+    All,
+    /// One behind each message, however many there are.
+    Each,
+    /// The whole conversation alone.
+    Last,
+}
+
+/// A host for each format, with the strategies that ship with baler.
+#[derive(Debug)]
+pub struct Checker {
+    lanes: BTreeMap<&'static str, Lane>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    host: Host,
+    strategies: Vec<Strategy>,
+}
+
+impl Checker {
+    /// Hosts by `builder`, with strategies of their own and these guests, by name and component.
+    ///
+    /// # Errors
+    /// A host cannot be built or a guest not be loaded, in words.
+    pub async fn new(
+        builder: impl Fn() -> HostBuilder,
+        guests: impl Iterator<Item = (&str, &[u8])> + Clone,
+    ) -> Result<Self, String> {
+        let mut lanes = BTreeMap::new();
+        for format in Format::ALL {
+            let host = builder()
+                .key(KEY)
+                .format(*format)
+                .build()
+                .map_err(|error| error.to_string())?;
+            let mut strategies = vec![Strategy::digest(), Strategy::truncate()];
+            for (name, wasm) in guests.clone() {
+                let guest = host.load(name, wasm).await;
+                strategies.push(guest.map_err(|error| format!("{name}: {error}"))?);
+            }
+            lanes.insert(format.name(), Lane { host, strategies });
+        }
+        Ok(Self { lanes })
+    }
+
+    /// Checks one conversation at these cuts and budgets.
+    pub async fn check(&self, recorded: &Recorded, cuts: Cuts, percents: &[u32]) -> Tally {
+        let mut tally = Tally::new(recorded);
+        let Some(lane) = self.lanes.get(recorded.format) else {
+            tally.fail(Check::Read, "there is no such format");
+            return tally;
+        };
+        match lane.document(recorded) {
+            Document::Is(document) => {
+                lane.check(recorded, &document, cuts, percents, &mut tally)
+                    .await;
+            }
+            Document::LogNotReadYet => tally.row.logs_not_read += 1,
+        }
+        tally
+    }
+}
+
+/// What there is to cut.
+enum Document {
+    Is(String),
+    LogNotReadYet,
+}
+
+impl Lane {
+    /// The request body: for a log, the one that the host makes of it.
+    ///
+    /// Delete [`Document`] and the tally's `logs_not_read` once logs are read: then a log that
+    /// cannot be read is a failure like any other.
+    fn document(&self, recorded: &Recorded) -> Document {
+        if recorded.kind == Kind::Document {
+            return Document::Is(recorded.document.clone());
+        }
+        match self.host.read_bytes(recorded.document.clone().into_bytes()) {
+            Ok(conversation) if conversation.document() != recorded.document => {
+                Document::Is(conversation.document().to_owned())
+            }
+            _ => Document::LogNotReadYet,
+        }
+    }
+
+    async fn check(
+        &self,
+        recorded: &Recorded,
+        document: &str,
+        cuts: Cuts,
+        percents: &[u32],
+        tally: &mut Tally,
+    ) {
+        tally.row.conversations += 1;
+        let Some(messages) = Messages::of(document) else {
+            tally.row.empty += 1;
+            return;
+        };
+        let all = messages.all.len();
+        // To the last cut alone there is no need to grow.
+        let mut grown = None;
+        let mut checked = 0;
+        for cut in (if cuts == Cuts::Last { all } else { 1 })..=all {
+            tally.cut = cut;
+            let next = match grown.take() {
+                None => self.host.read(messages.cut(cut)),
+                Some(conversation) => append(conversation, messages.all[cut - 1]),
+            };
+            let conversation = match next {
+                Ok(conversation) => conversation,
+                Err(error) => {
+                    // An error names numbers and rules, never text.
+                    tally.fail(Check::Read, &error.to_string());
+                    return;
+                }
+            };
+            let is_short = all <= LONG || cuts == Cuts::Each;
+            if is_short || cut % 10 == 0 || cut == all {
+                if checked % COMPARED == 0 || cut == all {
+                    self.compare(&conversation, &messages, cut, tally);
+                }
+                self.check_cut(recorded, &conversation, percents, tally)
+                    .await;
+                checked += 1;
+            }
+            grown = Some(conversation);
+        }
+    }
+
+    /// A conversation that grew is the one that is read whole.
+    fn compare(
+        &self,
+        conversation: &Conversation,
+        messages: &Messages<'_>,
+        cut: usize,
+        tally: &mut Tally,
+    ) {
+        tally.row.compared += 1;
+        let difference = match self.host.read(messages.cut(cut)) {
+            Ok(whole) => grown::difference(conversation, &whole, &messages.all[..cut]),
+            Err(_) => Some("it does not read"),
+        };
+        if let Some(difference) = difference {
+            tally.fail(Check::Grown, difference);
+        }
+    }
+
+    async fn check_cut(
+        &self,
+        recorded: &Recorded,
+        conversation: &Conversation,
+        percents: &[u32],
+        tally: &mut Tally,
+    ) {
+        tally.row.cuts += 1;
+        let broken: Vec<_> = conversation
+            .violations()
+            .iter()
+            .filter(|violation| !violation.rule.is_about_size())
+            .map(|violation| violation.rule)
+            .collect();
+        for rule in &broken {
+            *tally.broken_before.entry(rule.id()).or_default() += 1;
+        }
+        tally.row.invalid += usize::from(!broken.is_empty());
+        let document = conversation.document();
+        let before = Before::of(recorded.format, document).filter(|_| broken.is_empty());
+        if let Some(before) = &before
+            && !is_continued(document)
+            && let Err(wrong) = before.rules()
+        {
+            tally.fail_wrong(Check::Disagree, wrong);
+            return;
+        }
+        for strategy in &self.strategies {
+            for percent in percents {
+                tally.strategy = strategy.name().to_owned();
+                tally.percent = *percent;
+                let compacting = Compacting {
+                    host: &self.host,
+                    strategy,
+                    before: conversation,
+                    sound: before.as_ref(),
+                };
+                compacting.check(tally).await;
+            }
+        }
+        tally.strategy.clear();
+        tally.percent = 0;
+    }
+}
+
+fn append(
+    mut conversation: Conversation,
+    message: &str,
+) -> Result<Conversation, baler_host::ReadError> {
+    conversation.append(message).map(|()| conversation)
+}
+
+/// Whether the request goes on from one that the provider stored, which no check can see.
+fn is_continued(document: &str) -> bool {
+    let body: serde_json::Value = serde_json::from_str(document).unwrap_or_default();
+    body["previous_response_id"].is_string() || !body["conversation"].is_null()
+}

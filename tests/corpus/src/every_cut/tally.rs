@@ -1,0 +1,221 @@
+//! Counts and failures, added up by set and format.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{Check, Failure};
+use crate::Recorded;
+use crate::sound::Wrong;
+
+/// Failures of one kind that are shown one by one.
+const SHOWN: usize = 4;
+
+/// What was counted of one set in one format.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Conversations that were checked.
+    pub conversations: usize,
+    /// Logs that the host cannot read yet.
+    pub logs_not_read: usize,
+    /// Conversations without a list of messages.
+    pub empty: usize,
+    /// Cuts.
+    pub cuts: usize,
+    /// Cuts that broke a rule as they came in.
+    pub invalid: usize,
+    /// Cuts that grew, compared with the same one read whole.
+    pub compared: usize,
+    /// Compactions of valid cuts, second runs not counted.
+    pub compactions: usize,
+    /// Those that changed something.
+    pub changed: usize,
+    /// Those in which another strategy than the wanted one did it, though the budget was not
+    /// below the floor, where only one strategy is ever asked.
+    pub fell_back: usize,
+    /// Those that changed nothing though the conversation was over its budget and its floor.
+    pub stuck: usize,
+    /// Checks that failed.
+    pub failed: BTreeMap<Check, usize>,
+}
+
+/// Counts and failures of one conversation, or of many.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    pub(super) row: Row,
+    pub(super) cut: usize,
+    pub(super) strategy: String,
+    pub(super) percent: u32,
+    pub(super) tokens_before: u64,
+    pub(super) tokens_after: u64,
+    /// How often each rule was broken by a cut that came in invalid.
+    pub(super) broken_before: BTreeMap<&'static str, usize>,
+    /// How often turns of strategies ended otherwise than well, by strategy and code.
+    pub(super) attempts: BTreeMap<String, usize>,
+    /// Why nothing changed though it should have, and how often.
+    pub(super) stuck: BTreeMap<&'static str, usize>,
+    name: Option<(&'static str, &'static str)>,
+    id: String,
+    rows: BTreeMap<(&'static str, &'static str), Row>,
+    failures: Vec<Failure>,
+}
+
+impl Tally {
+    pub(super) fn new(recorded: &Recorded) -> Self {
+        Self {
+            name: Some((recorded.set, recorded.format)),
+            id: recorded.id.clone(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn fail(&mut self, check: Check, what: &str) {
+        *self.row.failed.entry(check).or_default() += 1;
+        self.failures.push(Failure {
+            set: self.name.map_or("", |(set, _)| set),
+            id: self.id.clone(),
+            cut: self.cut,
+            strategy: self.strategy.clone(),
+            percent: self.percent,
+            check,
+            what: what.to_owned(),
+        });
+    }
+
+    /// Counts under `rules` what a provider would refuse.
+    pub(super) fn fail_wrong(&mut self, rules: Check, wrong: Wrong) {
+        match wrong {
+            Wrong::Rules(what) => self.fail(rules, what),
+            Wrong::Verbatim(what) => self.fail(Check::Verbatim, what),
+            Wrong::Lost(what) => self.fail(Check::Lost, what),
+        }
+    }
+
+    /// Adds what was found in another conversation.
+    pub fn add(&mut self, other: Self) {
+        if let Some(name) = other.name {
+            self.rows.entry(name).or_default().add(&other.row);
+        }
+        for (name, row) in &other.rows {
+            self.rows.entry(*name).or_default().add(row);
+        }
+        for (rule, count) in other.broken_before {
+            *self.broken_before.entry(rule).or_default() += count;
+        }
+        for (attempt, count) in other.attempts {
+            *self.attempts.entry(attempt).or_default() += count;
+        }
+        for (why, count) in other.stuck {
+            *self.stuck.entry(why).or_default() += count;
+        }
+        self.tokens_before += other.tokens_before;
+        self.tokens_after += other.tokens_after;
+        self.failures.extend(other.failures);
+    }
+
+    /// All checks that failed.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// Sums over all sets.
+    #[must_use]
+    pub fn total(&self) -> Row {
+        let mut total = Row::default();
+        self.rows.values().for_each(|row| total.add(row));
+        total
+    }
+}
+
+impl Row {
+    fn add(&mut self, other: &Self) {
+        self.conversations += other.conversations;
+        self.logs_not_read += other.logs_not_read;
+        self.empty += other.empty;
+        self.cuts += other.cuts;
+        self.invalid += other.invalid;
+        self.compared += other.compared;
+        self.compactions += other.compactions;
+        self.changed += other.changed;
+        self.fell_back += other.fell_back;
+        self.stuck += other.stuck;
+        for (check, count) in &other.failed {
+            *self.failed.entry(*check).or_default() += count;
+        }
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, set: &str, format: &str) -> fmt::Result {
+        write!(
+            f,
+            "{set:<23}{format:<17}{:>6}{:>5}{:>7}{:>8}{:>9}{:>9}{:>9}{:>6}{:>6}",
+            self.conversations,
+            self.logs_not_read,
+            self.cuts,
+            self.invalid,
+            self.compared,
+            self.compactions,
+            self.changed,
+            self.fell_back,
+            self.stuck
+        )?;
+        for check in Check::ALL {
+            let count = self.failed.get(&check).copied().unwrap_or_default();
+            write!(f, "{count:>9}")?;
+        }
+        writeln!(f)
+    }
+}
+
+/// A table by set and format, and behind it what failed.
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<23}{:<17}{:>6}{:>5}{:>7}{:>8}{:>9}{:>9}{:>9}{:>6}",
+            "set",
+            "format",
+            "convs",
+            "logs",
+            "cuts",
+            "invalid",
+            "compared",
+            "compact",
+            "changed",
+            "fell"
+        )?;
+        for check in Check::ALL {
+            write!(f, "{:>9}", check.name())?;
+        }
+        writeln!(f)?;
+        for ((set, format), row) in &self.rows {
+            row.write(f, set, format)?;
+        }
+        self.total().write(f, "all", "")?;
+        writeln!(
+            f,
+            "logs: not read yet. invalid: as they came in, by rule {:?}. fell: another strategy did it; turns that ended otherwise than well: {:?}. stuck: nothing changed, though over budget and floor: {:?}. Tokens of changed cuts: {} before, {} after.",
+            self.broken_before, self.attempts, self.stuck, self.tokens_before, self.tokens_after
+        )?;
+        self.write_failures(f)
+    }
+}
+
+impl Tally {
+    /// The first few of each check and strategy.
+    fn write_failures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut kinds: BTreeMap<(Check, &str, &str), Vec<&Failure>> = BTreeMap::new();
+        for failure in &self.failures {
+            kinds
+                .entry((failure.check, failure.set, &failure.strategy))
+                .or_default()
+                .push(failure);
+        }
+        for ((check, set, strategy), failures) in kinds {
+            writeln!(f, "\n{} {set} {strategy}: {}", check.name(), failures.len())?;
+            for failure in failures.iter().take(SHOWN) {
+                writeln!(f, "  {failure}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! Anthropic Messages.
+
+use serde_json::Value;
+
+use super::parts;
+
+/// Neighbours of one role, which the provider takes for one message.
+struct Turn<'a> {
+    is_user: bool,
+    messages: Vec<&'a Value>,
+}
+
+/// Users and the model in turns, the user first, and results in the turn behind their calls.
+pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
+    let turns = turns(messages);
+    let first = messages.first().ok_or("nobody speaks")?;
+    // The provider's own summary stands for all before it.
+    let is_summary = parts(first)
+        .next()
+        .is_some_and(|block| block["type"] == "compaction");
+    if first["role"] != "user" && !is_summary {
+        return Err("the first message is not the user's");
+    }
+    for (index, turn) in turns.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| &turns[before]);
+        let after = turns.get(index + 1);
+        let is_last = index + 2 >= turns.len();
+        let results = turn.ids("tool_result", "tool_use_id");
+        let calls = before.map_or_else(Vec::new, |turn| turn.ids("tool_use", "id"));
+        if results.iter().any(|id| !calls.contains(id)) {
+            return Err("an output without its call");
+        }
+        if has_doubles(&results) {
+            return Err("a call is answered twice");
+        }
+        if turn
+            .messages
+            .iter()
+            .any(|message| has_late_results(message))
+        {
+            return Err("an output behind a text");
+        }
+        let answers = after.map_or_else(Vec::new, |turn| turn.ids("tool_result", "tool_use_id"));
+        let own = turn.ids("tool_use", "id");
+        let is_answered = own.iter().all(|id| answers.contains(id));
+        // At the end a call may wait, alone or with others that were answered.
+        let may_wait = after.is_none() || (is_last && !answers.is_empty());
+        if !is_answered && !may_wait {
+            return Err("a call without its output");
+        }
+        if own.iter().any(|_| turn.is_user) || results.iter().any(|_| !turn.is_user) {
+            return Err("a call or an output of the wrong role");
+        }
+    }
+    Ok(())
+}
+
+fn turns(messages: &[Value]) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for message in messages {
+        let is_user = message["role"] == "user";
+        match turns.last_mut() {
+            Some(turn) if turn.is_user == is_user => turn.messages.push(message),
+            _ => turns.push(Turn {
+                is_user,
+                messages: vec![message],
+            }),
+        }
+    }
+    turns
+}
+
+impl<'a> Turn<'a> {
+    fn ids(&self, kind: &str, key: &str) -> Vec<&'a str> {
+        self.messages
+            .iter()
+            .flat_map(|message| parts(message))
+            .filter(|block| block["type"] == kind)
+            .filter_map(|block| block[key].as_str())
+            .collect()
+    }
+}
+
+fn has_doubles(ids: &[&str]) -> bool {
+    ids.iter()
+        .enumerate()
+        .any(|(at, id)| ids[..at].contains(id))
+}
+
+fn has_late_results(message: &Value) -> bool {
+    parts(message)
+        .skip_while(|block| block["type"] == "tool_result")
+        .any(|block| block["type"] == "tool_result")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rules;
+    use serde_json::json;
+
+    #[test]
+    fn results_stand_in_the_turn_behind_their_calls() {
+        let user = json!({"role": "user", "content": "a"});
+        let said = json!({"role": "assistant", "content": "b"});
+        let calls = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "1"}, {"type": "tool_use", "id": "2"}]});
+        let result = |id: &str| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id}]});
+        let (one, two) = (result("1"), result("2"));
+        let good = [
+            user.clone(),
+            calls.clone(),
+            one.clone(),
+            two.clone(),
+            said.clone(),
+        ];
+        assert_eq!(rules(&good), Ok(()));
+        assert_eq!(rules(&[user.clone(), calls.clone(), one.clone()]), Ok(()));
+        assert_eq!(rules(&[user.clone(), calls.clone()]), Ok(()));
+        assert!(rules(&[user.clone(), calls.clone(), user.clone()]).is_err());
+        assert!(rules(&[user.clone(), calls.clone(), one.clone(), said.clone()]).is_err());
+        assert!(rules(&[user.clone(), said.clone(), one.clone()]).is_err());
+        assert!(rules(&[calls, one, two]).is_err());
+    }
+}

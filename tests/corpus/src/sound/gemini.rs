@@ -1,0 +1,96 @@
+//! Gemini `generateContent`.
+
+use serde_json::Value;
+
+use super::parts;
+
+/// The calls or answers of a content, in either spelling.
+fn functions<'a>(content: &'a Value, camel: &str, snake: &str) -> Vec<&'a Value> {
+    parts(content)
+        .filter_map(|part| part.get(camel).or_else(|| part.get(snake)))
+        .collect()
+}
+
+fn calls(content: &Value) -> Vec<&Value> {
+    functions(content, "functionCall", "function_call")
+}
+
+fn responses(content: &Value) -> Vec<&Value> {
+    functions(content, "functionResponse", "function_response")
+}
+
+fn is_users(content: &Value) -> bool {
+    content["role"] != "model"
+}
+
+/// The names of functions, in no order.
+fn names<'a>(functions: &[&'a Value]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = functions
+        .iter()
+        .map(|function| function["name"].as_str().unwrap_or_default())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// The user first, and each content with calls followed by one of the user's with as many
+/// answers, except at the end.
+pub(super) fn rules(contents: &[Value]) -> Result<(), &'static str> {
+    if !contents.first().is_some_and(is_users) {
+        return Err("the first content is not the user's");
+    }
+    for (index, content) in contents.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| &contents[before]);
+        let (calls_of_it, answers) = (calls(content), responses(content));
+        if parts(content).next().is_none() {
+            return Err("a content without parts");
+        }
+        if !calls_of_it.is_empty() {
+            if is_users(content) {
+                return Err("a call of the user's");
+            }
+            if !before.is_some_and(is_users) {
+                return Err("calls do not follow the user");
+            }
+            if let Some(next) = contents.get(index + 1)
+                && (!is_users(next) || names(&responses(next)) != names(&calls_of_it))
+            {
+                return Err("calls without as many answers");
+            }
+        }
+        if !answers.is_empty() {
+            if !is_users(content) {
+                return Err("an answer of the model's");
+            }
+            if before.is_none_or(|before| calls(before).is_empty()) {
+                return Err("an answer without its call");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rules;
+    use serde_json::json;
+
+    #[test]
+    fn calls_are_answered_in_the_next_content() {
+        let user = json!({"role": "user", "parts": [{"text": "a"}]});
+        let call = json!({"functionCall": {"name": "f", "args": {}}});
+        let answer = json!({"functionResponse": {"name": "f", "response": {}}});
+        let calls = json!({"role": "model", "parts": [call, call]});
+        let answers = json!({"role": "user", "parts": [answer, answer]});
+        let one = json!({"role": "user", "parts": [answer]});
+        assert_eq!(
+            rules(&[user.clone(), calls.clone(), answers.clone(), user.clone()]),
+            Ok(())
+        );
+        assert_eq!(rules(&[user.clone(), calls.clone()]), Ok(()));
+        assert!(rules(&[user.clone(), calls.clone(), one.clone()]).is_err());
+        assert!(rules(&[user.clone(), calls.clone(), user.clone()]).is_err());
+        assert!(rules(&[user, one]).is_err());
+        assert!(rules(&[calls, answers]).is_err());
+    }
+}

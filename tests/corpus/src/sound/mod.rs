@@ -1,0 +1,281 @@
+//! The rules once more, written without a line of the host's: whether a result keeps its
+//! conversation's messages, and whether its provider would take it.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::messages::Messages;
+use crate::{ANTHROPIC, GEMINI, RESPONSES};
+
+/// What is wrong with a result. Names no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// The provider would refuse it.
+    Rules(&'static str),
+    /// Something that should be kept byte for byte is not.
+    Verbatim(&'static str),
+    /// Something that has to stay is gone.
+    Lost(&'static str),
+}
+
+/// Checks a result of a conversation in this format: that its provider would take it, that what
+/// was kept is byte for byte the same, and that what has to stay did. Holds under the default
+/// policy. Nothing is said of a conversation without a list of messages.
+///
+/// # Errors
+/// What is wrong, without any text of the conversation.
+pub fn check(format: &'static str, before: &str, after: &str) -> Result<(), String> {
+    match Before::of(format, before) {
+        Some(before) => before.check(after).map_err(|wrong| wrong.to_string()),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rules(what) | Self::Verbatim(what) | Self::Lost(what) => f.write_str(what),
+        }
+    }
+}
+
+/// A conversation as it was before.
+pub(crate) struct Before<'a> {
+    format: &'static str,
+    messages: Messages<'a>,
+    values: Vec<Value>,
+}
+
+impl<'a> Before<'a> {
+    pub(crate) fn of(format: &'static str, document: &'a str) -> Option<Self> {
+        let messages = Messages::of(document)?;
+        Some(Self {
+            format,
+            values: values(&messages),
+            messages,
+        })
+    }
+
+    /// The rules of the format alone: what the host takes for valid should hold these too.
+    pub(crate) fn rules(&self) -> Result<(), Wrong> {
+        rules(self.format, &self.values)
+    }
+
+    /// Everything that can be told of a result.
+    pub(crate) fn check(&self, document: &str) -> Result<(), Wrong> {
+        let after =
+            Messages::of(document).ok_or(Wrong::Rules("the result has no list of messages"))?;
+        if after.head() != self.messages.head() || after.tail() != self.messages.tail() {
+            return Err(Wrong::Verbatim("what stands around the messages changed"));
+        }
+        let values = values(&after);
+        let places = self.places(&after, &values)?;
+        self.instructions_stay(&places)?;
+        self.newest_request_stays(&values)?;
+        if self.format == RESPONSES {
+            responses::products_follow_their_reasoning(&self.values, &places)?;
+        }
+        rules(self.format, &values)
+    }
+
+    /// For each message of the result its index among the old ones, which grows; none for one
+    /// that carries a mark, which only the user's messages and outputs may.
+    fn places(&self, after: &Messages<'_>, values: &[Value]) -> Result<Vec<Option<usize>>, Wrong> {
+        let old = &self.messages.all;
+        let mut next = 0;
+        let mut places = Vec::with_capacity(after.all.len());
+        for (message, value) in after.all.iter().zip(values) {
+            let place = old[next..].iter().position(|own| own == message);
+            if let Some(at) = place {
+                next += at + 1;
+                places.push(Some(next - 1));
+                continue;
+            }
+            if !message.contains("<baler:") {
+                return Err(Wrong::Verbatim("a message is neither kept nor marked"));
+            }
+            if is_models(value) {
+                return Err(Wrong::Verbatim("a message of the model's changed"));
+            }
+            places.push(None);
+        }
+        Ok(places)
+    }
+
+    fn instructions_stay(&self, places: &[Option<usize>]) -> Result<(), Wrong> {
+        let are_there = self
+            .values
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| matches!(value["role"].as_str(), Some("system" | "developer")))
+            .all(|(index, _)| places.contains(&Some(index)));
+        if are_there {
+            Ok(())
+        } else {
+            Err(Wrong::Lost("instructions left"))
+        }
+    }
+
+    /// The texts of the newest message that is the user's alone are all there. (One that also
+    /// holds outputs is checked by the fate that the host gives it.)
+    fn newest_request_stays(&self, values: &[Value]) -> Result<(), Wrong> {
+        let newest = self
+            .values
+            .iter()
+            .rev()
+            .filter(|value| value["role"] == "user")
+            .map(texts)
+            .find(|texts| !texts.is_empty());
+        let Some(newest) = newest else { return Ok(()) };
+        let there: Vec<&str> = values
+            .iter()
+            .filter(|value| value["role"] == "user")
+            .flat_map(texts)
+            .collect();
+        if newest.iter().all(|text| there.contains(text)) {
+            Ok(())
+        } else {
+            Err(Wrong::Lost("the newest message of the user's left"))
+        }
+    }
+}
+
+/// Whether the old `message` is a part of the new one, which got further parts around its own.
+pub(crate) fn is_joined(message: &str, new: &str) -> bool {
+    let Ok(value) = serde_json::from_str::<RawContent<'_>>(message) else {
+        return false;
+    };
+    value
+        .content
+        .or(value.parts)
+        .map(|content| {
+            let list = content.get();
+            list.strip_prefix('[')
+                .and_then(|list| list.strip_suffix(']'))
+                .unwrap_or(list)
+        })
+        .is_some_and(|own| new.contains("<baler:") && new.contains(own))
+}
+
+#[derive(serde::Deserialize)]
+struct RawContent<'a> {
+    #[serde(borrow)]
+    content: Option<&'a serde_json::value::RawValue>,
+    #[serde(borrow)]
+    parts: Option<&'a serde_json::value::RawValue>,
+}
+
+fn values(messages: &Messages<'_>) -> Vec<Value> {
+    messages
+        .all
+        .iter()
+        .map(|message| serde_json::from_str(message).unwrap_or_default())
+        .collect()
+}
+
+fn rules(format: &str, values: &[Value]) -> Result<(), Wrong> {
+    match format {
+        ANTHROPIC => anthropic::rules(values),
+        RESPONSES => responses::rules(values),
+        GEMINI => gemini::rules(values),
+        _ => chat::rules(values),
+    }
+    .map_err(Wrong::Rules)
+}
+
+/// Whether the model made the message. Under the default policy none of these may change:
+/// neither calls nor anything that is signed or encrypted can, then.
+fn is_models(value: &Value) -> bool {
+    matches!(value["role"].as_str(), Some("assistant" | "model"))
+        || value["type"]
+            .as_str()
+            .is_some_and(|kind| kind != "message" && !kind.ends_with("_output"))
+}
+
+/// The blocks or parts of a message.
+fn parts(value: &Value) -> impl Iterator<Item = &Value> {
+    value["content"]
+        .as_array()
+        .or(value["parts"].as_array())
+        .into_iter()
+        .flatten()
+}
+
+/// The texts of a message without outputs; none where a mark stands in front.
+fn texts(value: &Value) -> Vec<&str> {
+    let is_output = |part: &Value| {
+        part["type"] == "tool_result"
+            || part.get("functionResponse").is_some()
+            || part.get("function_response").is_some()
+    };
+    if parts(value).any(is_output) {
+        return Vec::new();
+    }
+    value["content"]
+        .as_str()
+        .into_iter()
+        .chain(parts(value).filter_map(|part| part["text"].as_str()))
+        .filter(|text| !text.starts_with("<baler:"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, is_joined};
+    use crate::{ANTHROPIC, CHAT};
+
+    const BEFORE: &str = r#"{"model": "m", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]}"#;
+
+    fn changed(from: &str, to: &str) -> Result<(), String> {
+        assert!(BEFORE.contains(from), "nothing to replace");
+        check(CHAT, BEFORE, &BEFORE.replace(from, to))
+    }
+
+    #[test]
+    fn messages_may_leave_or_carry_a_mark() {
+        assert_eq!(check(CHAT, BEFORE, BEFORE), Ok(()));
+        assert_eq!(
+            changed(r#"{"role": "assistant", "content": "b"}, "#, ""),
+            Ok(())
+        );
+        let marked =
+            r#"{"role": "user", "content": "<baler:summary>x"}, {"role": "user", "content": "c"}"#;
+        assert_eq!(
+            changed(r#"{"role": "user", "content": "c"}"#, marked),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn what_should_be_kept_or_stay_is_missed() {
+        for (from, to) in [
+            (r#""model": "m""#, r#""model": "n""#),
+            (r#""content": "a""#, r#""content": "A""#),
+            (r#""content": "a""#, r#""content":"a""#),
+            (r#""content": "b""#, r#""content": "<baler:rewritten>""#),
+            (r#"{"role": "system", "content": "s"}, "#, ""),
+            (r#", {"role": "user", "content": "c"}"#, ""),
+            (r#""content": "c""#, r#""content": "<baler:summary>""#),
+        ] {
+            assert!(changed(from, to).is_err(), "{from} to {to}");
+        }
+        let swapped = r#"[{"role": "user", "content": "b"}, {"role": "user", "content": "a"}]"#;
+        let before = r#"[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]"#;
+        assert!(check(ANTHROPIC, before, swapped).is_err());
+    }
+
+    #[test]
+    fn a_joined_message_has_all_its_own_parts() {
+        let text = r#"{"role":"user","content":"a"}"#;
+        let joined = r#"{"role":"user","content":[{"type":"text","text":"<baler:note>"},{"type":"text","text":"a"}]}"#;
+        assert!(is_joined(text, joined));
+        assert!(!is_joined(text, &joined.replace(r#""a""#, r#""b""#)));
+        assert!(!is_joined(text, text));
+    }
+}
