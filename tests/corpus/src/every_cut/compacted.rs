@@ -1,8 +1,6 @@
 //! One cut, one strategy, one budget.
 
-use baler_host::{
-    Budget, Compaction, Conversation, Fate, Host, Outcome, Request, Rule, Strategy, UnitKind,
-};
+use baler_host::{Budget, Compaction, Conversation, Fate, Host, Request, Rule, Strategy, UnitKind};
 
 use super::{Check, Tally};
 use crate::messages::Messages;
@@ -38,26 +36,11 @@ impl Compacting<'_> {
         }
         let target = receipt.tokens.budget.max(receipt.tokens.floor);
         if receipt.tokens.after > target {
-            match receipt.outcome {
-                Outcome::Unchanged(why) => {
-                    let units = self.before.units();
-                    let has_users = units.iter().any(|unit| unit.traits.user_text);
-                    let why = if has_users {
-                        why.words()
-                    } else {
-                        "nothing in it has to stay"
-                    };
-                    tally.row.stuck += 1;
-                    *tally.stuck.entry(why).or_default() += 1;
-                }
-                _ => {
-                    let what = format!(
-                        "{} tokens, budget {}, floor {}",
-                        receipt.tokens.after, receipt.tokens.budget, receipt.tokens.floor,
-                    );
-                    tally.fail(Check::Budget, &what);
-                }
-            }
+            let what = format!(
+                "{} tokens, budget {}, floor {}",
+                receipt.tokens.after, receipt.tokens.budget, receipt.tokens.floor,
+            );
+            tally.fail(Check::Budget, &what);
         }
         let again = if compaction.is_compacted() {
             tally.row.changed += 1;

@@ -11,9 +11,10 @@ mod failure;
 mod grown;
 mod tally;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use baler_host::{Conversation, Format, Host, HostBuilder, SecretKey, Strategy};
+use baler_host::{Conversation, Format, Host, HostBuilder, ReadError, SecretKey, Strategy};
 
 pub use failure::{Check, Failure};
 pub use tally::{Row, Tally};
@@ -92,37 +93,24 @@ impl Checker {
             return tally;
         };
         match lane.document(recorded) {
-            Document::Is(document) => {
+            Ok(document) => {
                 lane.check(recorded, &document, cuts, percents, &mut tally)
                     .await;
             }
-            Document::LogNotReadYet => tally.row.logs_not_read += 1,
+            Err(error) => tally.fail(Check::Read, &error.to_string()),
         }
         tally
     }
 }
 
-/// What there is to cut.
-enum Document {
-    Is(String),
-    LogNotReadYet,
-}
-
 impl Lane {
     /// The request body: for a log, the one that the host makes of it.
-    ///
-    /// Delete [`Document`] and the tally's `logs_not_read` once logs are read: then a log that
-    /// cannot be read is a failure like any other.
-    fn document(&self, recorded: &Recorded) -> Document {
+    fn document<'a>(&self, recorded: &'a Recorded) -> Result<Cow<'a, str>, ReadError> {
         if recorded.kind == Kind::Document {
-            return Document::Is(recorded.document.clone());
+            return Ok(Cow::Borrowed(&recorded.document));
         }
-        match self.host.read_bytes(recorded.document.clone().into_bytes()) {
-            Ok(conversation) if conversation.document() != recorded.document => {
-                Document::Is(conversation.document().to_owned())
-            }
-            _ => Document::LogNotReadYet,
-        }
+        let read = self.host.read(recorded.document.as_str())?;
+        Ok(Cow::Owned(read.document().to_owned()))
     }
 
     async fn check(
@@ -232,10 +220,7 @@ impl Lane {
     }
 }
 
-fn append(
-    mut conversation: Conversation,
-    message: &str,
-) -> Result<Conversation, baler_host::ReadError> {
+fn append(mut conversation: Conversation, message: &str) -> Result<Conversation, ReadError> {
     conversation.append(message).map(|()| conversation)
 }
 

@@ -15,8 +15,6 @@ const SHOWN: usize = 4;
 pub struct Row {
     /// Conversations that were checked.
     pub conversations: usize,
-    /// Logs that the host cannot read yet.
-    pub logs_not_read: usize,
     /// Conversations without a list of messages.
     pub empty: usize,
     /// Cuts.
@@ -32,8 +30,6 @@ pub struct Row {
     /// Those in which another strategy than the wanted one did it, though the budget was not
     /// below the floor, where only one strategy is ever asked.
     pub fell_back: usize,
-    /// Those that changed nothing though the conversation was over its budget and its floor.
-    pub stuck: usize,
     /// Checks that failed.
     pub failed: BTreeMap<Check, usize>,
 }
@@ -51,8 +47,6 @@ pub struct Tally {
     pub(super) broken_before: BTreeMap<&'static str, usize>,
     /// How often turns of strategies ended otherwise than well, by strategy and code.
     pub(super) attempts: BTreeMap<String, usize>,
-    /// Why nothing changed though it should have, and how often.
-    pub(super) stuck: BTreeMap<&'static str, usize>,
     name: Option<(&'static str, &'static str)>,
     id: String,
     rows: BTreeMap<(&'static str, &'static str), Row>,
@@ -104,9 +98,6 @@ impl Tally {
         for (attempt, count) in other.attempts {
             *self.attempts.entry(attempt).or_default() += count;
         }
-        for (why, count) in other.stuck {
-            *self.stuck.entry(why).or_default() += count;
-        }
         self.tokens_before += other.tokens_before;
         self.tokens_after += other.tokens_after;
         self.failures.extend(other.failures);
@@ -130,7 +121,6 @@ impl Tally {
 impl Row {
     fn add(&mut self, other: &Self) {
         self.conversations += other.conversations;
-        self.logs_not_read += other.logs_not_read;
         self.empty += other.empty;
         self.cuts += other.cuts;
         self.invalid += other.invalid;
@@ -138,7 +128,6 @@ impl Row {
         self.compactions += other.compactions;
         self.changed += other.changed;
         self.fell_back += other.fell_back;
-        self.stuck += other.stuck;
         for (check, count) in &other.failed {
             *self.failed.entry(*check).or_default() += count;
         }
@@ -147,16 +136,14 @@ impl Row {
     fn write(&self, f: &mut fmt::Formatter<'_>, set: &str, format: &str) -> fmt::Result {
         write!(
             f,
-            "{set:<23}{format:<17}{:>6}{:>5}{:>7}{:>8}{:>9}{:>9}{:>9}{:>6}{:>6}",
+            "{set:<23}{format:<17}{:>6}{:>7}{:>8}{:>9}{:>9}{:>9}{:>6}",
             self.conversations,
-            self.logs_not_read,
             self.cuts,
             self.invalid,
             self.compared,
             self.compactions,
             self.changed,
-            self.fell_back,
-            self.stuck
+            self.fell_back
         )?;
         for check in Check::ALL {
             let count = self.failed.get(&check).copied().unwrap_or_default();
@@ -171,17 +158,8 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<23}{:<17}{:>6}{:>5}{:>7}{:>8}{:>9}{:>9}{:>9}{:>6}",
-            "set",
-            "format",
-            "convs",
-            "logs",
-            "cuts",
-            "invalid",
-            "compared",
-            "compact",
-            "changed",
-            "fell"
+            "{:<23}{:<17}{:>6}{:>7}{:>8}{:>9}{:>9}{:>9}{:>6}",
+            "set", "format", "convs", "cuts", "invalid", "compared", "compact", "changed", "fell"
         )?;
         for check in Check::ALL {
             write!(f, "{:>9}", check.name())?;
@@ -193,8 +171,8 @@ impl fmt::Display for Tally {
         self.total().write(f, "all", "")?;
         writeln!(
             f,
-            "logs: not read yet. invalid: as they came in, by rule {:?}. fell: another strategy did it; turns that ended otherwise than well: {:?}. stuck: nothing changed, though over budget and floor: {:?}. Tokens of changed cuts: {} before, {} after.",
-            self.broken_before, self.attempts, self.stuck, self.tokens_before, self.tokens_after
+            "invalid: as they came in, by rule {:?}. fell: another strategy did it; turns that ended otherwise than well: {:?}. Tokens of changed cuts: {} before, {} after.",
+            self.broken_before, self.attempts, self.tokens_before, self.tokens_after
         )?;
         self.write_failures(f)
     }
