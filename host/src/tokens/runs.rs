@@ -115,7 +115,7 @@ mod tests {
             let text = format!("{}{run}{}", " ".repeat(before), " ".repeat(after));
             assert_eq!(
                 long_runs(text.as_bytes()),
-                [before..before + LONG],
+                std::slice::from_ref(&(before..before + LONG)),
                 "{before}, {after}"
             );
         }
