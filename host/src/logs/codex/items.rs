@@ -6,11 +6,13 @@ use crate::formats::json::{self, Members};
 use crate::logs::body;
 
 /// An item of the history, as raw JSON.
+#[derive(Clone)]
 pub(super) struct Item<'a> {
     pub(super) raw: Cow<'a, str>,
     pub(super) kind: Kind<'a>,
 }
 
+#[derive(Clone)]
 pub(super) enum Kind<'a> {
     /// A call that the client answers.
     Call {
@@ -24,8 +26,12 @@ pub(super) enum Kind<'a> {
     Reasoning,
     /// A message of the assistant, or a call that the provider answers itself.
     Reply,
-    /// A message of anybody else.
+    /// What the user said: a turn begins with it.
+    User,
+    /// A message of anybody else, or what Codex itself says in the user's name.
     Input,
+    /// What a compaction wrote.
+    Summary,
     /// A compaction, or what is not known.
     Other,
 }
@@ -43,6 +49,7 @@ impl<'a> Item<'a> {
             ("message", _) if is_empty(members) => return None,
             ("message", _) => match members.text("role").as_deref() {
                 Some("assistant") => Kind::Reply,
+                Some("user") if !is_context(members) => Kind::User,
                 Some(_) => Kind::Input,
                 None => return None,
             },
@@ -82,6 +89,39 @@ impl<'a> Item<'a> {
     }
 }
 
+impl Item<'_> {
+    /// A message with a summary.
+    pub(super) fn summary(text: &str) -> Self {
+        let text = json::encode(text);
+        Self {
+            raw: Cow::Owned(format!(r#"{{"role":"user","content":{text}}}"#)),
+            kind: Kind::Summary,
+        }
+    }
+}
+
+/// How messages begin that Codex writes in the user's name (openai/codex `contextual_user_message.rs`).
+const CONTEXT: [&str; 7] = [
+    "# AGENTS.md instructions",
+    "<user_instructions>",
+    "<environment_context>",
+    "<skill>",
+    "<user_shell_command>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+];
+
+/// Whether no turn begins with this message of the user's.
+fn is_context(members: &Members<'_>) -> bool {
+    texts(members).any(|text| {
+        let text = text.trim_start();
+        CONTEXT.iter().any(|start| {
+            text.get(..start.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(start))
+        })
+    })
+}
+
 /// Whether a message holds nothing.
 fn is_empty(members: &Members<'_>) -> bool {
     match members.present("content").map(|raw| raw.get()) {
@@ -96,12 +136,19 @@ pub(super) fn user_text<'a>(members: &Members<'a>) -> Option<Cow<'a, str>> {
     if members.text("role").as_deref() != Some("user") {
         return None;
     }
-    if let Some(text) = members.text("content") {
-        return Some(text);
-    }
-    let parts: Vec<Members<'a>> = serde_json::from_str(members.present("content")?.get()).ok()?;
-    match &parts[..] {
-        [part] => part.text("text"),
-        _ => None,
-    }
+    let mut texts = texts(members);
+    let text = texts.next()?;
+    texts.next().is_none().then_some(text)
+}
+
+/// The texts of a message, in order. A part without one has an empty one.
+fn texts<'a>(members: &Members<'a>) -> impl Iterator<Item = Cow<'a, str>> {
+    let whole = members.text("content");
+    let parts: Vec<Members<'a>> = members
+        .present("content")
+        .filter(|_| whole.is_none())
+        .and_then(|content| serde_json::from_str(content.get()).ok())
+        .unwrap_or_default();
+    let of_parts = |part: Members<'a>| part.text("text").unwrap_or_default();
+    whole.into_iter().chain(parts.into_iter().map(of_parts))
 }

@@ -122,7 +122,7 @@ fn drop_dangling(items: &[Item<'_>], fates: &mut [Fate], facts: &mut LogFacts) {
             }
             // Outputs may be written while the response goes on.
             Kind::Output { .. } => {}
-            Kind::Input | Kind::Other => {
+            Kind::User | Kind::Input | Kind::Summary | Kind::Other => {
                 is_followed = false;
                 is_counted = false;
             }

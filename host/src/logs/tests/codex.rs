@@ -194,8 +194,9 @@ fn a_compaction_starts_anew_from_its_history() {
 
 // LCX-10
 #[test]
-fn a_compaction_without_history_starts_from_its_summary() {
+fn a_compaction_without_history_leaves_what_the_user_said_and_a_summary() {
     let log = log(&[
+        item(user("<environment_context>/harbour</environment_context>")),
         item(user("Count the crates.")),
         item(call("c1")),
         line("compacted", json!({"message": "Twelve crates."})),
@@ -203,11 +204,100 @@ fn a_compaction_without_history_starts_from_its_summary() {
         item(user("And barrels?")),
     ]);
     assert_eq!(
-        messages(&log)[0],
-        json!({"role": "user", "content": "[Twelve crates.]"})
+        messages(&log),
+        [
+            user("<environment_context>/harbour</environment_context>"),
+            user("Count the crates."),
+            json!({"role": "user", "content": "[Twelve crates.]"}),
+            user("And barrels?"),
+        ]
     );
-    assert_eq!(messages(&log).len(), 2);
-    assert_eq!(log.facts.dropped_results, 1);
+    let facts = log.facts;
+    assert_eq!((facts.dropped_results, facts.earlier_messages), (1, 1));
+}
+
+fn roll_back(turns: usize) -> Value {
+    line(
+        "event_msg",
+        json!({"type": "thread_rolled_back", "num_turns": turns}),
+    )
+}
+
+// LCX-11
+#[test]
+fn turns_that_were_rolled_back_are_gone() {
+    let log = log(&[
+        item(user("<environment_context>/harbour</environment_context>")),
+        item(user("Count the crates.")),
+        item(answer("Twelve.")),
+        count(90),
+        item(user("Paint them red.")),
+        item(user("<turn_aborted>no paint</turn_aborted>")),
+        item(user("Blue, then.")),
+        item(answer("Done.")),
+        count(120),
+        roll_back(2),
+        item(user("Paint them green.")),
+    ]);
+    assert_eq!(
+        messages(&log),
+        [
+            user("<environment_context>/harbour</environment_context>"),
+            user("Count the crates."),
+            answer("Twelve."),
+            user("Paint them green."),
+        ]
+    );
+    assert_eq!(log.facts.other_branches, 4);
+}
+
+// LCX-11
+#[test]
+fn a_rollback_past_all_turns_leaves_what_came_before_them() {
+    let log = log(&[
+        item(user("<environment_context>/harbour</environment_context>")),
+        item(user("Count the crates.")),
+        roll_back(9),
+        item(user("Count the barrels.")),
+    ]);
+    assert_eq!(
+        messages(&log),
+        [
+            user("<environment_context>/harbour</environment_context>"),
+            user("Count the barrels."),
+        ]
+    );
+}
+
+// LCX-10, LCX-11
+#[test]
+fn a_compaction_is_rolled_back_with_its_turn() {
+    let lines = |turns| {
+        log(&[
+            item(user("Count the crates.")),
+            item(answer("Twelve.")),
+            item(user("Count the barrels.")),
+            line("compacted", json!({"message": "Twelve crates."})),
+            item(user("And ropes?")),
+            item(answer("Three.")),
+            roll_back(turns),
+        ])
+    };
+    let summary = json!({"role": "user", "content": "[Twelve crates.]"});
+    assert_eq!(
+        messages(&lines(1)),
+        [
+            user("Count the crates."),
+            user("Count the barrels."),
+            summary
+        ]
+    );
+    assert_eq!(lines(1).facts.recorded_summaries, 1);
+    assert_eq!(
+        messages(&lines(2)),
+        [user("Count the crates."), answer("Twelve.")]
+    );
+    assert_eq!(lines(2).facts.recorded_summaries, 0);
 }
 
 // RESP-1, RESP-2, RESP-3
