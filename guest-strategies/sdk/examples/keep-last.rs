@@ -1,6 +1,8 @@
 //! Keeps what must stay and the newest units that fit: a whole strategy.
 
-use baler_strategy::{Conversation, Draft, Failure, NoConfig, Report, Room, Situation, Strategy};
+use baler_strategy::{
+    Conversation, Decision, Draft, Failure, NoConfig, Report, Room, Situation, Strategy,
+};
 
 struct KeepLast;
 
@@ -9,6 +11,21 @@ impl Strategy for KeepLast {
     const NAME: &'static str = "keep-last";
     const VERSION: &'static str = "0.1.0";
     const DESCRIPTION: &'static str = "Keeps the newest units that fit.";
+
+    /// As soon as one more step as long as the longest so far would not fit.
+    fn should_compact(
+        conversation: &Conversation<'_>,
+        situation: &Situation,
+        _: &NoConfig,
+    ) -> Result<Decision, Failure> {
+        let longest = conversation.units().iter().map(|unit| unit.tokens).max();
+        let next = situation.used.saturating_add(longest.unwrap_or(0));
+        Ok(if next > situation.budget {
+            Decision::Compact("one more step like the longest would not fit".to_owned())
+        } else {
+            Decision::Wait("the next step fits".to_owned())
+        })
+    }
 
     fn compact(
         conversation: &Conversation<'_>,

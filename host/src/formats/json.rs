@@ -22,6 +22,15 @@ pub(crate) fn place_of(document: &str, slice: &str) -> Place {
 pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
+    /// # Errors
+    /// A key comes twice.
+    pub(super) fn of<E: Error>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> Result<Self, E> {
+        match twice(&members) {
+            Some(key) => Err(E::custom(format_args!("key `{key}` comes twice"))),
+            None => Ok(Self(members)),
+        }
+    }
+
     pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
         self.0
             .iter()
@@ -41,6 +50,47 @@ impl<'a> Members<'a> {
     }
 }
 
+/// An object that stands in a list.
+pub(crate) struct Object<'a> {
+    pub(crate) members: Members<'a>,
+    /// Where it lies in the text of the list.
+    pub(crate) place: Place,
+}
+
+/// The objects of a list, in one pass: passes over the text are what reading costs.
+///
+/// # Errors
+/// It is no JSON, no list, or something in it is no object.
+pub(crate) fn objects(list: &str) -> Result<Vec<Object<'_>>, serde_json::Error> {
+    let members = serde_json::from_str(list)?;
+    Ok(placed(list, 0, members))
+}
+
+/// Objects with their places. `text` holds their list, from `start` on, and has been read as JSON:
+/// between two objects there is a comma, between an object's braces and what is in there nothing.
+pub(super) fn placed<'a>(text: &str, start: usize, all: Vec<Members<'a>>) -> Vec<Object<'a>> {
+    let next = |from: usize, sign| {
+        text.get(from..)
+            .and_then(|rest| rest.find(sign))
+            .map_or(text.len(), |at| from + at)
+    };
+    let mut end = start;
+    all.into_iter()
+        .map(|members| {
+            let start = next(end, '{');
+            let inside = members
+                .0
+                .last()
+                .map_or(start + 1, |(_, value)| place_of(text, value.get()).end);
+            end = (next(inside, '}') + 1).min(text.len());
+            Object {
+                members,
+                place: start..end,
+            }
+        })
+        .collect()
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;
@@ -52,14 +102,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::with_capacity(8);
+                let mut members: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::with_capacity(4);
                 while let Some(key) = map.next_key::<Key<'de>>()? {
                     members.push((key.0, map.next_value()?));
                 }
-                match twice(&members) {
-                    Some(key) => Err(A::Error::custom(format_args!("key `{key}` comes twice"))),
-                    None => Ok(Members(members)),
-                }
+                Members::of(members)
             }
         }
         deserializer.deserialize_map(Reader)
@@ -87,7 +134,7 @@ fn twice<'m>(members: &'m [(Cow<'_, str>, &RawValue)]) -> Option<&'m str> {
 }
 
 /// A key, borrowed where it holds no escapes.
-struct Key<'a>(Cow<'a, str>);
+pub(super) struct Key<'a>(pub(super) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -167,6 +214,22 @@ mod tests {
     fn what_was_encoded_decodes_to_itself() {
         let text = "línea 1\n\"quoted\" \\ \u{1}\u{7f} 日本語 🦀";
         assert_eq!(decode(&encode(text)), text);
+    }
+
+    #[test]
+    fn objects_of_a_list_lie_where_their_text_is() {
+        let list = " [ {} ,{\"a\":\"}{\"} , { \"b\" : { \"c\" : [ {} ] } , \"d\":1 } ,{ }] ";
+        let raws: Vec<&RawValue> = serde_json::from_str(list).expect("a list");
+        let found: Vec<&str> = objects(list)
+            .expect("objects")
+            .into_iter()
+            .map(|object| &list[object.place])
+            .collect();
+        let expected: Vec<&str> = raws.iter().map(|raw| raw.get()).collect();
+        assert_eq!(found, expected);
+        assert_eq!(found.len(), 4);
+        assert!(objects("[]").is_ok_and(|all| all.is_empty()));
+        assert!(objects("[{}, 1]").is_err());
     }
 
     #[test]

@@ -57,8 +57,8 @@ pub(super) fn anthropic(body: &Body<'_>, kind: &str, block: &Members<'_>, place:
 }
 
 /// `inlineData` or `fileData` of Gemini, in either spelling.
-pub(super) fn gemini(body: &Body<'_>, data: &RawValue, place: &Place) -> Media {
-    let inner = members(data);
+pub(super) fn gemini(body: &Body<'_>, data: Option<&RawValue>, place: &Place) -> Media {
+    let inner = data.and_then(members);
     let get = |names: [&str; 2]| {
         inner
             .as_ref()
@@ -70,7 +70,7 @@ pub(super) fn gemini(body: &Body<'_>, data: &RawValue, place: &Place) -> Media {
     media(body, &kind, name, data, place)
 }
 
-fn members<'a>(raw: &'a RawValue) -> Option<Members<'a>> {
+fn members(raw: &RawValue) -> Option<Members<'_>> {
     serde_json::from_str(raw.get()).ok()
 }
 

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
 use crate::formats::body::{Body, Raw, without_position};
-use crate::formats::json::{self, Members, Place};
+use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
 
 /// Reads one message.
@@ -40,12 +40,17 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         });
         return Ok(message);
     }
-    let blocks: Vec<&RawValue> = serde_json::from_str(content.get())
-        .map_err(|_| "`content` is neither a text nor a list of blocks".to_owned())?;
-    for raw in blocks {
-        let block: Members<'_> = serde_json::from_str(raw.get())
-            .map_err(|error| format!("a block of `content`: {}", without_position(&error)))?;
-        let place = body.place(raw);
+    if !json::is_list(content.get()) {
+        return Err("`content` is neither a text nor a list of blocks".to_owned());
+    }
+    let blocks = body
+        .objects(content)
+        .map_err(|error| format!("a block of `content`: {}", without_position(&error)))?;
+    for Object {
+        members: block,
+        place,
+    } in blocks
+    {
         let content = read_block(body, &block, &place)?;
         message.cache_marks += u32::from(block.present("cache_control").is_some());
         message.opaque |= matches!(content, Content::Opaque(_))
@@ -116,14 +121,15 @@ fn read_output(body: &Body<'_>, block: &Members<'_>) -> Result<Output, String> {
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            let raws: Vec<&RawValue> = serde_json::from_str(list.get())
-                .map_err(|_| "the content of a `tool_result` cannot be read".to_owned())?;
-            for raw in raws {
-                let inner: Members<'_> = serde_json::from_str(raw.get()).map_err(|error| {
-                    format!("a block of a `tool_result`: {}", without_position(&error))
-                })?;
+            let blocks = body.objects(list).map_err(|error| {
+                format!("a block of a `tool_result`: {}", without_position(&error))
+            })?;
+            for Object {
+                members: inner,
+                place,
+            } in blocks
+            {
                 let kind = inner.text("type").unwrap_or_default();
-                let place = body.place(raw);
                 match inner
                     .present("text")
                     .filter(|text| kind == "text" && json::is_text(text.get()))

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
 use crate::formats::body::{Body, Raw, without_position};
-use crate::formats::json::{self, Members, Place};
+use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
 
 /// Reads one content.
@@ -30,16 +30,20 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         content: list.map(|raw| body.place(raw)),
         ..Message::new(role, raw.place.clone())
     };
-    let parts: Vec<&RawValue> = match list {
-        Some(list) => {
-            serde_json::from_str(list.get()).map_err(|_| "`parts` is not a list".to_owned())?
+    let parts = match list {
+        Some(list) if !json::is_list(list.get()) => {
+            return Err("`parts` is not a list".to_owned());
         }
+        Some(list) => body
+            .objects(list)
+            .map_err(|error| format!("a part: {}", without_position(&error)))?,
         None => Vec::new(),
     };
-    for raw in parts {
-        let part: Members<'_> = serde_json::from_str(raw.get())
-            .map_err(|error| format!("a part: {}", without_position(&error)))?;
-        let place = body.place(raw);
+    for Object {
+        members: part,
+        place,
+    } in parts
+    {
         let content = read_part(body, &part, &place)?;
         message.opaque |= matches!(content, Content::Opaque(_))
             || either(&part, "thoughtSignature", "thought_signature").is_some();
@@ -51,6 +55,11 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
 /// A member in either spelling.
 fn either<'a>(part: &Members<'a>, camel: &str, snake: &str) -> Option<&'a RawValue> {
     part.present(camel).or_else(|| part.present(snake))
+}
+
+/// What a picture, a document or the like lies in.
+fn data<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
+    either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data"))
 }
 
 fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Content, String> {
@@ -84,10 +93,8 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
     if let Some(response) = either(part, "functionResponse", "function_response") {
         return read_response(body, response).map(Content::Output);
     }
-    let data =
-        either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data"));
-    if let Some(data) = data {
-        return Ok(Content::Media(media::gemini(body, data, place)));
+    if let Some(data) = data(part) {
+        return Ok(Content::Media(media::gemini(body, Some(data), place)));
     }
     let kind = part
         .0
@@ -115,17 +122,10 @@ fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
     }
     let parts = response
         .present("parts")
-        .and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok())
+        .and_then(|list| body.objects(list).ok())
         .unwrap_or_default();
-    for part in parts {
-        let place = body.place(part);
-        let data = serde_json::from_str::<Members<'_>>(part.get())
-            .ok()
-            .and_then(|part| {
-                either(&part, "inlineData", "inline_data")
-                    .or_else(|| either(&part, "fileData", "file_data"))
-            });
-        let media = media::gemini(body, data.unwrap_or(part), &place);
+    for Object { members, place } in parts {
+        let media = media::gemini(body, data(&members), &place);
         output.others.push((place, media));
     }
     Ok(output)

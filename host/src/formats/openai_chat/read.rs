@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
 use crate::formats::body::{Body, Raw, without_position};
-use crate::formats::json::{self, Members};
+use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
 
 /// Reads one message.
@@ -63,8 +63,12 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         }
     }
     if let Some(calls) = members.present("tool_calls") {
-        let calls: Vec<&RawValue> = serde_json::from_str(calls.get())
-            .map_err(|_| "`tool_calls` is not a list".to_owned())?;
+        if !json::is_list(calls.get()) {
+            return Err("`tool_calls` is not a list".to_owned());
+        }
+        let calls = body
+            .objects(calls)
+            .map_err(|error| format!("a tool call: {}", without_position(&error)))?;
         message.has_empty_calls = calls.is_empty();
         for call in calls {
             message.parts.push(read_call(body, call)?);
@@ -72,7 +76,9 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     } else if let Some(call) = members.present("function_call") {
         let function: Members<'_> = serde_json::from_str(call.get())
             .map_err(|_| "`function_call` is not an object".to_owned())?;
-        message.parts.push(call_part(body, call, "", &function));
+        message
+            .parts
+            .push(call_part(body, body.place(call), "", &function));
     }
     Ok(message)
 }
@@ -89,13 +95,14 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
         }
         return Ok(());
     }
-    let parts: Vec<&RawValue> = serde_json::from_str(content.get())
-        .map_err(|_| "`content` is neither a text nor a list of parts".to_owned())?;
-    for part in parts {
-        let members: Members<'_> = serde_json::from_str(part.get())
-            .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+    if !json::is_list(content.get()) {
+        return Err("`content` is neither a text nor a list of parts".to_owned());
+    }
+    let parts = body
+        .objects(content)
+        .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+    for Object { members, place } in parts {
         let kind = members.text("type").unwrap_or_default();
-        let place = body.place(part);
         let content = match (&*kind, members.present("text")) {
             ("text", Some(text)) if json::is_text(text.get()) => Content::Text(body.place(text)),
             ("image_url" | "input_audio" | "file", _) => {
@@ -119,9 +126,11 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
     Ok(())
 }
 
-fn read_call(body: &Body<'_>, raw: &RawValue) -> Result<Part, String> {
-    let call: Members<'_> = serde_json::from_str(raw.get())
-        .map_err(|error| format!("a tool call: {}", without_position(&error)))?;
+fn read_call(body: &Body<'_>, call: Object<'_>) -> Result<Part, String> {
+    let Object {
+        members: call,
+        place,
+    } = call;
     let Some(id) = call.text("id") else {
         return Err("a tool call has no `id`".to_owned());
     };
@@ -129,10 +138,10 @@ fn read_call(body: &Body<'_>, raw: &RawValue) -> Result<Part, String> {
     let function = inner
         .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
         .ok_or_else(|| "a tool call has no `function`".to_owned())?;
-    Ok(call_part(body, raw, &id, &function))
+    Ok(call_part(body, place, &id, &function))
 }
 
-fn call_part(body: &Body<'_>, raw: &RawValue, id: &str, function: &Members<'_>) -> Part {
+fn call_part(body: &Body<'_>, place: Place, id: &str, function: &Members<'_>) -> Part {
     let arguments = function.get("arguments").or_else(|| function.get("input"));
     Part {
         content: Content::Call(Call {
@@ -141,7 +150,7 @@ fn call_part(body: &Body<'_>, raw: &RawValue, id: &str, function: &Members<'_>) 
             arguments: arguments.map(|raw| body.place(raw)),
             detached: false,
         }),
-        place: body.place(raw),
+        place,
     }
 }
 
@@ -166,11 +175,14 @@ fn read_output(
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            let parts: Vec<Members<'_>> = serde_json::from_str(list.get())
+            let parts = body
+                .objects(list)
                 .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
-            let places: Vec<&RawValue> = serde_json::from_str(list.get()).unwrap_or_default();
-            for (part, raw) in parts.iter().zip(places) {
-                let place = body.place(raw);
+            for Object {
+                members: part,
+                place,
+            } in parts
+            {
                 match part
                     .present("text")
                     .filter(|text| json::is_text(text.get()))
@@ -180,7 +192,7 @@ fn read_output(
                         let kind = part.text("type").unwrap_or_default();
                         output
                             .others
-                            .push((place.clone(), media::chat(body, &kind, part, &place)));
+                            .push((place.clone(), media::chat(body, &kind, &part, &place)));
                     }
                 }
             }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::item::{self, Kind};
 use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
 use crate::formats::body::{Body, Raw, without_position};
-use crate::formats::json::{self, Members, Place};
+use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
 
 /// Reads one item.
@@ -75,13 +75,14 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
         });
         return Ok(message);
     }
-    let parts: Vec<&RawValue> = serde_json::from_str(content.get())
-        .map_err(|_| "`content` is neither a text nor a list of parts".to_owned())?;
-    for part in parts {
-        let members: Members<'_> = serde_json::from_str(part.get())
-            .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+    if !json::is_list(content.get()) {
+        return Err("`content` is neither a text nor a list of parts".to_owned());
+    }
+    let parts = body
+        .objects(content)
+        .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+    for Object { members, place } in parts {
         let kind = members.text("type").unwrap_or_default();
-        let place = body.place(part);
         let content = match (&*kind, text_of(&members)) {
             // Annotations point into other items; such a text cannot change alone.
             ("input_text" | "output_text" | "text", Some(text)) if !is_annotated(&members) => {
@@ -124,15 +125,12 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
     for key in ["summary", "content"] {
         let list = members
             .present(key)
-            .and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok())
+            .and_then(|list| body.objects(list).ok())
             .unwrap_or_default();
-        for raw in list {
-            let text = serde_json::from_str::<Members<'_>>(raw.get())
-                .ok()
-                .and_then(|part| text_of(&part));
-            message.parts.extend(text.map(|text| Part {
+        for Object { members, place } in list {
+            message.parts.extend(text_of(&members).map(|text| Part {
                 content: Content::Thinking(body.place(text)),
-                place: body.place(raw),
+                place,
             }));
         }
     }
@@ -205,14 +203,19 @@ fn output(
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            let parts: Vec<&RawValue> = serde_json::from_str(list.get())
+            let parts = body
+                .objects(list)
                 .map_err(|error| format!("a part of `output`: {}", without_position(&error)))?;
-            for part in parts {
-                output_part(body, part, &mut output)?;
+            for Object { members, place } in parts {
+                output_part(body, &members, place, &mut output);
             }
         }
         // The screenshot of a computer.
-        Some(object) => output_part(body, object, &mut output)?,
+        Some(object) => {
+            let members = serde_json::from_str(object.get())
+                .map_err(|_| "`output` is neither a text, a list nor an object".to_owned())?;
+            output_part(body, &members, body.place(object), &mut output);
+        }
         None => {}
     }
     let is_marked = members.text("status").as_deref() == Some("failed");
@@ -233,11 +236,7 @@ fn output(
     Ok(message)
 }
 
-fn output_part(body: &Body<'_>, raw: &RawValue, output: &mut Output) -> Result<(), String> {
-    let place = body.place(raw);
-    let Ok(part) = serde_json::from_str::<Members<'_>>(raw.get()) else {
-        return Err("a part of `output` is no object".to_owned());
-    };
+fn output_part(body: &Body<'_>, part: &Members<'_>, place: Place, output: &mut Output) {
     let texts = ["text", "stdout", "stderr"];
     let mut found = texts
         .iter()
@@ -248,10 +247,9 @@ fn output_part(body: &Body<'_>, raw: &RawValue, output: &mut Output) -> Result<(
         output.texts.extend(found.map(|text| body.place(text)));
     } else {
         let kind = part.text("type").unwrap_or_default();
-        let media = media::responses(body, &kind, &part, &place);
+        let media = media::responses(body, &kind, part, &place);
         output.others.push((place, media));
     }
-    Ok(())
 }
 
 fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Message {

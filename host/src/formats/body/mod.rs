@@ -1,8 +1,10 @@
 //! The request body around the messages, and where each message lies in it.
 
+mod quick;
+
 use serde_json::value::RawValue;
 
-use super::json::{self, Members, Place};
+use super::json::{self, Members, Object, Place};
 use super::{Format, ReadError};
 
 /// A document taken apart as far as all formats have in common.
@@ -73,6 +75,18 @@ impl<'a> Body<'a> {
     /// member in which that format has them.
     pub(crate) fn parse(document: &'a str, format: Option<Format>) -> Result<Self, ReadError> {
         let trimmed = document.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+        match quick::read(document, trimmed, format) {
+            Some(body) => Ok(body),
+            None => Self::parse_by_steps(document, trimmed, format),
+        }
+    }
+
+    /// Takes a document apart level by level, and says at which one it is not what it should be.
+    fn parse_by_steps(
+        document: &'a str,
+        trimmed: &'a str,
+        format: Option<Format>,
+    ) -> Result<Self, ReadError> {
         match trimmed.chars().next() {
             None => Err(ReadError::Empty),
             Some('[') => {
@@ -184,6 +198,16 @@ impl<'a> Body<'a> {
             .as_ref()
             .and_then(|envelope| envelope.text(key))
             .unwrap_or_default()
+    }
+
+    /// The objects of a list, each with its place in the document.
+    pub(crate) fn objects(&self, list: &'a RawValue) -> Result<Vec<Object<'a>>, serde_json::Error> {
+        let start = self.place(list).start;
+        let mut all = json::objects(list.get())?;
+        for object in &mut all {
+            object.place = start + object.place.start..start + object.place.end;
+        }
+        Ok(all)
     }
 
     /// Where a value lies in the document.

@@ -1,0 +1,38 @@
+//! Builds the SDK's example as a component: a strategy whose `should-compact` looks at every unit.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use baler_guest_build::{Kind, components};
+
+#[expect(
+    clippy::print_stderr,
+    reason = "this is how a build script tells what is wrong"
+)]
+fn main() -> ExitCode {
+    println!("cargo::rerun-if-changed=build.rs");
+    for path in ["sdk", "Cargo.toml", "Cargo.lock", "../wit"] {
+        println!("cargo::rerun-if-changed=../guest-strategies/{path}");
+    }
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<(), String> {
+    let out_dir = std::env::var_os("OUT_DIR").ok_or("Cargo did not set `OUT_DIR`")?;
+    let sdk = Path::new("../guest-strategies/sdk")
+        .canonicalize()
+        .map_err(|error| format!("cannot find the SDK: {error}"))?;
+    components(
+        &sdk,
+        &PathBuf::from(out_dir),
+        Kind::Examples,
+        &["keep-last"],
+    )?;
+    Ok(())
+}
