@@ -13,7 +13,8 @@ use crate::state;
 /// Hex digits of a reference: 80 bits, short enough for a placeholder.
 const DIGITS: usize = 20;
 
-/// A folder of units, each under the digest of its messages, so that none is stored twice.
+/// A folder of units, each under the digest of its messages, so that none is stored twice. Beside
+/// them single messages, as they were before a repair.
 #[derive(Debug, Clone)]
 pub struct Archive {
     folder: PathBuf,
@@ -30,7 +31,7 @@ impl Archive {
         Ok(Self { folder })
     }
 
-    /// The messages of the unit with this reference, as a JSON list; none where there is none.
+    /// The messages that were stored under this reference, as a JSON list; none where there is none.
     ///
     /// # Errors
     /// The archive cannot be read.
@@ -58,8 +59,16 @@ impl Archive {
         conversation: &Conversation,
         unit: usize,
     ) -> Result<String, HostError> {
-        let messages = messages(conversation, unit);
-        let reference = reference_of(&messages);
+        self.put_list(&messages(conversation, unit))
+    }
+
+    /// Stores a message, and gives its reference.
+    pub(crate) fn put_message(&self, message: &str) -> Result<String, HostError> {
+        self.put_list(&format!("[{message}]"))
+    }
+
+    fn put_list(&self, messages: &str) -> Result<String, HostError> {
+        let reference = reference_of(messages);
         let path = self.path(&reference);
         match fs::read(&path) {
             Ok(stored) if stored == messages.as_bytes() => return Ok(reference),

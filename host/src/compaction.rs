@@ -10,8 +10,8 @@ use crate::fault::{Declared, Fault, HostError, Quantity};
 use crate::host::Host;
 use crate::plan::{Applied, Fate, Reason, apply, check};
 use crate::receipt::{
-    Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Outcome, ReasonCode, Receipt, Stages,
-    Tokens, Unchanged, Units, Usage, bounded,
+    Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Original, Outcome, ReasonCode, Receipt,
+    Stages, Tokens, Unchanged, Units, Usage, bounded,
 };
 use crate::report::{Answer, Introspection, Metric, Report, Value};
 use crate::sandbox::{self, CallFailure};
@@ -34,7 +34,7 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// The document: the new one, or the one that came in, byte for byte.
+    /// The document: the new one, or the one that was handed in, byte for byte.
     #[must_use]
     pub fn document(&self) -> &str {
         self.conversation.document()
@@ -64,7 +64,8 @@ impl Compaction {
         &self.insertions
     }
 
-    /// Whether the document is another one than came in.
+    /// Whether the document is smaller than the one that was handed in. One that was repaired
+    /// and not compacted is not.
     #[must_use]
     pub fn is_compacted(&self) -> bool {
         self.receipt.outcome == Outcome::Compacted
@@ -92,8 +93,12 @@ impl Host {
     /// good. `native:digest` and `native:truncate` always end the chain.
     ///
     /// Whatever strategies do, the document that comes back obeys the rules of its format,
-    /// holds what must stay, and is smaller; or it is the one that came in. Dropping the future
-    /// stops the work and changes nothing.
+    /// holds what must stay, and is smaller; or it is the one that was handed in. Dropping the
+    /// future stops the work and changes nothing.
+    ///
+    /// Of a conversation that was repaired ([`Conversation::repaired`]), what the repair changed
+    /// or left out is archived as well; the receipt tells of it once, and the conversation that
+    /// comes back knows no more of it.
     ///
     /// # Errors
     /// What leaves could not be archived; then nothing has left.
@@ -110,6 +115,7 @@ impl Host {
             wanted: chain.first().map(Strategy::name),
             situation: &situation,
             attempts: Vec::new(),
+            originals: self.archive_originals(conversation)?,
             failures_in_a_row: request.failures_in_a_row,
         };
         if let Some(why) = nothing_to_do(&situation) {
@@ -240,6 +246,24 @@ impl Host {
                 }
             }
         }
+    }
+
+    /// Stores what repairs changed or left out.
+    fn archive_originals(&self, conversation: &Conversation) -> Result<Vec<Original>, HostError> {
+        let store = |json: &str| {
+            self.archive
+                .as_ref()
+                .map(|archive| archive.put_message(json))
+        };
+        let replaced = conversation.replaced().iter();
+        replaced
+            .map(|message| {
+                Ok(Original {
+                    message: message.number,
+                    reference: store(&message.json).transpose()?,
+                })
+            })
+            .collect()
     }
 
     /// Stores all that leaves or changes, before the result is handed over.
@@ -376,6 +400,7 @@ struct Record<'a> {
     wanted: Option<&'a str>,
     situation: &'a Situation,
     attempts: Vec<Attempt>,
+    originals: Vec<Original>,
     failures_in_a_row: u32,
 }
 
@@ -383,11 +408,16 @@ impl Record<'_> {
     fn unchanged(self, why: Unchanged) -> Compaction {
         let conversation = self.situation.conversation.clone();
         let units = conversation.units().len();
+        let outcome = if conversation.repairs().is_empty() {
+            Outcome::Unchanged(why)
+        } else {
+            Outcome::Repaired(why)
+        };
         Compaction {
             fates: vec![Fate::Kept; units],
             insertions: Vec::new(),
-            receipt: self.receipt(Outcome::Unchanged(why), &conversation),
-            conversation,
+            receipt: self.receipt(outcome, &conversation),
+            conversation: conversation.without_repairs(),
         }
     }
 
@@ -489,6 +519,8 @@ impl Record<'_> {
             reasons: Vec::new(),
             archive: None,
             failures_in_a_row: self.failures_in_a_row,
+            repairs: before.repairs().to_vec(),
+            originals: self.originals,
             violations: before.violations().to_vec(),
             time_us: micros(self.start),
             stages: Stages::default(),

@@ -40,6 +40,7 @@ mod tokens;
 mod situation;
 mod trigger;
 mod plan;
+mod repair;
 mod report;
 mod fault;
 mod limits;
@@ -70,9 +71,10 @@ pub use marks::SecretKey;
 pub use plan::Fate;
 pub use reading::ReadOptions;
 pub use receipt::{
-    Archived, Attempt, AttemptResult, BeforeAfter, CacheEffect, ComponentInfo, LogLine, Outcome,
-    ReasonCode, Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
+    Archived, Attempt, AttemptResult, BeforeAfter, CacheEffect, ComponentInfo, LogLine, Original,
+    Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
 };
+pub use repair::Repair;
 pub use report::{Decision, Introspection, Metric, Value};
 pub use sandbox::{Compiler, LoadError, LogLevel, Permission, serve_as_compiler};
 pub use situation::{Budget, Pins, Policy, Request, SummaryRole, ThinkingPolicy, Trigger};

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::fault::{Declared, Fault};
 use crate::formats::{Format, Violation};
+use crate::repair::Repair;
 use crate::report::Metric;
 use crate::sandbox::{LogLevel, Permission};
 
@@ -15,10 +16,10 @@ use crate::sandbox::{LogLevel, Permission};
 pub struct Receipt {
     /// Version of this form: `1`.
     pub receipt: u32,
-    /// What came of it: `outcome`, and where the conversation is unchanged, `why`.
+    /// What came of it: `outcome`, and where nothing was compacted, `why`.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The strategy whose result it is; none where the conversation is unchanged.
+    /// The strategy whose result it is; none where nothing was compacted.
     pub strategy: Option<String>,
     /// Whether that is another one than the first of the chain.
     pub fell_back: bool,
@@ -48,7 +49,12 @@ pub struct Receipt {
     pub archive: Option<Vec<Archived>>,
     /// Failures that strategies declared in a row, this call included.
     pub failures_in_a_row: u32,
-    /// Rules that the conversation broke when it came in.
+    /// What was mended before all else, because it broke a rule. All sizes and units before
+    /// are those of the repaired conversation.
+    pub repairs: Vec<Repair>,
+    /// The messages that these repairs changed or left out.
+    pub originals: Vec<Original>,
+    /// Rules that the conversation broke when it came in, or after these repairs.
     pub violations: Vec<Violation>,
     /// Time on the clock, in microseconds.
     pub time_us: u64,
@@ -79,11 +85,13 @@ pub struct Stages {
 pub enum Outcome {
     /// The conversation is smaller now.
     Compacted,
+    /// It was repaired, and beyond that is as it came in.
+    Repaired(Unchanged),
     /// It is as it came in.
     Unchanged(Unchanged),
 }
 
-/// Why a conversation is as it came in.
+/// Why a conversation was not compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -317,6 +325,16 @@ pub struct Archived {
     pub unit: usize,
     /// Its reference.
     pub reference: String,
+}
+
+/// A message that a repair changed or left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Original {
+    /// The message's number, from 1, in the conversation that came in.
+    pub message: usize,
+    /// The reference under which it is stored as it came in; none without an archive.
+    pub reference: Option<String>,
 }
 
 impl Receipt {

@@ -18,6 +18,8 @@ mod generated;
 mod hostile;
 /// I1 to I9 of ARCHITECTURE.md, one by one.
 mod invariants;
+/// Conversations that came in invalid and were repaired.
+mod repairs;
 /// What the sandbox promises beside faults: limits, cache, cancelling, quarantine.
 mod sandbox;
 /// The strategies that ship with baler, as guests.

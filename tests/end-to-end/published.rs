@@ -3,7 +3,7 @@ use std::process::Command;
 
 use baler_host::Receipt;
 
-use crate::support::{chat, half, host, read};
+use crate::support::{broken_chat, chat, half, host};
 
 const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/receipt.schema.json");
 
@@ -21,22 +21,24 @@ fn the_published_schema_of_receipts_is_that_of_the_code() {
 #[tokio::test]
 async fn receipts_obey_their_published_schema() {
     let host = host();
-    let conversation = read(host, &chat());
     let guest = host
         .load("panic", baler_hostile_guests::PANIC_IN_START.wasm)
         .await
         .expect("loads");
-    let compaction = host
-        .compact(&conversation, &[guest], &half())
-        .await
-        .expect("no archive that could fail");
-    let receipt = serde_json::to_value(compaction.receipt()).expect("JSON");
     let validator = jsonschema::validator_for(&Receipt::schema()).expect("a schema");
-    let problems: Vec<String> = validator
-        .iter_errors(&receipt)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert_eq!(problems, Vec::<String>::new());
+    for document in [chat(), broken_chat().0] {
+        let conversation = host.read(document).expect("reads").repaired();
+        let compaction = host
+            .compact(&conversation, std::slice::from_ref(&guest), &half())
+            .await
+            .expect("no archive that could fail");
+        let receipt = serde_json::to_value(compaction.receipt()).expect("JSON");
+        let problems: Vec<String> = validator
+            .iter_errors(&receipt)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert_eq!(problems, Vec::<String>::new());
+    }
 }
 
 /// The guests are a workspace of their own, so that a plain `cargo test` would pass them by.

@@ -106,6 +106,20 @@ pub(crate) fn chat() -> String {
     body.to_string()
 }
 
+/// The same with a tool output that answers nothing and an id that is used twice, and the rules
+/// and messages that a repair of it names.
+pub(crate) fn broken_chat() -> (String, [(&'static str, usize); 3]) {
+    let mut body: Value = serde_json::from_str(&chat()).expect("JSON");
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages[10]["tool_calls"][0]["id"] = json!("c1");
+    messages[11]["tool_call_id"] = json!("c1");
+    messages.insert(6, output("c9", &listing("stray", 100)));
+    (
+        body.to_string(),
+        [("CHAT-1", 7), ("ALL-4", 12), ("ALL-4", 13)],
+    )
+}
+
 /// An Anthropic request: signed thinking, parallel calls with a failure, a picture in an
 /// output, text behind outputs.
 pub(crate) fn anthropic() -> String {

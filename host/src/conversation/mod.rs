@@ -20,6 +20,7 @@ pub use unit::{Traits, Unit, UnitKind};
 use crate::formats::{Envelope, Format, Frame, ToolDefinition, View, Violation, violations};
 use crate::logs::{LogFacts, LogKind};
 use crate::marks::{self, Opened, Purpose, SecretKey};
+use crate::repair::Mended;
 use crate::tokens::{Counts, PER_MESSAGE, Tokenizer};
 use message::{Content, Message, Part, text_at};
 
@@ -49,6 +50,8 @@ struct Inner {
     log: Option<(LogKind, LogFacts)>,
     /// Leading messages that the provider has seen as they are, if that is known.
     sent: Option<usize>,
+    /// The repairs that made it, if there were any.
+    mended: Option<Arc<Mended>>,
     /// The whole document, once somebody asked for it after messages were appended.
     written: OnceLock<Arc<str>>,
     violations: OnceLock<Vec<Violation>>,
@@ -144,6 +147,18 @@ impl Conversation {
 
     pub(crate) fn of_log(mut self, kind: LogKind, facts: LogFacts) -> Self {
         Arc::make_mut(&mut self.inner).log = Some((kind, facts));
+        self
+    }
+
+    pub(crate) fn mended(&self) -> Option<&Mended> {
+        self.inner.mended.as_deref()
+    }
+
+    /// The same, once its repairs were told.
+    pub(crate) fn without_repairs(mut self) -> Self {
+        if self.inner.mended.is_some() {
+            Arc::make_mut(&mut self.inner).mended = None;
+        }
         self
     }
 

@@ -6,6 +6,7 @@ use super::unit::Divider;
 use super::{Conversation, Document, Inner, Reported, Totals, UnitKind};
 use crate::formats::{Body, Format, Frame, ReadError};
 use crate::marks::SecretKey;
+use crate::repair::Mended;
 use crate::tokens::{Counts, Tokenizer};
 
 /// Told how much was done of how much, in bytes of messages.
@@ -50,6 +51,7 @@ impl Reader<'_> {
             },
             log: None,
             sent: None,
+            mended: None,
             written: OnceLock::new(),
             violations: OnceLock::new(),
             marks: OnceLock::new(),
@@ -79,6 +81,24 @@ impl Conversation {
         .read(document.into())?;
         if let Some(inner) = Arc::get_mut(&mut read.inner) {
             inner.totals.fixed = self.inner.totals.fixed;
+        }
+        Ok(read)
+    }
+
+    /// The same for a result in which messages were mended. Where it came from stays known, and
+    /// so does what the provider has seen, up to the first message that changed.
+    pub(crate) fn read_repaired(
+        &self,
+        document: String,
+        mended: Mended,
+    ) -> Result<Self, ReadError> {
+        let mut read = self.read_alike(document)?;
+        let sent = self.inner.sent;
+        let unchanged = sent.map(|sent| sent.min(read.messages_unchanged_since(self)));
+        if let Some(inner) = Arc::get_mut(&mut read.inner) {
+            inner.log = self.inner.log;
+            inner.sent = unchanged;
+            inner.mended = Some(Arc::new(mended));
         }
         Ok(read)
     }

@@ -14,7 +14,7 @@ mod limits;
 mod media;
 mod openai_chat;
 mod openai_responses;
-mod rules;
+pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +31,7 @@ pub(crate) use rules::{View, violations};
 
 use crate::conversation::Unit;
 use crate::conversation::message::{Content, Message, Role};
+use crate::repair::Mend;
 use body::{List, Raw};
 use json::Place;
 use rules::Check;
@@ -113,6 +114,9 @@ pub(crate) trait WireFormat: Sync {
 
     /// The rules of the format.
     fn checks(&self) -> &'static [Check];
+
+    /// What can be mended where a rule is broken, in the order in which it is.
+    fn mends(&self) -> &'static [Mend];
 
     /// What the provider takes in one request.
     fn limits(&self) -> ProviderLimits;

@@ -4,6 +4,7 @@
 
 mod binding;
 mod read;
+mod repair;
 mod rules;
 
 use super::body::{Body, Raw};
@@ -12,6 +13,7 @@ use super::rules::Check;
 use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::message::{Message, Role};
 use crate::conversation::{Unit, UnitKind};
+use crate::repair::Mend;
 
 pub(super) struct Anthropic;
 
@@ -119,6 +121,10 @@ impl WireFormat for Anthropic {
 
     fn checks(&self) -> &'static [Check] {
         rules::CHECKS
+    }
+
+    fn mends(&self) -> &'static [Mend] {
+        repair::MENDS
     }
 
     fn limits(&self) -> ProviderLimits {

@@ -8,7 +8,7 @@ use crate::conversation::message::{Content, Link, Message, Role};
 use crate::formats::rules::{Check, Findings, View, checks, common};
 
 /// Marks for the cache that a request may have.
-const CACHE_MARKS: u32 = 4;
+pub(super) const CACHE_MARKS: u32 = 4;
 
 pub(super) const CHECKS: &[Check] = checks![
     All1 => common::somebody_speaks,
@@ -53,8 +53,7 @@ fn is_in_place(messages: &[Message], index: usize) -> bool {
 }
 
 /// Turns, each with the index of its first message.
-fn turns<'a>(view: &View<'a>) -> impl Iterator<Item = (usize, &'a [Message])> {
-    let messages = view.messages;
+pub(super) fn turns(messages: &[Message]) -> impl Iterator<Item = (usize, &[Message])> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = messages.get(at..).filter(|rest| !rest.is_empty())?;
@@ -66,7 +65,7 @@ fn turns<'a>(view: &View<'a>) -> impl Iterator<Item = (usize, &'a [Message])> {
 
 fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
     let mut called: HashSet<&str> = HashSet::new();
-    for (at, turn) in turns(view) {
+    for (at, turn) in turns(view.messages) {
         for (index, message) in turn.iter().enumerate() {
             for output in message.outputs() {
                 if message.role != Role::User {
@@ -86,7 +85,7 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
 }
 
 fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
-    for (at, turn) in turns(view) {
+    for (at, turn) in turns(view.messages) {
         let mut other = false;
         for (index, message) in turn.iter().enumerate() {
             for part in &message.parts {
@@ -123,7 +122,7 @@ fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     if !view.envelope.thinks {
         return;
     }
-    let turns: Vec<(usize, &[Message])> = turns(view).collect();
+    let turns: Vec<(usize, &[Message])> = turns(view.messages).collect();
     let (at, turn) = match turns.as_slice() {
         // What follows the response answers its calls: the loop is open.
         [.., step, (_, answers)] if answers.iter().any(|own| own.outputs().next().is_some()) => {
@@ -161,7 +160,7 @@ fn texts_are_not_empty(view: &View<'_>, found: &mut Findings) {
 
 fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
     let mut open: Vec<(usize, &str)> = Vec::new();
-    for (at, turn) in turns(view) {
+    for (at, turn) in turns(view.messages) {
         // A response that the provider paused goes on in the next request.
         for (index, _) in open.drain(..) {
             found.add(index, "a server tool's use has no result in its turn");

@@ -4,6 +4,7 @@
 //! Names may be in camel case or in snake case; the API takes both.
 
 mod read;
+mod repair;
 mod rules;
 
 use serde_json::value::RawValue;
@@ -14,6 +15,7 @@ use super::rules::Check;
 use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
+use crate::repair::Mend;
 
 pub(super) struct Gemini;
 
@@ -60,6 +62,10 @@ impl WireFormat for Gemini {
 
     fn checks(&self) -> &'static [Check] {
         rules::CHECKS
+    }
+
+    fn mends(&self) -> &'static [Mend] {
+        repair::MENDS
     }
 
     fn limits(&self) -> ProviderLimits {

@@ -53,7 +53,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
 }
 
 /// A member in either spelling.
-fn either<'a>(part: &Members<'a>, camel: &str, snake: &str) -> Option<&'a RawValue> {
+pub(super) fn either<'a>(part: &Members<'a>, camel: &str, snake: &str) -> Option<&'a RawValue> {
     part.present(camel).or_else(|| part.present(snake))
 }
 

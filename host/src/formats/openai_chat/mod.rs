@@ -3,6 +3,7 @@
 //! Data model and rules: docs/wire-formats.md, section "OpenAI Chat Completions".
 
 mod read;
+mod repair;
 mod rules;
 
 use serde_json::value::RawValue;
@@ -13,6 +14,7 @@ use super::rules::Check;
 use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
+use crate::repair::Mend;
 
 pub(super) struct OpenAiChat;
 
@@ -66,6 +68,10 @@ impl WireFormat for OpenAiChat {
 
     fn checks(&self) -> &'static [Check] {
         rules::CHECKS
+    }
+
+    fn mends(&self) -> &'static [Mend] {
+        repair::MENDS
     }
 
     fn limits(&self) -> ProviderLimits {

@@ -5,6 +5,7 @@
 
 mod item;
 mod read;
+mod repair;
 mod rules;
 mod units;
 
@@ -15,6 +16,7 @@ use super::rules::Check;
 use super::{Envelope, ProviderLimits, WireFormat};
 use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
+use crate::repair::Mend;
 
 pub(super) struct OpenAiResponses;
 
@@ -73,6 +75,10 @@ impl WireFormat for OpenAiResponses {
 
     fn checks(&self) -> &'static [Check] {
         rules::CHECKS
+    }
+
+    fn mends(&self) -> &'static [Mend] {
+        repair::MENDS
     }
 
     fn limits(&self) -> ProviderLimits {

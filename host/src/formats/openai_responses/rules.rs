@@ -19,18 +19,16 @@ pub(super) const CHECKS: &[Check] = checks![
     Resp8 => item_ids_are_used_once,
 ];
 
-/// Whether items may stand for others that the document does not show.
-fn hides_items(view: &View<'_>) -> bool {
-    view.envelope.continues
-        || view
-            .messages
-            .iter()
-            .flat_map(Message::opaques)
-            .any(|opaque| opaque.kind == "item_reference")
+/// Whether items stand for others that the document does not show.
+pub(super) fn has_references(messages: &[Message]) -> bool {
+    messages
+        .iter()
+        .flat_map(Message::opaques)
+        .any(|opaque| opaque.kind == "item_reference")
 }
 
 fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
-    if hides_items(view) {
+    if view.envelope.continues || has_references(view.messages) {
         return;
     }
     let mut asked: HashSet<&str> = HashSet::new();

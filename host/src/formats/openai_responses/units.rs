@@ -143,7 +143,7 @@ fn is_reasoning(opaque: &Opaque) -> bool {
 }
 
 /// The ids under which something can answer this item.
-fn asks(message: &Message) -> impl Iterator<Item = &str> {
+pub(super) fn asks(message: &Message) -> impl Iterator<Item = &str> {
     message.parts.iter().filter_map(|part| match &part.content {
         Content::Call(call) => Some(call.id.as_str()),
         Content::Opaque(Opaque {

@@ -7,7 +7,7 @@ pub(super) mod common;
 mod findings;
 mod rule;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use super::Envelope;
 use super::limits::ProviderLimits;

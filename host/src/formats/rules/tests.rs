@@ -8,7 +8,7 @@ use crate::formats::Format::{self, Anthropic, Gemini, OpenAiChat, OpenAiResponse
 
 /// A format, the id of a rule, messages that break it with the numbers of those that do, and
 /// messages that do not.
-type Case = (Format, &'static str, Value, Vec<usize>, Value);
+pub(crate) type Case = (Format, &'static str, Value, Vec<usize>, Value);
 
 /// Ids of broken rules with the messages' numbers.
 fn broken(format: Format, document: &Value) -> Vec<(&'static str, usize)> {
@@ -566,7 +566,7 @@ fn gemini() -> Vec<Case> {
     ]
 }
 
-fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<Case> {
     [chat(), responses(), anthropic(), gemini()].concat()
 }
 

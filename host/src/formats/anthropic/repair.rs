@@ -1,0 +1,182 @@
+//! How conversations of Anthropic Messages are mended. Neighbours of one role count as one
+//! message, as the API takes them (ANTH-2).
+
+use std::collections::HashSet;
+
+use super::rules::{CACHE_MARKS, turns};
+use super::run;
+use crate::conversation::message::{Content, Message, Part, Role, text_at};
+use crate::formats::Replacement;
+use crate::formats::json;
+use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
+use crate::repair::moves::{Stray, settle};
+use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
+
+mod order;
+mod servers;
+mod space;
+
+pub(super) const MENDS: &[Mend] = mends![
+    Anth6 => leave_out_empty_texts,
+    Anth6 => trim_the_end,
+    All4 => make_ids_unique,
+    Anth7 => servers::leave_out_halves,
+    Anth4 => settle_results,
+    Anth3 => answer_calls,
+    Anth3 => order::put_results_first,
+    Anth9 => remove_old_cache_marks,
+    Anth1 => begin_with_the_user,
+];
+
+/// A message of the user's with these blocks.
+fn message_of(blocks: &str) -> String {
+    format!(r#"{{"role":"user","content":[{blocks}]}}"#)
+}
+
+/// Texts longer than this, as raw JSON, are not looked at for being blank.
+const BLANK: usize = 256;
+
+fn leave_out_empty_texts(reading: &Reading, draft: &mut Draft<'_>) {
+    texts::leave_out(reading, draft, |part| match &part.content {
+        Content::Text(place) => {
+            place.len() < BLANK && text_at(&reading.document, place).trim().is_empty()
+        }
+        _ => false,
+    });
+}
+
+fn trim_the_end(reading: &Reading, draft: &mut Draft<'_>) {
+    let Some((index, last)) = reading.messages.iter().enumerate().next_back() else {
+        return;
+    };
+    if last.role != Role::Assistant || last.opaque {
+        return;
+    }
+    if let Some(Content::Text(place)) = last.parts.last().map(|part| &part.content)
+        && let Some(place) = space::at_the_end(reading.raw(place), place.start)
+    {
+        let with = String::new();
+        draft.edit(index, Replacement { place, with });
+        draft.did(index, "white space at the end was removed");
+    }
+}
+
+fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
+    ids::make_unique(reading, draft, |reading, part| {
+        let key = match &part.content {
+            Content::Call(_) => "id",
+            _ => "tool_use_id",
+        };
+        reading.member(&part.place, &[key])
+    });
+}
+
+/// The calls of a turn that the next one, which begins at `end`, does not answer.
+fn unanswered<'a>(
+    reading: &'a Reading,
+    turn: &'a [Message],
+    end: usize,
+) -> impl Iterator<Item = (usize, &'a str)> {
+    let after = reading.messages.get(end..).unwrap_or_default();
+    let answers = if after.is_empty() { 0 } else { run(after) };
+    let answered: HashSet<&str> = after[..answers]
+        .iter()
+        .filter(|message| message.role == Role::User)
+        .flat_map(Message::outputs)
+        .map(|output| output.call_id.as_str())
+        .collect();
+    turn.iter()
+        .enumerate()
+        .filter(|(_, message)| message.role == Role::Assistant)
+        .flat_map(|(index, message)| message.calls().map(move |call| (index, call.id.as_str())))
+        .filter(move |(_, id)| !answered.contains(id))
+}
+
+fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
+    let mut waiting = Waiting::default();
+    for (at, turn) in turns(&reading.messages) {
+        let end = at + turn.len();
+        let mut noted = HashSet::new();
+        for (_, id) in unanswered(reading, turn, end).filter(|(_, id)| noted.insert(*id)) {
+            waiting.add(id, end);
+        }
+    }
+    let mut strays = Vec::new();
+    let mut called: HashSet<&str> = HashSet::new();
+    for (at, turn) in turns(&reading.messages) {
+        for (index, message) in turn.iter().enumerate() {
+            for (part, own) in message.parts.iter().enumerate() {
+                if let Content::Output(output) = &own.content
+                    && (message.role != Role::User || !called.contains(output.call_id.as_str()))
+                {
+                    strays.push(Stray {
+                        message: at + index,
+                        part,
+                        to: waiting.take(&output.call_id, at + index),
+                    });
+                }
+            }
+        }
+        called = turn
+            .iter()
+            .flat_map(Message::calls)
+            .map(|call| call.id.as_str())
+            .collect();
+    }
+    settle(reading, draft, &strays, |_| None, message_of);
+}
+
+fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
+    let text = json::encode(&reading.note(NONE_RECORDED));
+    for (at, turn) in turns(&reading.messages) {
+        let end = at + turn.len();
+        if end == reading.messages.len() {
+            continue;
+        }
+        let mut results = Vec::new();
+        for (index, id) in unanswered(reading, turn, end) {
+            let id = json::encode(id);
+            results.push(format!(
+                r#"{{"type":"tool_result","tool_use_id":{id},"content":{text},"is_error":true}}"#
+            ));
+            draft.did(at + index, ANSWERED);
+        }
+        if !results.is_empty() {
+            draft.add(end, 0, message_of(&results.join(",")));
+        }
+    }
+}
+
+fn remove_old_cache_marks(reading: &Reading, draft: &mut Draft<'_>) {
+    let own: u32 = reading.messages.iter().map(|own| own.cache_marks).sum();
+    let marks = reading.envelope.cache_marks + own;
+    let mut left = marks.saturating_sub(CACHE_MARKS);
+    let is_marked = |part: &Part| {
+        let mark = reading.member(&part.place, &["cache_control"]);
+        mark.is_some_and(|place| reading.raw(&place) != "null")
+    };
+    for (index, message) in reading.messages.iter().enumerate() {
+        if message.opaque || message.cache_marks == 0 {
+            continue;
+        }
+        for (_, part) in reading.elements(message) {
+            if left == 0 {
+                return;
+            }
+            if is_marked(part)
+                && let Some(edit) = reading.without_member(&part.place, "cache_control")
+            {
+                left -= 1;
+                draft.edit(index, edit);
+                draft.did(index, "a `cache_control` mark was removed");
+            }
+        }
+    }
+}
+
+fn begin_with_the_user(reading: &Reading, draft: &mut Draft<'_>) {
+    let first = reading.messages.first();
+    if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
+        draft.put_note_before(0);
+    }
+}

@@ -1,0 +1,216 @@
+//! How conversations of OpenAI Chat Completions are mended.
+
+use std::collections::HashSet;
+
+use crate::conversation::message::{Call, Content, Message, Part, Role};
+use crate::formats::Replacement;
+use crate::formats::json::{self, Place};
+use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
+use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
+
+pub(super) const MENDS: &[Mend] = mends![
+    Chat3 => give_content,
+    Chat4 => make_arguments_texts,
+    All6 => leave_out_empty_texts,
+    All4 => make_ids_unique,
+    Chat1 => settle_outputs,
+    Chat5 => settle_old_outputs,
+    Chat2 => answer_calls,
+    Chat5 => answer_old_calls,
+];
+
+fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
+    for (index, message) in reading.messages.iter().enumerate() {
+        if message.opaque || message.role == Role::Tool {
+            continue;
+        }
+        if message.has_empty_calls
+            && let Some(edit) = reading.without_member(&message.place, "tool_calls")
+        {
+            draft.edit(index, edit);
+            draft.did(index, "an empty `tool_calls` was removed");
+        }
+        let needs_content = message.role != Role::Assistant || message.parts.is_empty();
+        if message.content.is_some() || !needs_content || message.has_empty_calls {
+            continue;
+        }
+        let empty = "\"\"";
+        let edit = match reading.member(&message.place, &["content"]) {
+            Some(place) => Some(Replacement {
+                place,
+                with: empty.to_owned(),
+            }),
+            None => reading.with_member(&message.place, "content", empty),
+        };
+        if let Some(edit) = edit {
+            draft.edit(index, edit);
+            draft.did(index, "a message without content got an empty text");
+        }
+    }
+}
+
+fn make_arguments_texts(reading: &Reading, draft: &mut Draft<'_>) {
+    for (index, message) in reading.messages.iter().enumerate() {
+        if message.opaque {
+            continue;
+        }
+        for place in message.calls().filter_map(|call| call.arguments.clone()) {
+            let with = match reading.raw(&place) {
+                raw if json::is_text(raw) => continue,
+                "null" => json::encode("{}"),
+                raw => json::encode(raw),
+            };
+            draft.edit(index, Replacement { place, with });
+            draft.did(index, "the arguments of a call became a JSON text");
+        }
+    }
+}
+
+fn leave_out_empty_texts(reading: &Reading, draft: &mut Draft<'_>) {
+    texts::leave_out_of_lists(reading, draft, |_| false);
+}
+
+fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
+    ids::make_unique(reading, draft, |reading, part| {
+        let key = match &part.content {
+            Content::Call(_) => "id",
+            _ => "tool_call_id",
+        };
+        reading.member(&part.place, &[key])
+    });
+}
+
+/// Units with calls of the model's: where each begins and ends, its calls and its outputs.
+fn steps(reading: &Reading) -> impl Iterator<Item = (usize, usize, &Message, &[Message])> {
+    reading.units().filter_map(|(start, unit)| {
+        let (first, outputs) = unit.split_first()?;
+        let has_calls = first.role == Role::Assistant && first.calls().next().is_some();
+        has_calls.then_some((start, start + unit.len(), first, outputs))
+    })
+}
+
+/// The calls that none of `outputs` answers, by id.
+fn unanswered<'a>(calling: &'a Message, outputs: &'a [Message]) -> impl Iterator<Item = &'a Call> {
+    let answered: HashSet<&str> = outputs
+        .iter()
+        .flat_map(Message::outputs)
+        .map(|output| output.call_id.as_str())
+        .collect();
+    calling
+        .calls()
+        .filter(move |call| !call.id.is_empty() && !answered.contains(call.id.as_str()))
+}
+
+fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
+    let mut waiting = Waiting::default();
+    for (_, end, first, outputs) in steps(reading) {
+        for call in unanswered(first, outputs) {
+            waiting.add(&call.id, end);
+        }
+    }
+    for (start, unit) in reading.units() {
+        let Some(first) = unit.first() else { continue };
+        if first.role != Role::Assistant && first.calls().next().is_some() {
+            continue;
+        }
+        let called: HashSet<&str> = first.calls().map(|call| call.id.as_str()).collect();
+        for (at, message) in unit.iter().enumerate() {
+            let strays = message
+                .outputs()
+                .any(|output| output.call_id.is_empty() || !called.contains(&*output.call_id));
+            if strays && !is_old(message) {
+                let id = message.outputs().next().map(|output| &*output.call_id);
+                settle(draft, &mut waiting, id.unwrap_or_default(), start + at);
+            }
+        }
+    }
+}
+
+fn settle(draft: &mut Draft<'_>, waiting: &mut Waiting<'_>, key: &str, message: usize) {
+    match waiting.take(key, message) {
+        Some(to) => {
+            draft.move_to(message, to);
+            draft.did(message, MOVED);
+        }
+        None => {
+            draft.leave_out(message);
+            draft.did(message, LEFT_OUT);
+        }
+    }
+}
+
+fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
+    for (start, end, first, outputs) in steps(reading) {
+        if end == reading.messages.len() {
+            continue;
+        }
+        for call in unanswered(first, outputs) {
+            let id = json::encode(&call.id);
+            let text = json::encode(&reading.note(NONE_RECORDED));
+            let output = format!(r#"{{"role":"tool","tool_call_id":{id},"content":{text}}}"#);
+            draft.add(end, 0, output);
+            draft.did(start, ANSWERED);
+        }
+    }
+}
+
+/// A message of the older `function` role.
+fn is_old(message: &Message) -> bool {
+    message
+        .outputs()
+        .any(|output| output.call_id.is_empty() && !output.name.is_empty())
+}
+
+/// The older call of a message, which has no id.
+fn old_call<'a>(reading: &Reading, message: &'a Message) -> Option<&'a Call> {
+    let has_id = |place: &Place| reading.member(place, &["id"]).is_some();
+    message
+        .parts
+        .iter()
+        .find_map(|part: &Part| match &part.content {
+            Content::Call(call) if !call.name.is_empty() && !has_id(&part.place) => Some(call),
+            _ => None,
+        })
+}
+
+fn settle_old_outputs(reading: &Reading, draft: &mut Draft<'_>) {
+    let mut waiting = Waiting::default();
+    for (_, end, first, outputs) in steps(reading) {
+        if let Some(call) = old_call(reading, first)
+            && !outputs.iter().any(|output| answers(output, call))
+        {
+            waiting.add(&call.name, end);
+        }
+    }
+    for (start, unit) in reading.units() {
+        let call = unit.first().and_then(|first| old_call(reading, first));
+        let mut is_answered = false;
+        for (at, message) in unit.iter().enumerate().filter(|(_, own)| is_old(own)) {
+            let is_its_own = call.is_some_and(|call| answers(message, call));
+            if is_its_own && !std::mem::replace(&mut is_answered, true) {
+                continue;
+            }
+            let name = message.outputs().next().map(|output| output.name.as_str());
+            settle(draft, &mut waiting, name.unwrap_or_default(), start + at);
+        }
+    }
+}
+
+fn answers(message: &Message, call: &Call) -> bool {
+    is_old(message) && message.outputs().any(|output| output.name == call.name)
+}
+
+fn answer_old_calls(reading: &Reading, draft: &mut Draft<'_>) {
+    for (start, end, first, outputs) in steps(reading) {
+        if let Some(call) = old_call(reading, first)
+            && end < reading.messages.len()
+            && !outputs.iter().any(is_old)
+        {
+            let name = json::encode(&call.name);
+            let text = json::encode(&reading.note(NONE_RECORDED));
+            let output = format!(r#"{{"role":"function","name":{name},"content":{text}}}"#);
+            draft.add(start + 1, 0, output);
+            draft.did(start, ANSWERED);
+        }
+    }
+}

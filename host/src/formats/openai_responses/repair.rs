@@ -1,0 +1,223 @@
+//! How conversations of OpenAI Responses are mended.
+
+use std::collections::{HashMap, HashSet};
+
+use super::item::{self, Kind};
+use super::rules::has_references;
+use super::units::{answered, asks, is_reasoning_item};
+use crate::conversation::message::{Call, Message, Pairing, Role};
+use crate::formats::Replacement;
+use crate::formats::json;
+use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
+use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
+
+pub(super) const MENDS: &[Mend] = mends![
+    Resp8 => use_item_ids_once,
+    Resp5 => give_a_summary,
+    All6 => leave_out_empty_texts,
+    All4 => make_ids_unique,
+    Resp1 => settle_outputs,
+    Resp2 => answer_calls,
+    Resp3 => leave_out_reasoning,
+];
+
+/// The type of an item, as the format names it; empty for a message that names none.
+fn type_of(reading: &Reading, message: &Message) -> String {
+    reading
+        .member(&message.place, &["type"])
+        .map(|place| json::decode(reading.raw(&place)).into_owned())
+        .unwrap_or_default()
+}
+
+fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
+    let mut seen: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for (index, message) in reading.messages.iter().enumerate() {
+        let Some(id) = message.id.as_deref() else {
+            continue;
+        };
+        let first = !seen.contains_key(id);
+        let is_new = seen.entry(id).or_default().insert(reading.message(index));
+        if first {
+            continue;
+        }
+        if !is_new {
+            draft.leave_out(index);
+            draft.did(index, "left out: an item that was there before");
+        } else if may_lose_id(reading, message)
+            && let Some(edit) = reading.without_member(&message.place, "id")
+        {
+            draft.edit(index, edit);
+            draft.did(index, "an item lost the `id` of another one");
+        }
+    }
+}
+
+/// Whether an item is the same without its `id`: nothing in it is sealed, and nothing refers
+/// to it by that.
+fn may_lose_id(reading: &Reading, message: &Message) -> bool {
+    let has_call_id = reading.member(&message.place, &["call_id"]).is_some();
+    match item::of(&type_of(reading, message), has_call_id) {
+        Kind::Call | Kind::Output => has_call_id,
+        Kind::Message => true,
+        _ => message.content.is_some(),
+    }
+}
+
+/// Adds a member to an item that is sealed otherwise: what is sealed stays as it is.
+fn give_a_summary(reading: &Reading, draft: &mut Draft<'_>) {
+    let reasoning = |(_, message): &(usize, &Message)| is_reasoning_item(message);
+    for (index, message) in reading.messages.iter().enumerate().filter(reasoning) {
+        let edit = match reading.member(&message.place, &["summary"]) {
+            Some(place) if reading.raw(&place) == "null" => Some(Replacement {
+                place,
+                with: "[]".to_owned(),
+            }),
+            Some(_) => None,
+            None => reading.with_member(&message.place, "summary", "[]"),
+        };
+        if let Some(edit) = edit {
+            draft.edit(index, edit);
+            draft.did(index, "reasoning got an empty `summary`");
+        }
+    }
+}
+
+fn leave_out_empty_texts(reading: &Reading, draft: &mut Draft<'_>) {
+    texts::leave_out_of_lists(reading, draft, |index| {
+        // Reasoning needs what it produced.
+        let before = index.checked_sub(1);
+        let before = before.and_then(|before| reading.messages.get(before));
+        before.is_some_and(is_reasoning_item)
+    });
+}
+
+fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
+    ids::make_unique(reading, draft, |reading, part| {
+        reading.member(&part.place, &["call_id"])
+    });
+}
+
+fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
+    let mut asked: HashSet<&str> = HashSet::new();
+    let mut strays = Vec::new();
+    let mut open: HashMap<&str, usize> = HashMap::new();
+    for (index, message) in reading.messages.iter().enumerate() {
+        if let Some(id) = answered(message) {
+            if !asked.contains(id) {
+                strays.push((index, id));
+            }
+            open.remove(id);
+        }
+        for id in asks(message) {
+            asked.insert(id);
+            open.insert(id, index);
+        }
+    }
+    let mut waiting = Waiting::default();
+    for (id, index) in open {
+        waiting.add(id, index);
+    }
+    for (index, id) in strays {
+        match waiting.take(id, index) {
+            Some(call) => {
+                draft.move_to(index, behind(&reading.messages, call));
+                draft.did(index, MOVED);
+            }
+            None => {
+                draft.leave_out(index);
+                draft.did(index, LEFT_OUT);
+            }
+        }
+    }
+}
+
+/// Where an output of a call goes: behind the other calls of its response and their outputs.
+fn behind(messages: &[Message], call: usize) -> usize {
+    let after = |from: usize, is_one: fn(&Message) -> bool| {
+        let rest = messages.get(from..).unwrap_or_default();
+        from + rest.iter().take_while(|message| is_one(message)).count()
+    };
+    let calls = after(call + 1, |message| message.calls().next().is_some());
+    after(calls, |message| message.outputs().next().is_some())
+}
+
+fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
+    // The output may be what a reference stands for.
+    if has_references(&reading.messages) {
+        return;
+    }
+    for (at, unit) in reading.units() {
+        if at + unit.len() == reading.messages.len() {
+            continue;
+        }
+        let waiting: HashSet<*const Call> = Pairing::of(unit)
+            .unanswered
+            .into_iter()
+            .filter(|call| !call.detached)
+            .map(std::ptr::from_ref)
+            .collect();
+        if waiting.is_empty() {
+            continue;
+        }
+        // Calls whose outputs have forms that a note does not fit into.
+        let mut lost = Vec::new();
+        for (index, message) in (at..).zip(unit) {
+            let waits = |call: &&Call| waiting.contains(&std::ptr::from_ref(*call));
+            let Some(call) = message.calls().find(waits) else {
+                continue;
+            };
+            let kind = type_of(reading, message);
+            if matches!(kind.as_str(), "function_call" | "custom_tool_call") {
+                let id = json::encode(&call.id);
+                let text = json::encode(&reading.note(NONE_RECORDED));
+                let output =
+                    format!(r#"{{"type":"{kind}_output","call_id":{id},"output":{text}}}"#);
+                draft.add(behind(&reading.messages, index), 0, output);
+                draft.did(index, ANSWERED);
+            } else {
+                lost.push(index);
+            }
+        }
+        leave_out_calls(draft, at, unit, lost);
+    }
+}
+
+/// Leaves calls of a unit out, if nothing that stays hangs on them (RESP-4): where there is no
+/// reasoning, or all that it produced goes with it.
+fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec<usize>) {
+    let is_bound = |message: &Message| {
+        is_reasoning_item(message) || message.calls().any(|call| call.name == "program")
+    };
+    let bound = unit.iter().filter(|message| is_bound(message)).count();
+    let going = if bound == 0 {
+        lost
+    } else if unit
+        .iter()
+        .filter(|message| !is_reasoning_item(message))
+        .count()
+        == lost.len()
+    {
+        (at..at + unit.len()).collect()
+    } else {
+        return;
+    };
+    for index in going {
+        draft.leave_out(index);
+        draft.did(
+            index,
+            "left out: a call without an output, or what hangs on it",
+        );
+    }
+}
+
+fn leave_out_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
+    let mut has_product = false;
+    for (index, message) in reading.messages.iter().enumerate().rev() {
+        if is_reasoning_item(message) && !has_product {
+            draft.leave_out(index);
+            draft.did(index, "left out: reasoning that nothing follows");
+            continue;
+        }
+        has_product = message.role == Role::Assistant && !message.has_compaction();
+    }
+}

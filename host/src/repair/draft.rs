@@ -1,0 +1,176 @@
+//! What a mend wants changed, and the document with it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::json::without_elements;
+use super::{Reading, Repair};
+use crate::conversation::Role;
+use crate::formats::{self, Replacement, Rule};
+use crate::marks::LEFT_OUT;
+
+/// What is said of a message that a note of the host's came in front of.
+const NOTED: &str = "a note of the host's came in front";
+
+/// Changes of a reading.
+pub(crate) struct Draft<'r> {
+    reading: &'r Reading,
+    rule: Rule,
+    edits: HashMap<usize, Vec<Replacement>>,
+    gone: HashSet<usize>,
+    /// Messages that come in front of the one with this index.
+    added: BTreeMap<usize, Vec<Piece>>,
+    repairs: Vec<Repair>,
+}
+
+/// A message that comes somewhere else than it stood, or is new.
+struct Piece {
+    number: usize,
+    json: String,
+}
+
+impl<'r> Draft<'r> {
+    pub(super) fn new(reading: &'r Reading, rule: Rule) -> Self {
+        Self {
+            reading,
+            rule,
+            edits: HashMap::new(),
+            gone: HashSet::new(),
+            added: BTreeMap::new(),
+            repairs: Vec::new(),
+        }
+    }
+
+    /// Notes what was done to the message with this index.
+    pub(crate) fn did(&mut self, message: usize, what: &str) {
+        self.repairs.push(Repair {
+            rule: self.rule,
+            message: self.reading.number(message),
+            what: what.to_owned(),
+        });
+    }
+
+    /// Replaces a place inside of a message.
+    pub(crate) fn edit(&mut self, message: usize, replacement: Replacement) {
+        self.edits.entry(message).or_default().push(replacement);
+    }
+
+    /// Leaves a message out.
+    pub(crate) fn leave_out(&mut self, message: usize) {
+        self.gone.insert(message);
+    }
+
+    /// Puts a message in front of the one with index `to`.
+    pub(crate) fn move_to(&mut self, message: usize, to: usize) {
+        self.gone.insert(message);
+        let json = self.reading.message(message).to_owned();
+        self.add(to, self.reading.number(message), json);
+    }
+
+    /// Puts a new message in front of the one with index `to`. `number` is that of the message
+    /// that its content came from, or 0.
+    pub(crate) fn add(&mut self, to: usize, number: usize, json: String) {
+        let piece = Piece { number, json };
+        self.added.entry(to).or_default().push(piece);
+    }
+
+    /// Puts a note of the host's own, that something was left out, in front of a message.
+    pub(crate) fn put_note_before(&mut self, message: usize) {
+        self.add(message, 0, note(self.reading));
+        self.did(message, NOTED);
+    }
+
+    /// Takes parts out of a message, by index; the message itself where nothing would be left.
+    /// False where that is not allowed: then nothing changes.
+    pub(crate) fn drop_parts(&mut self, message: usize, parts: &[usize]) -> bool {
+        let Some(own) = self.reading.messages.get(message) else {
+            return false;
+        };
+        if parts.len() >= own.parts.len() {
+            self.leave_out(message);
+            return true;
+        }
+        if own.opaque {
+            return false;
+        }
+        self.cut_parts(message, parts)
+    }
+
+    /// The same where some parts stay, whatever else the message holds.
+    pub(crate) fn cut_parts(&mut self, message: usize, parts: &[usize]) -> bool {
+        let Some(own) = self.reading.messages.get(message) else {
+            return false;
+        };
+        let going: HashSet<usize> = parts.iter().copied().collect();
+        let elements: Vec<_> = self
+            .reading
+            .elements(own)
+            .map(|(index, part)| (part.place.clone(), going.contains(&index)))
+            .collect();
+        let removed = without_elements(&elements);
+        if removed.len() < parts.len() {
+            return false;
+        }
+        self.edits.entry(message).or_default().extend(removed);
+        true
+    }
+
+    /// The document with all changes, read again, and what was done. None where nothing was;
+    /// and where nobody would speak any more.
+    pub(super) fn finish(mut self) -> Option<(Reading, Vec<Repair>)> {
+        if self.repairs.is_empty() {
+            return None;
+        }
+        let reading = self.reading;
+        let speaks = |role: Role| !matches!(role, Role::System | Role::Developer);
+        let somebody_stays = reading
+            .messages
+            .iter()
+            .enumerate()
+            .any(|(index, message)| speaks(message.role) && !self.gone.contains(&index));
+        if !somebody_stays && self.added.is_empty() {
+            return None;
+        }
+        let alternates = reading.wire().alternates();
+        let mut written = Vec::with_capacity(reading.messages.len());
+        // Whether the model spoke last, and something that stood behind that is gone.
+        let (mut is_models, mut has_gap) = (false, false);
+        for index in 0..=reading.messages.len() {
+            for piece in self.added.remove(&index).unwrap_or_default() {
+                written.push(piece);
+                is_models = false;
+            }
+            let Some(message) = reading.messages.get(index) else {
+                break;
+            };
+            if self.gone.contains(&index) {
+                has_gap = true;
+                continue;
+            }
+            if alternates && has_gap && is_models && message.role == Role::Assistant {
+                written.push(Piece {
+                    number: 0,
+                    json: note(reading),
+                });
+                self.did(index, NOTED);
+            }
+            let mut edits = self.edits.remove(&index).unwrap_or_default();
+            edits.sort_by_key(|edit| (edit.place.start, edit.place.end));
+            written.push(Piece {
+                number: reading.number(index),
+                json: formats::replace(&reading.document, &message.place, &edits),
+            });
+            (is_models, has_gap) = (message.role == Role::Assistant, false);
+        }
+        let document = reading
+            .frame()
+            .write(written.iter().map(|piece| piece.json.as_str()));
+        let numbers = written.iter().map(|piece| piece.number).collect();
+        let next = reading.again(&document, numbers).ok()?;
+        Some((next, self.repairs))
+    }
+}
+
+fn note(reading: &Reading) -> String {
+    let text = reading.note(LEFT_OUT);
+    reading.wire().text_message(Role::User, &text)
+}

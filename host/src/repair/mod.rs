@@ -1,0 +1,115 @@
+//! Mending a conversation that came in invalid.
+//!
+//! Each format lists its mends, as it lists its checks: a [`Mend`] belongs to a rule, runs where
+//! that rule is broken, and says what is to change in a [`Draft`]. The document is read again
+//! after each mend that changed something, so that none sees what another one left half done.
+//! What cannot be mended without guessing stays, and the checks go on to name it.
+
+pub(crate) mod answers;
+mod draft;
+pub(crate) mod ids;
+mod json;
+mod mended;
+pub(crate) mod moves;
+mod reading;
+#[cfg(test)]
+mod tests;
+pub(crate) mod texts;
+
+pub(crate) use draft::Draft;
+pub(crate) use mended::Mended;
+pub(crate) use reading::Reading;
+
+use std::fmt;
+
+use crate::conversation::Conversation;
+use crate::formats::Rule;
+
+/// One thing that was mended.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Repair {
+    /// The rule that was broken.
+    pub rule: Rule,
+    /// The message's number, from 1, in the conversation that came in; 0 for the conversation
+    /// as a whole.
+    pub message: usize,
+    /// What was done there, without any text of the conversation.
+    pub what: String,
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.message == 0 {
+            write!(f, "{} ({})", self.what, self.rule)
+        } else {
+            write!(f, "message {}: {} ({})", self.message, self.what, self.rule)
+        }
+    }
+}
+
+/// A way to mend what breaks a rule.
+pub(crate) struct Mend {
+    pub(crate) rule: Rule,
+    pub(crate) run: fn(&Reading, &mut Draft<'_>),
+}
+
+/// A table of mends, in the order in which they run.
+macro_rules! mends {
+    ($($rule:ident => $run:path),* $(,)?) => {
+        &[$($crate::repair::Mend { rule: $crate::formats::Rule::$rule, run: $run }),*]
+    };
+}
+pub(crate) use mends;
+
+/// How often all mends run at most. One mend can make work for another, hardly ever for a third.
+const PASSES: usize = 8;
+
+impl Conversation {
+    /// The conversation with all mended that can be; an equal one where it was valid.
+    /// [`Conversation::repairs`] of it tells what was done, and [`Conversation::unrepaired`]
+    /// what is left.
+    ///
+    /// Messages that need no repair stay byte for byte. What is signed, encrypted or unknown is
+    /// not edited; it can only go, or move, as a whole. A request that goes on from what the
+    /// provider stored is not touched: what seems to be missing may lie there.
+    #[must_use]
+    pub fn repaired(&self) -> Self {
+        if !self.is_broken() || self.envelope().continues {
+            return self.clone();
+        }
+        let Ok(reading) = Reading::of(self) else {
+            return self.clone();
+        };
+        let (reading, repairs) = mend(reading, self.format().wire().mends());
+        if repairs.is_empty() {
+            return self.clone();
+        }
+        let mended = Mended::of(self, &reading, repairs);
+        self.read_repaired(reading.into_text(), mended)
+            .unwrap_or_else(|_| self.clone())
+    }
+}
+
+/// Runs mends until nothing changes any more.
+fn mend(mut reading: Reading, mends: &[Mend]) -> (Reading, Vec<Repair>) {
+    let mut repairs = Vec::new();
+    for _ in 0..PASSES {
+        let before = repairs.len();
+        for mend in mends {
+            if !reading.breaks(mend.rule) {
+                continue;
+            }
+            let mut draft = Draft::new(&reading, mend.rule);
+            (mend.run)(&reading, &mut draft);
+            if let Some((next, done)) = draft.finish() {
+                reading = next;
+                repairs.extend(done);
+            }
+        }
+        if repairs.len() == before {
+            break;
+        }
+    }
+    (reading, repairs)
+}

@@ -1,0 +1,175 @@
+//! A document on its way to be mended: read, but not counted.
+
+use std::sync::Arc;
+
+use crate::conversation::message::{Message, Part};
+use crate::conversation::{Conversation, Document};
+use crate::formats::json::Place;
+use crate::formats::{
+    Body, Envelope, Format, Frame, ReadError, Replacement, Rule, View, Violation, WireFormat,
+    violations,
+};
+use crate::marks::{self, HOST, Purpose, SecretKey};
+
+/// What mends look at.
+pub(crate) struct Reading {
+    pub(crate) document: Document,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) envelope: Envelope,
+    /// Number of messages of each unit.
+    units: Vec<usize>,
+    /// The number of each message in the conversation that came in; 0 for new ones.
+    numbers: Vec<usize>,
+    format: Format,
+    key: SecretKey,
+    frame: Frame,
+    violations: Vec<Violation>,
+}
+
+impl Reading {
+    /// Reads the document of a conversation again, as one piece.
+    pub(super) fn of(conversation: &Conversation) -> Result<Self, ReadError> {
+        let count = conversation.all_messages().len();
+        let numbers = (0..count).map(|index| conversation.number(index)).collect();
+        Self::read(
+            conversation.format(),
+            conversation.key().clone(),
+            conversation.document(),
+            numbers,
+        )
+    }
+
+    /// The document after a mend.
+    pub(super) fn again(&self, document: &str, numbers: Vec<usize>) -> Result<Self, ReadError> {
+        Self::read(self.format, self.key.clone(), document, numbers)
+    }
+
+    fn read(
+        format: Format,
+        key: SecretKey,
+        document: &str,
+        numbers: Vec<usize>,
+    ) -> Result<Self, ReadError> {
+        let document: Arc<str> = document.into();
+        let body = Body::parse(&document, Some(format))?;
+        let wire = format.wire();
+        let messages = wire.messages(&body)?;
+        let envelope = wire.envelope(&body);
+        let frame = Frame::new(Arc::clone(&document), &body);
+        drop(body);
+        let units = wire.unit_lengths(&messages);
+        let bytes = document.len();
+        let document = Document::new(document);
+        let violations = violations(
+            wire.checks(),
+            &View {
+                document: &document,
+                messages: &messages,
+                units: &units,
+                envelope: &envelope,
+                limits: wire.limits(),
+                bytes,
+            },
+        );
+        Ok(Self {
+            document,
+            messages,
+            envelope,
+            units,
+            numbers,
+            format,
+            key,
+            frame,
+            violations,
+        })
+    }
+
+    pub(super) fn breaks(&self, rule: Rule) -> bool {
+        self.violations.iter().any(|found| found.rule == rule)
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.document.read().to_string()
+    }
+
+    pub(super) fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    pub(crate) fn wire(&self) -> &'static dyn WireFormat {
+        self.format.wire()
+    }
+
+    /// The number of a message in the conversation that came in; 0 where it is new.
+    pub(crate) fn number(&self, message: usize) -> usize {
+        self.numbers.get(message).copied().unwrap_or_default()
+    }
+
+    /// The numbers of all messages.
+    pub(super) fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// The units, each with the index of its first message.
+    pub(crate) fn units(&self) -> impl Iterator<Item = (usize, &[Message])> {
+        self.units.iter().scan(0, |at, length| {
+            let start = *at;
+            *at += length;
+            Some((start, self.messages.get(start..*at).unwrap_or_default()))
+        })
+    }
+
+    /// The bytes at a place.
+    pub(crate) fn raw(&self, place: &Place) -> &str {
+        self.document.get(place.clone()).unwrap_or_default()
+    }
+
+    /// The bytes of a message.
+    pub(crate) fn message(&self, message: usize) -> &str {
+        self.messages
+            .get(message)
+            .map_or("", |message| self.raw(&message.place))
+    }
+
+    /// Where the value of the first of `keys` that is there lies, null included.
+    pub(crate) fn member(&self, object: &Place, keys: &[&str]) -> Option<Place> {
+        super::json::member(self.raw(object), object.start, keys)
+    }
+
+    /// How to take a member out of an object.
+    pub(crate) fn without_member(&self, object: &Place, key: &str) -> Option<Replacement> {
+        super::json::without_member(self.raw(object), object.start, key)
+    }
+
+    /// How to give an object a further member, as JSON.
+    pub(crate) fn with_member(
+        &self,
+        object: &Place,
+        key: &str,
+        value: &str,
+    ) -> Option<Replacement> {
+        super::json::with_member(self.raw(object), object.start, key, value)
+    }
+
+    /// The parts of a message that are elements of its list, by index.
+    pub(crate) fn elements<'m>(
+        &self,
+        message: &'m Message,
+    ) -> impl Iterator<Item = (usize, &'m Part)> + Clone {
+        let list = message
+            .content
+            .clone()
+            .filter(|list| self.raw(list).starts_with('['))
+            .unwrap_or_default();
+        message
+            .parts
+            .iter()
+            .enumerate()
+            .filter(move |(_, part)| list.start < part.place.start && part.place.end < list.end)
+    }
+
+    /// `text` as a note of the host's own.
+    pub(crate) fn note(&self, text: &str) -> String {
+        marks::wrap(&self.key, Purpose::Note, HOST, text)
+    }
+}

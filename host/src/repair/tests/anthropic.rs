@@ -1,0 +1,228 @@
+use serde_json::{Value, json};
+
+use super::{hello, mend, read};
+use crate::formats::Format::Anthropic;
+
+fn uses(ids: &[&str]) -> Value {
+    let blocks: Vec<Value> = ids
+        .iter()
+        .map(|id| json!({"type": "tool_use", "id": id, "name": "read", "input": {}}))
+        .collect();
+    json!({"role": "assistant", "content": blocks})
+}
+
+fn result(id: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": "ok"})
+}
+
+fn none(id: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": "NOTE", "is_error": true})
+}
+
+fn user(blocks: &[Value]) -> Value {
+    json!({"role": "user", "content": blocks})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn says(text: &str) -> Value {
+    json!({"role": "assistant", "content": text})
+}
+
+#[test]
+fn an_id_that_was_used_before_is_renamed_with_its_result() {
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            uses(&["a"]),
+            user(&[result("a")]),
+            uses(&["a", "b"]),
+            user(&[result("b"), result("a"), result("b")])
+        ]),
+        &json!([
+            hello(),
+            uses(&["a"]),
+            user(&[result("a")]),
+            uses(&["a-2", "b"]),
+            user(&[result("b"), result("a-2")])
+        ]),
+    );
+    assert_eq!(repairs, [("ALL-4", 4), ("ALL-4", 5), ("ALL-4", 5)]);
+}
+
+#[test]
+fn a_result_goes_to_its_use_or_goes_altogether() {
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            uses(&["a", "b"]),
+            user(&[result("b")]),
+            says("Hm."),
+            user(&[result("a"), text("go on")]),
+            says("Hm."),
+            user(&[result("x")])
+        ]),
+        &json!([
+            hello(),
+            uses(&["a", "b"]),
+            user(&[result("a")]),
+            user(&[result("b")]),
+            says("Hm."),
+            user(&[text("go on")]),
+            says("Hm.")
+        ]),
+    );
+    assert_eq!(repairs, [("ANTH-4", 5), ("ANTH-4", 7)]);
+}
+
+#[test]
+fn where_a_message_goes_the_models_words_stay_apart() {
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            says("One."),
+            user(&[result("x")]),
+            says("Two."),
+            hello()
+        ]),
+        &json!([hello(), says("One."), {"role": "user", "content": "OPENING"}, says("Two."), hello()]),
+    );
+    assert_eq!(repairs, [("ANTH-4", 3), ("ANTH-4", 4)]);
+}
+
+#[test]
+fn a_use_without_a_result_gets_a_note_unless_it_is_pending() {
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            uses(&["a", "b"]),
+            uses(&["c"]),
+            user(&[result("b"), text("go on")]),
+            uses(&["d"])
+        ]),
+        &json!([
+            hello(),
+            uses(&["a", "b"]),
+            uses(&["c"]),
+            user(&[none("a"), none("c")]),
+            user(&[result("b"), text("go on")]),
+            uses(&["d"])
+        ]),
+    );
+    assert_eq!(repairs, [("ANTH-3", 2), ("ANTH-3", 3)]);
+}
+
+#[test]
+fn results_come_first_in_their_turn() {
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            uses(&["a", "b"]),
+            user(&[text("x"), result("a"), text("y"), result("b")])
+        ]),
+        &json!([
+            hello(),
+            uses(&["a", "b"]),
+            user(&[result("a"), result("b"), text("x"), text("y")])
+        ]),
+    );
+    assert_eq!(repairs, [("ANTH-3", 3)]);
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            uses(&["a", "b", "c"]),
+            user(&[result("a"), text("x")]),
+            user(&[text("y"), result("b")]),
+            user(&[result("c")])
+        ]),
+        &json!([
+            hello(),
+            uses(&["a", "b", "c"]),
+            user(&[result("b")]),
+            user(&[result("c")]),
+            user(&[result("a"), text("x")]),
+            user(&[text("y")])
+        ]),
+    );
+    assert_eq!(repairs, [("ANTH-3", 4), ("ANTH-3", 5)]);
+}
+
+#[test]
+fn blank_texts_go_and_messages_that_hold_nothing_else() {
+    let repairs = mend(
+        Anthropic,
+        &json!([user(&[text(" \n"), text("a"), text("")]), says("Hm."), user(&[]), {"role": "user", "content": ""}, hello()]),
+        &json!([user(&[text("a")]), says("Hm."), hello()]),
+    );
+    assert_eq!(repairs, [("ANTH-6", 1), ("ANTH-6", 3), ("ANTH-6", 4)]);
+}
+
+#[test]
+fn white_space_at_the_end_goes_and_the_rest_keeps_its_spelling() {
+    let document =
+        r#"[{"role":"user","content":"a"},{"role":"assistant","content":"\u00e9 \"b\" \n\u0020"}]"#;
+    let after = read(Anthropic, document).repaired();
+    assert_eq!(after.document(), document.replace(r" \n\u0020", ""));
+    let signed = json!([hello(), {"role": "assistant", "content": [{"type": "thinking", "thinking": "a", "signature": "c2ln"}, text("b ")]}]);
+    assert_eq!(mend(Anthropic, &signed, &signed), []);
+}
+
+#[test]
+fn halves_of_server_tools_go_where_nothing_beside_them_is_sealed() {
+    let search =
+        || json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "t", "content": []});
+    let model = |blocks: &[Value]| json!({"role": "assistant", "content": blocks});
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            model(&[text("a"), search()]),
+            hello(),
+            model(&[found]),
+            hello(),
+            model(&[search()])
+        ]),
+        &json!([
+            hello(),
+            model(&[text("a")]),
+            hello(),
+            hello(),
+            model(&[search()])
+        ]),
+    );
+    assert_eq!(repairs, [("ANTH-7", 2), ("ANTH-7", 4)]);
+    let thinking = json!({"type": "thinking", "thinking": "a", "signature": "c2ln"});
+    let document = json!([hello(), model(&[thinking, search()]), hello()]);
+    assert_eq!(mend(Anthropic, &document, &document), []);
+}
+
+#[test]
+fn of_too_many_cache_marks_the_oldest_go() {
+    let marked =
+        |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
+    let repairs = mend(
+        Anthropic,
+        &json!({"system": [marked("s")], "messages": [user(&[marked("a"), marked("b")]), says("Hm."), user(&[marked("c"), marked("d"), marked("e")])]}),
+        &json!({"system": [marked("s")], "messages": [user(&[text("a"), text("b")]), says("Hm."), user(&[marked("c"), marked("d"), marked("e")])]}),
+    );
+    assert_eq!(repairs, [("ANTH-9", 1), ("ANTH-9", 1)]);
+}
+
+#[test]
+fn a_note_comes_before_the_models_first_words() {
+    let repairs = mend(
+        Anthropic,
+        &json!([user(&[result("a")]), says("Hi."), hello()]),
+        &json!([{"role": "user", "content": "OPENING"}, says("Hi."), hello()]),
+    );
+    assert_eq!(repairs, [("ANTH-4", 1), ("ANTH-1", 2)]);
+}

@@ -1,0 +1,166 @@
+//! What is mended, and how; and what is not.
+
+mod anthropic;
+mod gemini;
+mod openai_chat;
+mod openai_responses;
+mod random;
+mod table;
+
+use serde_json::{Value, json};
+
+use super::Repair;
+use crate::conversation::Conversation;
+use crate::formats::{Format, Violation};
+
+fn read(format: Format, document: &str) -> Conversation {
+    Conversation::of(document, Some(format)).unwrap_or_else(|error| panic!("{document}: {error}"))
+}
+
+/// Mends `document` and holds the result against `expected`, in which `NOTE` stands for the
+/// host's own note. Gives the rule and the message of each repair.
+fn mend(format: Format, document: &Value, expected: &Value) -> Vec<(&'static str, usize)> {
+    let before = read(format, &document.to_string());
+    let after = before.repaired();
+    let notes = before.key();
+    let expected = [super::answers::NONE_RECORDED, crate::marks::LEFT_OUT]
+        .into_iter()
+        .zip(["NOTE", "OPENING"])
+        .fold(expected.to_string(), |text, (note, short)| {
+            let purpose = crate::marks::Purpose::Note;
+            let marked = crate::marks::wrap(notes, purpose, crate::marks::HOST, note);
+            text.replace(&format!("\"{short}\""), &json!(marked).to_string())
+        });
+    let parse = |text: &str| serde_json::from_str::<Value>(text).expect("is JSON");
+    assert_eq!(parse(after.document()), parse(&expected), "{document}");
+    after
+        .repairs()
+        .iter()
+        .map(|Repair { rule, message, .. }| (rule.id(), *message))
+        .collect()
+}
+
+/// Calls in a long conversation.
+const LONG: usize = 1_000;
+
+fn hello() -> Value {
+    json!({"role": "user", "content": "Fix the leap year bug."})
+}
+
+/// An output of OpenAI Chat without a call.
+fn orphan(id: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": "ok"})
+}
+
+#[test]
+fn a_repair_is_written_with_the_id_of_its_rule() {
+    let document = json!([hello(), {"role": "assistant", "content": "Done.", "tool_calls": []}]);
+    let after = read(Format::OpenAiChat, &document.to_string()).repaired();
+    assert_eq!(
+        serde_json::to_value(after.repairs()).expect("serializes"),
+        json!([{"rule": "CHAT-3", "message": 2, "what": "an empty `tool_calls` was removed"}])
+    );
+    assert_eq!(
+        after.repairs()[0].to_string(),
+        "message 2: an empty `tool_calls` was removed (CHAT-3)"
+    );
+}
+
+#[test]
+fn what_was_appended_is_mended_as_well_and_numbers_go_on() {
+    let mut conversation = read(
+        Format::OpenAiChat,
+        &json!([orphan("a"), hello()]).to_string(),
+    );
+    for message in [orphan("b"), hello(), orphan("c")] {
+        conversation = conversation.repaired();
+        conversation.append(&message.to_string()).expect("reads");
+    }
+    assert_eq!(conversation.unrepaired()[0].message, 5);
+    let after = conversation.repaired();
+    assert_eq!(after.document(), json!([hello(), hello()]).to_string());
+    let numbers: Vec<usize> = after.repairs().iter().map(|own| own.message).collect();
+    assert_eq!(numbers, [1, 3, 5]);
+    let replaced = after.replaced().iter();
+    let replaced: Vec<_> = replaced
+        .map(|own| (own.number, own.json.as_str()))
+        .collect();
+    let [a, b, c] = ["a", "b", "c"].map(|id| orphan(id).to_string());
+    assert_eq!(replaced, [(1, a.as_str()), (3, &b), (5, &c)]);
+}
+
+#[test]
+fn what_is_left_has_the_numbers_that_came_in() {
+    let sealed = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "a", "signature": "c2ln"}, {"type": "text", "text": " "}]});
+    let gone = json!({"role": "user", "content": []});
+    let document = json!([hello(), gone, sealed, hello()]).to_string();
+    let after = read(Format::Anthropic, &document).repaired();
+    let numbers = |found: &[Violation]| found.iter().map(|own| own.message).collect::<Vec<_>>();
+    assert_eq!(numbers(after.violations()), [2]);
+    assert_eq!(numbers(&after.unrepaired()), [3]);
+}
+
+#[test]
+fn a_request_that_goes_on_from_a_stored_one_is_not_touched() {
+    let output = json!({"type": "function_call_output", "call_id": "a", "output": "ok"});
+    let empty = json!({"role": "user", "content": []});
+    let document = json!({"previous_response_id": "r", "input": [output, empty, hello()]});
+    let before = read(Format::OpenAiResponses, &document.to_string());
+    assert!(before.is_broken());
+    assert_eq!(before.repaired().document(), before.document());
+}
+
+#[test]
+fn what_the_provider_has_seen_ends_at_the_first_change() {
+    let document = json!([hello(), orphan("a"), hello()]).to_string();
+    let mut conversation = read(Format::OpenAiChat, &document);
+    conversation.mark_sent();
+    let after = conversation.repaired();
+    assert_eq!(after.units().len(), 2);
+    assert_eq!(after.units_sent(), Some(1));
+}
+
+/// A call and its output in the words of a format. Every pair has the same id, and every third
+/// output is not there.
+fn pair(format: Format, number: usize) -> Vec<Value> {
+    let (call, output) = match format {
+        Format::OpenAiChat => (
+            json!({"role": "assistant", "content": null, "tool_calls": [{"id": "a", "type": "function", "function": {"name": "read", "arguments": {"n": number}}}]}),
+            json!({"role": "tool", "tool_call_id": "a", "content": "ok"}),
+        ),
+        Format::OpenAiResponses => (
+            json!({"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"}),
+            json!({"type": "function_call_output", "call_id": "a", "output": "ok"}),
+        ),
+        Format::Anthropic => (
+            json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {}}]}),
+            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]}),
+        ),
+        Format::Gemini => (
+            json!({"role": "model", "parts": [{"functionCall": {"name": "read", "id": "a", "args": {}}}]}),
+            json!({"role": "user", "parts": [{"functionResponse": {"name": "read", "id": "a", "response": {}}}]}),
+        ),
+    };
+    if number.is_multiple_of(3) {
+        return vec![call];
+    }
+    vec![call, output]
+}
+
+#[test]
+fn a_long_conversation_with_half_of_it_broken_is_mended() {
+    for format in Format::ALL.iter().copied() {
+        let first = match format {
+            Format::Gemini => json!({"role": "user", "parts": [{"text": "Fix it."}]}),
+            _ => hello(),
+        };
+        let pairs = (0..LONG).flat_map(|number| pair(format, number));
+        let messages: Vec<Value> = std::iter::once(first).chain(pairs).collect();
+        let before = read(format, &Value::from(messages).to_string());
+        let after = before.repaired();
+        let rules: Vec<&str> = after.violations().iter().map(|own| own.rule.id()).collect();
+        assert!(rules.is_empty(), "{format}: {rules:?}");
+        let repairs = after.repairs().len();
+        assert!(repairs > LONG, "{format}: {repairs}");
+    }
+}

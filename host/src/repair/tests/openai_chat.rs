@@ -1,0 +1,229 @@
+use serde_json::{Value, json};
+
+use super::{hello, mend, read};
+use crate::formats::Format::OpenAiChat;
+
+fn call(id: &str) -> Value {
+    json!({"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}})
+}
+
+fn calls(ids: &[&str]) -> Value {
+    let calls: Vec<Value> = ids.iter().map(|id| call(id)).collect();
+    json!({"role": "assistant", "content": null, "tool_calls": calls})
+}
+
+fn answer(id: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": "ok"})
+}
+
+fn none(id: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": "NOTE"})
+}
+
+#[test]
+fn an_id_that_was_used_before_gets_a_number_that_nothing_has() {
+    let repairs = mend(
+        OpenAiChat,
+        &json!([
+            hello(),
+            calls(&["a"]),
+            answer("a"),
+            calls(&["a", "a-2"]),
+            answer("a-2"),
+            answer("a"),
+            calls(&["a"])
+        ]),
+        &json!([
+            hello(),
+            calls(&["a"]),
+            answer("a"),
+            calls(&["a-3", "a-2"]),
+            answer("a-2"),
+            answer("a-3"),
+            calls(&["a-4"])
+        ]),
+    );
+    assert_eq!(repairs, [("ALL-4", 4), ("ALL-4", 6), ("ALL-4", 7)]);
+}
+
+#[test]
+fn calls_of_one_message_with_one_id_share_its_outputs_in_order() {
+    let answered =
+        |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text});
+    let repairs = mend(
+        OpenAiChat,
+        &json!([
+            hello(),
+            calls(&["a", "a"]),
+            answered("a", "1"),
+            answered("a", "2"),
+            hello()
+        ]),
+        &json!([
+            hello(),
+            calls(&["a", "a-2"]),
+            answered("a", "1"),
+            answered("a-2", "2"),
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("ALL-4", 2), ("ALL-4", 4)]);
+}
+
+#[test]
+fn a_long_id_stays_as_long_as_providers_take() {
+    let id = "é".repeat(32);
+    let short = format!("{}-2", "é".repeat(27));
+    mend(
+        OpenAiChat,
+        &json!([
+            hello(),
+            calls(&[&id]),
+            answer(&id),
+            calls(&[&id]),
+            answer(&id)
+        ]),
+        &json!([
+            hello(),
+            calls(&[&id]),
+            answer(&id),
+            calls(&[&short]),
+            answer(&short)
+        ]),
+    );
+}
+
+#[test]
+fn a_second_answer_goes_and_the_first_stays() {
+    let mut second = answer("a");
+    second["content"] = json!("other");
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), calls(&["a"]), answer("a"), hello(), second]),
+        &json!([hello(), calls(&["a"]), answer("a"), hello()]),
+    );
+    assert_eq!(repairs, [("ALL-4", 5)]);
+}
+
+#[test]
+fn an_output_goes_to_its_call_or_goes_altogether() {
+    let repairs = mend(
+        OpenAiChat,
+        &json!([
+            answer("b"),
+            hello(),
+            answer("x"),
+            calls(&["a", "b"]),
+            hello(),
+            answer("a")
+        ]),
+        &json!([
+            hello(),
+            calls(&["a", "b"]),
+            answer("b"),
+            answer("a"),
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("CHAT-1", 1), ("CHAT-1", 3), ("CHAT-1", 6)]);
+}
+
+#[test]
+fn a_call_without_an_output_gets_a_note_unless_it_is_pending() {
+    let repairs = mend(
+        OpenAiChat,
+        &json!([
+            hello(),
+            calls(&["a", "b"]),
+            answer("b"),
+            hello(),
+            calls(&["c"])
+        ]),
+        &json!([
+            hello(),
+            calls(&["a", "b"]),
+            answer("b"),
+            none("a"),
+            hello(),
+            calls(&["c"])
+        ]),
+    );
+    assert_eq!(repairs, [("CHAT-2", 2)]);
+}
+
+#[test]
+fn older_pairs_are_mended_as_well() {
+    let call = json!({"role": "assistant", "content": null, "function_call": {"name": "read", "arguments": "{}"}});
+    let output = json!({"role": "function", "name": "read", "content": "ok"});
+    let repairs = mend(
+        OpenAiChat,
+        &json!([output, hello(), call, hello(), output, call, hello()]),
+        &json!([hello(), call, output, hello(), call, output, hello()]),
+    );
+    assert_eq!(repairs, [("CHAT-5", 1), ("CHAT-5", 5)]);
+    let none = json!({"role": "function", "name": "read", "content": "NOTE"});
+    mend(
+        OpenAiChat,
+        &json!([hello(), call, hello()]),
+        &json!([hello(), call, none, hello()]),
+    );
+}
+
+#[test]
+fn arguments_become_the_text_of_their_bytes_and_nothing_else_changes() {
+    let document = r#"[ {"role":"user", "content":"a\u0062"},{"x":1.0,"role" : "assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":{ "q": "\u00e9" }}}],"content":null}]"#;
+    let after = read(OpenAiChat, document).repaired();
+    assert_eq!(
+        after.document(),
+        document
+            .replace(r#"{ "q": "\u00e9" }"#, r#""{ \"q\": \"\\u00e9\" }""#)
+            .replace(",{\"x\"", ", {\"x\"")
+    );
+}
+
+#[test]
+fn missing_content_becomes_an_empty_text_and_empty_calls_go() {
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), {"role": "assistant", "content": null, "tool_calls": []}, {"role": "user", "name": "u"}]),
+        &json!([hello(), {"role": "assistant", "content": ""}, {"role": "user", "name": "u", "content": ""}]),
+    );
+    assert_eq!(repairs, [("CHAT-3", 2), ("CHAT-3", 2), ("CHAT-3", 3)]);
+}
+
+#[test]
+fn empty_texts_go_and_messages_that_hold_nothing_else() {
+    let empty = json!({"type": "text", "text": ""});
+    let a = json!({"type": "text", "text": "a"});
+    let mut calling = calls(&["c"]);
+    calling["content"] = json!([empty]);
+    let mut called = calling.clone();
+    called["content"] = json!("");
+    let repairs = mend(
+        OpenAiChat,
+        &json!([{"role": "user", "content": [empty, a, empty]}, {"role": "user", "content": [empty]}, calling]),
+        &json!([{"role": "user", "content": [a]}, called]),
+    );
+    assert_eq!(repairs, [("ALL-6", 1), ("ALL-6", 2), ("ALL-6", 3)]);
+    mend(
+        OpenAiChat,
+        &json!([{"role": "user", "content": [empty]}]),
+        &json!([{"role": "user", "content": ""}]),
+    );
+}
+
+#[test]
+fn what_is_signed_is_not_edited_and_its_copy_goes() {
+    let mut signed = calls(&["a"]);
+    signed["reasoning_details"] = json!([{"data": "AAAA"}]);
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), signed, answer("a"), signed, answer("a"), hello()]),
+        &json!([hello(), signed, answer("a"), hello()]),
+    );
+    assert_eq!(repairs, [("ALL-4", 4), ("ALL-4", 5)]);
+    let mut other = signed.clone();
+    other["reasoning_details"] = json!([{"data": "BBBB"}]);
+    let document = json!([hello(), signed, answer("a"), other, answer("a"), hello()]);
+    assert_eq!(mend(OpenAiChat, &document, &document), []);
+}

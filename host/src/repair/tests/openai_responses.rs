@@ -1,0 +1,174 @@
+use serde_json::{Value, json};
+
+use super::{hello, mend};
+use crate::formats::Format::OpenAiResponses;
+
+fn call(id: &str) -> Value {
+    json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"})
+}
+
+fn output(id: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": id, "output": "ok"})
+}
+
+fn says(id: &str, text: &str) -> Value {
+    json!({"type": "message", "role": "assistant", "id": id, "content": [{"type": "output_text", "text": text}]})
+}
+
+fn reasoning(id: &str) -> Value {
+    json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": "gAAA"})
+}
+
+#[test]
+fn a_call_id_that_was_used_before_is_renamed_with_its_output() {
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            call("a"),
+            output("a"),
+            call("a"),
+            output("a"),
+            hello()
+        ]),
+        &json!([
+            hello(),
+            call("a"),
+            output("a"),
+            call("a-2"),
+            output("a-2"),
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("ALL-4", 4), ("ALL-4", 5)]);
+}
+
+#[test]
+fn an_output_in_front_of_its_call_goes_behind_the_batch_and_others_go() {
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            output("a"),
+            output("x"),
+            call("a"),
+            call("b"),
+            output("b"),
+            hello()
+        ]),
+        &json!([
+            hello(),
+            call("a"),
+            call("b"),
+            output("b"),
+            output("a"),
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("RESP-1", 2), ("RESP-1", 3)]);
+}
+
+#[test]
+fn calls_get_outputs_of_their_own_type() {
+    let custom = json!({"type": "custom_tool_call", "call_id": "c", "name": "patch", "input": "x"});
+    let shell = json!({"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}});
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            call("a"),
+            custom,
+            hello(),
+            shell,
+            hello(),
+            call("z")
+        ]),
+        &json!([
+            hello(), call("a"), custom,
+            {"type": "function_call_output", "call_id": "a", "output": "NOTE"},
+            {"type": "custom_tool_call_output", "call_id": "c", "output": "NOTE"},
+            hello(), hello(), call("z")
+        ]),
+    );
+    assert_eq!(repairs, [("RESP-2", 2), ("RESP-2", 3), ("RESP-2", 5)]);
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), reasoning("r"), shell, hello()]),
+        &json!([hello(), hello()]),
+    );
+    assert_eq!(repairs, [("RESP-2", 2), ("RESP-2", 3)]);
+    // The reasoning may be that of the call.
+    let document = json!([hello(), reasoning("r"), shell, says("m", "a"), hello()]);
+    assert_eq!(mend(OpenAiResponses, &document, &document), []);
+}
+
+#[test]
+fn reasoning_that_nothing_follows_goes() {
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            reasoning("r"),
+            reasoning("s"),
+            hello(),
+            reasoning("t"),
+            says("m", "a"),
+            reasoning("u")
+        ]),
+        &json!([hello(), hello(), reasoning("t"), says("m", "a")]),
+    );
+    assert_eq!(repairs, [("RESP-3", 2), ("RESP-3", 3), ("RESP-3", 7)]);
+}
+
+#[test]
+fn reasoning_gets_a_summary() {
+    let bare = json!({"type": "reasoning", "encrypted_content": "gAAA"});
+    let empty = json!({"type": "reasoning", "summary": null, "encrypted_content": "gAAA"});
+    let whole = json!({"type": "reasoning", "summary": [], "encrypted_content": "gAAA"});
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), bare, empty, says("m", "a")]),
+        &json!([hello(), whole, whole, says("m", "a")]),
+    );
+    assert_eq!(repairs, [("RESP-5", 2), ("RESP-5", 3)]);
+}
+
+#[test]
+fn the_same_item_again_goes_and_another_one_loses_the_id() {
+    let mut other = says("m", "b");
+    other.as_object_mut().expect("is one").remove("id");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            says("m", "a"),
+            hello(),
+            says("m", "a"),
+            says("m", "b"),
+            says("m", "b")
+        ]),
+        &json!([hello(), says("m", "a"), hello(), other]),
+    );
+    assert_eq!(repairs, [("RESP-8", 4), ("RESP-8", 5), ("RESP-8", 6)]);
+    let mut sealed = reasoning("r");
+    sealed["encrypted_content"] = json!("gBBB");
+    let document = json!([
+        hello(),
+        reasoning("r"),
+        says("m", "a"),
+        sealed,
+        says("n", "b")
+    ]);
+    assert_eq!(mend(OpenAiResponses, &document, &document), []);
+}
+
+#[test]
+fn an_empty_text_behind_reasoning_stays_as_a_whole() {
+    let empty = json!({"role": "assistant", "content": [{"type": "output_text", "text": ""}]});
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), reasoning("r"), empty, empty]),
+        &json!([hello(), reasoning("r"), {"role": "assistant", "content": ""}]),
+    );
+    assert_eq!(repairs, [("ALL-6", 3), ("ALL-6", 4)]);
+}

@@ -1,0 +1,97 @@
+use baler_host::{
+    Archive, Budget, Conversation, Host, HostError, Outcome, Receipt, Request, Strategy, Unchanged,
+};
+use serde_json::Value;
+
+use crate::support::{assert_good, broken_chat, half, host, host_with};
+
+fn repaired(host: &Host, document: &str) -> Conversation {
+    host.read(document).expect("reads").repaired()
+}
+
+fn places(receipt: &Receipt) -> Vec<(&str, usize)> {
+    let repairs = receipt.repairs.iter();
+    repairs.map(|own| (own.rule.id(), own.message)).collect()
+}
+
+fn wide() -> Request {
+    Request {
+        budget: Budget::Tokens(1_000_000),
+        ..Request::default()
+    }
+}
+
+#[tokio::test]
+async fn a_repaired_conversation_is_compacted_and_the_receipt_names_each_repair() {
+    let host = host();
+    let (document, expected) = broken_chat();
+    let conversation = repaired(host, &document);
+    for strategy in [Strategy::digest(), Strategy::truncate()] {
+        let compaction = host
+            .compact(&conversation, &[strategy], &half())
+            .await
+            .expect("no archive that could fail");
+        let receipt = compaction.receipt();
+        assert_eq!(receipt.outcome, Outcome::Compacted);
+        assert_good(&conversation, &compaction, host);
+        assert_eq!(places(receipt), expected);
+        assert!(receipt.violations.is_empty());
+        let originals: Vec<usize> = receipt.originals.iter().map(|own| own.message).collect();
+        assert_eq!(originals, expected.map(|(_, message)| message));
+        let text = serde_json::to_string(receipt).expect("JSON");
+        assert!(!text.contains("stray"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn within_its_budget_it_comes_back_repaired_which_is_told_once() {
+    let host = host();
+    let (document, expected) = broken_chat();
+    let conversation = repaired(host, &document);
+    let compaction = host
+        .compact(&conversation, &[], &wide())
+        .await
+        .expect("no archive that could fail");
+    let receipt = compaction.receipt();
+    assert_eq!(receipt.outcome, Outcome::Repaired(Unchanged::WithinBudget));
+    assert_eq!(places(receipt), expected);
+    assert_eq!(compaction.document(), conversation.document());
+    assert!(!compaction.is_compacted());
+    let again = host
+        .compact(compaction.conversation(), &[], &wide())
+        .await
+        .expect("no archive that could fail");
+    let receipt = again.receipt();
+    assert_eq!(receipt.outcome, Outcome::Unchanged(Unchanged::WithinBudget));
+    assert_eq!(places(receipt), []);
+    assert!(receipt.originals.is_empty());
+}
+
+#[tokio::test]
+async fn what_a_repair_changed_or_left_out_can_be_had_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("archive");
+    let archive = Archive::open(&path).expect("an archive");
+    let host = host_with(|builder| builder.archive(archive.clone()));
+    let (document, expected) = broken_chat();
+    let before: Value = serde_json::from_str(&document).expect("JSON");
+    let conversation = repaired(&host, &document);
+    for request in [half(), wide()] {
+        let compaction = host
+            .compact(&conversation, &[], &request)
+            .await
+            .expect("it can be stored");
+        let originals = &compaction.receipt().originals;
+        assert_eq!(originals.len(), expected.len());
+        for original in originals {
+            let reference = original.reference.as_ref().expect("an archive");
+            let stored = archive.get(reference).expect("reads").expect("is there");
+            let message = &before["messages"][original.message - 1];
+            assert_eq!(stored, format!("[{message}]"));
+        }
+    }
+    std::fs::remove_dir_all(&path).expect("removes it");
+    std::fs::write(&path, "in the way").expect("writes");
+    let error = host.compact(&conversation, &[], &wide()).await;
+    assert!(matches!(error, Err(HostError::Io { .. })), "{error:?}");
+}
