@@ -44,6 +44,11 @@ pub(crate) struct ConversationArguments {
     /// provider's cache, and the receipt tells what becomes of that
     #[arg(long, value_name = "FILE", help_heading = "Conversation")]
     pub(crate) previous: Option<PathBuf>,
+
+    /// Mend what breaks a rule of the format before anything else is done. Signed and encrypted
+    /// messages are never edited; where a broken rule would be left, nothing is done
+    #[arg(long, help_heading = "Conversation")]
+    pub(crate) repair: bool,
 }
 
 impl ConversationArguments {
@@ -55,6 +60,7 @@ impl ConversationArguments {
             tokenizer: "auto".to_owned(),
             used: None,
             previous: None,
+            repair: false,
         }
     }
 }

@@ -8,13 +8,13 @@ use baler_host::HostError;
 /// The exit codes, as help texts tell them.
 pub(crate) const OF_COMPACT: &str = "\
 Exit codes:
-  0  compacted
+  0  compacted; or, with --repair, repaired and for the rest left as it was
   1  baler itself failed: a file cannot be written, the sandbox cannot be made
   2  wrong use: an unknown option or name, a config or strategy file that cannot be used
   3  nothing to do: the conversation comes back unchanged
   4  compacted, but by a fallback and not by the strategy that was asked for
-  5  wrong input: the conversation breaks a rule of its format (it comes back unchanged), or
-     it cannot be read at all (nothing comes back)";
+  5  wrong input: the conversation breaks a rule of its format, also after --repair (it comes
+     back unchanged), or it cannot be read at all (nothing comes back)";
 
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

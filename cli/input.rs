@@ -105,6 +105,13 @@ pub(crate) fn conversation(
     if let Some((kind, facts)) = conversation.log() {
         tell_log(kind, &facts, messages);
     }
+    if arguments.repair {
+        let repaired = conversation.repaired();
+        // Nothing half mended comes out.
+        if repaired.broken().next().is_none() {
+            conversation = repaired;
+        }
+    }
     if let Some(file) = &arguments.previous {
         let previous = read_previous(host, file)?;
         let unchanged = conversation.messages_unchanged_since(&previous);
@@ -187,11 +194,19 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
     }
 }
 
-/// Tells which rules of its format a conversation breaks, and what to do about each.
-pub(crate) fn tell_violations(conversation: &Conversation) {
-    let violations: Vec<&Violation> = conversation.broken().collect();
+/// Tells which rules of its format a conversation breaks, or would break after a repair, and
+/// what to do about each.
+pub(crate) fn tell_violations(conversation: &Conversation, arguments: &ConversationArguments) {
+    let (mut violations, advice) = if arguments.repair {
+        let left = conversation.repaired().unrepaired();
+        (left, "--repair cannot mend that, so nothing was done")
+    } else {
+        let all = conversation.violations().to_vec();
+        (all, "nothing was done; --repair mends what can be mended")
+    };
+    violations.retain(|violation| !violation.rule.is_about_size());
     let mut text = format!(
-        "the conversation breaks rules of {} at {}; nothing was done, --repair mends what can be mended",
+        "the conversation breaks rules of {} at {}; {advice}",
         conversation.format(),
         figures::count(violations.len(), "place")
     );

@@ -1,12 +1,13 @@
 //! What people see of a receipt.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
 use baler_host::{
     Attempt, AttemptResult, CacheEffect, ComponentInfo, Fault, Limits, Metric, Outcome, Permission,
-    Receipt, Strategy, Tokens, Usage, Value, Words,
+    Receipt, Repair, Rule, Strategy, Tokens, Usage, Value, Words,
 };
 
 use crate::figures::{self, cleaned, number};
@@ -28,7 +29,7 @@ pub(crate) fn text(receipt: &Receipt, circumstances: &Circumstances<'_>) -> Stri
     for attempt in &receipt.attempts {
         tell_attempt(&mut text, attempt, circumstances.chain);
     }
-    if receipt.outcome == Outcome::Compacted {
+    if receipt.outcome == Outcome::Compacted || !receipt.originals.is_empty() {
         tell_archive(&mut text, receipt, circumstances);
     }
     text
@@ -53,6 +54,15 @@ fn headline(receipt: &Receipt, circumstances: &Circumstances<'_>) -> String {
             } else {
                 format!("{} by {strategy}", styled(GOOD.bold(), verb))
             }
+        }
+        Outcome::Repaired(why) => {
+            let verb = if circumstances.is_dry_run {
+                "would be repaired"
+            } else {
+                "repaired"
+            };
+            let verb = styled(GOOD.bold(), verb);
+            format!("{verb}, not compacted: {}", why.words())
         }
         Outcome::Unchanged(why) => format!("{}: {}", styled(BOLD, "unchanged"), why.words()),
         _ => styled(BOLD, "done"),
@@ -144,11 +154,24 @@ fn sizes(text: &mut String, receipt: &Receipt) {
             ),
         );
     }
+    if !receipt.repairs.is_empty() {
+        row(text, "repaired", &repairs(&receipt.repairs));
+    }
     row(
         text,
         "counted",
         &format!("{} with {}", receipt.format, receipt.tokenizer),
     );
+}
+
+fn repairs(repairs: &[Repair]) -> String {
+    let rules: BTreeSet<Rule> = repairs.iter().map(|repair| repair.rule).collect();
+    let rules: Vec<&str> = rules.iter().map(|rule| rule.id()).collect();
+    format!(
+        "{} for {}; the receipt (--receipt, --json) lists them",
+        figures::count(repairs.len(), "change"),
+        rules.join(", ")
+    )
 }
 
 fn cache_effect(cache: &CacheEffect) -> String {
@@ -327,17 +350,27 @@ fn time_of(usage: &Usage) -> String {
 }
 
 fn tell_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstances<'_>) {
-    let told = match (&receipt.archive, circumstances.archive) {
-        (Some(archived), Some(folder)) => format!(
-            "what left can be had back: {} {} in `{}`",
-            figures::count(archived.len(), "unit"),
-            if circumstances.is_dry_run {
-                "would be stored"
-            } else {
-                "stored"
-            },
-            folder.display()
-        ),
+    let told = match circumstances.archive {
+        Some(folder) => {
+            let units = receipt.archive.as_ref().map(Vec::len);
+            let units = units.map(|units| figures::count(units, "unit"));
+            let originals = Some(receipt.originals.len()).filter(|originals| *originals > 0);
+            let originals = originals.map(|originals| {
+                let messages = figures::count(originals, "message");
+                format!("{messages} from before the repair")
+            });
+            let what: Vec<String> = units.into_iter().chain(originals).collect();
+            format!(
+                "what left can be had back: {} {} in `{}`",
+                what.join(" and "),
+                if circumstances.is_dry_run {
+                    "would be stored"
+                } else {
+                    "stored"
+                },
+                folder.display()
+            )
+        }
         _ if circumstances.is_dry_run => {
             "what leaves could not be had back: there is no --archive".to_owned()
         }

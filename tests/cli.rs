@@ -1137,6 +1137,194 @@ fn validate_names_each_broken_rule_with_its_place_and_remedy() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
 }
 
+/// A chat with an id that is used twice and an output without a call.
+fn broken_chat() -> Value {
+    let call = |id: &str| json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function", "function": {"name": "dig", "arguments": "{}"}}]});
+    let output = |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text.repeat(50)});
+    json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find the treasure."},
+        call("c1"),
+        output("c1", "only sand here; "),
+        output("c9", "a secret map; "),
+        call("c1"),
+        output("c1", "a wooden box; "),
+        {"role": "user", "content": "Open it."},
+    ]})
+}
+
+/// The rules that a list of violations or repairs names, with the messages' numbers.
+fn places(list: &Value) -> Vec<(&str, u64)> {
+    let entries = list.as_array().expect("a list").iter();
+    entries
+        .map(|entry| {
+            let rule = entry["rule"].as_str().expect("a rule");
+            (rule, entry["message"].as_u64().expect("a number"))
+        })
+        .collect()
+}
+
+const REPAIRS: [(&str, u64); 3] = [("CHAT-1", 4), ("ALL-4", 5), ("ALL-4", 6)];
+
+#[test]
+fn a_conversation_that_breaks_rules_is_refused_without_repair_and_compacted_with_it() {
+    let bench = Bench::new();
+    let document = broken_chat().to_string();
+    let file = bench.file("broken.json", &document);
+    let arguments = ["compact", &file, "--budget", "60%", "-s", "native:truncate"];
+    let ran = bench
+        .run(&arguments)
+        .ends(5)
+        .says(&["nothing was done; --repair mends what can be mended"]);
+    assert_eq!(ran.stdout, document);
+
+    let repaired = [&arguments[..], &["--repair"]].concat();
+    let ran = bench.run(&repaired).ends(0).says(&[
+        "compacted by native:truncate",
+        "repaired  3 changes for ALL-4, CHAT-1",
+        "what left cannot be had back",
+    ]);
+    assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
+    bench
+        .run_with_input(&["validate"], ran.stdout.as_bytes())
+        .ends(0);
+
+    let with_json = [&repaired[..], &["--json", "--archive", "bales"]].concat();
+    let ran = bench.run(&with_json).ends(0);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let receipt = &told["receipt"];
+    assert_eq!(receipt["outcome"], "compacted");
+    assert_eq!(receipt["violations"], json!([]));
+    assert_eq!(places(&receipt["repairs"]), REPAIRS);
+    for original in receipt["originals"].as_array().expect("a list") {
+        let reference = original["reference"].as_str().expect("a reference");
+        let stored = fs::read(bench.path("bales").join(format!("{reference}.json")));
+        let stored: Value = serde_json::from_slice(&stored.expect("is there")).expect("JSON");
+        let number = original["message"].as_u64().expect("a number") as usize;
+        assert_eq!(stored, json!([broken_chat()["messages"][number - 1]]));
+    }
+}
+
+#[test]
+fn a_conversation_within_its_budget_comes_out_repaired() {
+    let bench = Bench::new();
+    let file = bench.file("broken.json", broken_chat().to_string());
+    let arguments = ["compact", &file, "--repair", "--budget", "100000"];
+    let mut expected = broken_chat();
+    let messages = expected["messages"].as_array_mut().expect("messages");
+    messages.remove(3);
+    messages[3]["tool_calls"][0]["id"] = json!("c1-2");
+    messages[4]["tool_call_id"] = json!("c1-2");
+
+    let ran = bench.run(&[&arguments[..], &["--archive", "bales"]].concat());
+    let ran = ran.ends(0).says(&[
+        "repaired, not compacted: it is within its budget",
+        "what left can be had back: 3 messages from before the repair stored in `bales`",
+    ]);
+    let out: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(out, expected);
+    bench
+        .run_with_input(&["compact", "--budget", "100000"], ran.stdout.as_bytes())
+        .ends(3);
+
+    let dry = [&arguments[..], &["--dry-run", "--receipt", "receipt.json"]].concat();
+    let ran = bench.run(&dry).ends(0).says(&["would be repaired"]);
+    assert_eq!(ran.stdout, "");
+    assert_eq!(bench.entries(), ["bales", "broken.json"]);
+}
+
+/// A conversation with a break that can be mended and, behind it, one that cannot.
+fn half_mendable() -> String {
+    let sealed = json!([{"type": "thinking", "thinking": "secret", "signature": "c2ln"}, {"type": "text", "text": " "}]);
+    json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [
+        {"role": "user", "content": "Find the treasure."},
+        {"role": "user", "content": []},
+        {"role": "assistant", "content": sealed},
+        {"role": "user", "content": "Open it."},
+    ]})
+    .to_string()
+}
+
+#[test]
+fn what_no_repair_can_mend_is_told_and_nothing_is_done() {
+    let bench = Bench::new();
+    let file = bench.file("broken.json", half_mendable());
+    for command in ["compact", "should-compact"] {
+        let ran = bench.run(&[command, &file, "--repair"]).ends(5).says(&[
+            "breaks rules of anthropic at 1 place; --repair cannot mend that, so nothing was done",
+            "message 3: a text part is empty (ANTH-6)",
+            "→ remove the empty text",
+        ]);
+        assert!(!ran.stderr.contains("message 2"), "{}", ran.stderr);
+        if command == "compact" {
+            assert_eq!(ran.stdout, half_mendable());
+        }
+    }
+}
+
+#[test]
+fn should_compact_asks_about_the_repaired_conversation() {
+    let bench = Bench::new();
+    let file = bench.file("broken.json", broken_chat().to_string());
+    let arguments = ["should-compact", &file, "--budget", "100000"];
+    bench.run(&arguments).ends(5);
+    bench.run(&[&arguments[..], &["--repair"]].concat()).ends(3);
+}
+
+#[test]
+fn the_cache_holds_what_stands_before_the_first_repair() {
+    let bench = Bench::new();
+    let file = bench.file("broken.json", broken_chat().to_string());
+    let compacted = |previous: &str| -> Value {
+        let goal = ["--budget", "60%", "-s", "native:truncate"];
+        let more = ["--repair", "--json", "--previous", previous];
+        let ran = bench.run(&[&["compact", &file][..], &goal, &more].concat());
+        serde_json::from_str(&ran.ends(0).stdout).expect("JSON")
+    };
+    let told = compacted(&file);
+    let units = told["units"].as_array().expect("a list").iter();
+    let before_it: u64 = units
+        .filter(|entry| entry["unit"].as_u64().is_some_and(|unit| unit < 2))
+        .filter_map(|entry| entry["tokens-before"].as_u64())
+        .sum();
+    assert_eq!(told["receipt"]["cache"]["tokens-cached"], before_it);
+    // What was sent last was repaired as well.
+    let repaired = bench.run(&["compact", &file, "--repair", "--budget", "100000"]);
+    let repaired = bench.file("repaired.json", repaired.ends(0).stdout);
+    let told = compacted(&repaired);
+    assert_eq!(
+        told["receipt"]["cache"]["tokens-cached"],
+        told["receipt"]["tokens"]["before"]
+    );
+}
+
+#[test]
+fn validate_tells_what_a_repair_would_do_and_leave() {
+    let bench = Bench::new();
+    let file = bench.file("broken.json", broken_chat().to_string());
+    bench.run(&["validate", &file]).ends(5);
+    let ran = bench.run(&["validate", &file, "--repair"]).ends(0);
+    let told = "\n--repair would make 3 changes\n  message 4: left out: an output without a call (CHAT-1)\n";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("and leave no rule broken\n"));
+    let ran = bench.run(&["validate", &file, "--repair", "--json"]);
+    let told: Value = serde_json::from_str(&ran.ends(0).stdout).expect("JSON");
+    assert_eq!(told["valid"], false);
+    assert_eq!(places(&told["repairs"]), REPAIRS);
+    assert_eq!(told["unrepaired"], json!([]));
+
+    let file = bench.file("half.json", half_mendable());
+    let ran = bench.run(&["validate", &file, "--repair"]).ends(5);
+    assert!(
+        ran.stdout.contains("\n--repair would make 1 change\n  message 2: left out: a message without content (ANTH-6)\nand leave rules broken at 1 place\n  message 3: "),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(bench.entries(), ["broken.json", "half.json"]);
+    let valid = example("fix-a-bug.openai.json");
+    let ran = bench.run(&["validate", &valid, "--repair"]).ends(0);
+    assert!(ran.stdout.starts_with("valid: ") && !ran.stdout.contains("repair"));
+}
+
 #[test]
 fn a_session_log_becomes_the_request_of_its_provider() {
     let bench = Bench::new();

@@ -15,7 +15,8 @@ use crate::{chain, input, strip};
 /// Make a conversation fit its budget
 ///
 /// The new conversation goes to standard output; what was done, and why, to standard error.
-/// What stays stays byte for byte. When a strategy fails or breaks a rule, the next one runs;
+/// What stays stays byte for byte. With `--repair`, a conversation that breaks rules is mended
+/// first. When a strategy fails or breaks a rule, the next one runs;
 /// `native:digest` and `native:truncate` always end the chain.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
@@ -73,7 +74,7 @@ pub(crate) struct CompactCommand {
     sandbox: SandboxArguments,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 compacted, 1 baler failed, 2 wrong use, 3 unchanged, 4 by a fallback, 5 wrong input";
+const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 wrong use, 3 unchanged, 4 by a fallback, 5 wrong input";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,6 +82,8 @@ Examples:
     baler compact request.json > smaller.json
   In a pipe, to 8000 tokens all included, with nothing lost:
     agent-dump | baler compact --budget 8000 --archive ~/bales | send
+  Mended first, where it breaks a rule of its format:
+    baler compact request.json --repair --archive ~/bales --receipt receipt.json > smaller.json
   See what a stranger's strategy would do, in less time than usual:
     baler compact request.json --strategy ./theirs.wasm --timeout 500ms --dry-run
   First the one, and the other where the first fails; the file is replaced:
@@ -216,7 +219,7 @@ impl CompactCommand {
     ) {
         let receipt = compaction.receipt();
         if receipt.outcome == Outcome::Unchanged(Unchanged::InvalidInput) {
-            input::tell_violations(conversation);
+            input::tell_violations(conversation, &self.conversation);
             return;
         }
         let circumstances = Circumstances {
@@ -281,6 +284,7 @@ fn exit_of(compaction: &Compaction) -> Exit {
     match compaction.receipt().outcome {
         Outcome::Unchanged(Unchanged::InvalidInput) => Exit::WrongInput,
         Outcome::Unchanged(_) => Exit::Unchanged,
+        Outcome::Repaired(_) => Exit::Done,
         _ if compaction.receipt().fell_back => Exit::FellBack,
         _ => Exit::Done,
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::arguments::{ConversationArguments, FormatArgument};
 use crate::exit::{Exit, Failure};
-use crate::output::{self, GOOD, Messages, styled};
+use crate::output::{self, BAD, GOOD, Messages, styled};
 use crate::{figures, input};
 
 /// Check a conversation against the rules of its wire format
@@ -25,6 +25,11 @@ pub(crate) struct ValidateCommand {
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     format: FormatArgument,
 
+    /// Tell as well what --repair of the other commands would mend, and what it would leave.
+    /// Nothing is written
+    #[arg(long)]
+    repair: bool,
+
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -40,7 +45,7 @@ Examples:
   agent-dump | baler validate --format anthropic --json | jq '.violations[].rule'
 
 Exit codes:
-  0  it breaks no rule
+  0  it breaks no rule, or, with --repair, would break none after the repair
   1  baler itself failed
   2  wrong use
   5  it breaks a rule, or cannot be read";
@@ -57,13 +62,16 @@ impl ValidateCommand {
         }
         let arguments = ConversationArguments::of(self.format);
         let conversation = input::conversation(&builder.build()?, document, &arguments, messages)?;
-        let violations = conversation.violations();
+        let repaired = self.repair.then(|| conversation.repaired());
+        let repaired = repaired.as_ref();
         if self.json {
-            output::document(&[&format!("{:#}\n", as_json(&conversation))])?;
+            let told = as_json(&conversation, repaired);
+            output::document(&[&format!("{told:#}\n")])?;
         } else if !self.quiet {
-            output::words(&as_text(&conversation))?;
+            output::words(&as_text(&conversation, repaired))?;
         }
-        Ok(if violations.is_empty() {
+        let result = repaired.unwrap_or(&conversation);
+        Ok(if result.violations().is_empty() {
             Exit::Done
         } else {
             Exit::WrongInput
@@ -71,9 +79,24 @@ impl ValidateCommand {
     }
 }
 
-fn as_json(conversation: &Conversation) -> serde_json::Value {
-    let violations: Vec<_> = conversation
-        .violations()
+fn as_json(conversation: &Conversation, repaired: Option<&Conversation>) -> serde_json::Value {
+    let violations = conversation.violations();
+    let mut told = json!({
+        "valid": violations.is_empty(),
+        "format": conversation.format(),
+        "log": conversation.log().map(|(kind, _)| kind),
+        "messages": messages(conversation),
+        "violations": with_remedies(violations),
+    });
+    if let Some(repaired) = repaired {
+        told["repairs"] = json!(repaired.repairs());
+        told["unrepaired"] = with_remedies(&repaired.unrepaired());
+    }
+    told
+}
+
+fn with_remedies(violations: &[Violation]) -> serde_json::Value {
+    violations
         .iter()
         .map(
             |Violation {
@@ -84,17 +107,10 @@ fn as_json(conversation: &Conversation) -> serde_json::Value {
                 json!({"rule": rule, "message": message, "what": what, "remedy": rule.remedy()})
             },
         )
-        .collect();
-    json!({
-        "valid": violations.is_empty(),
-        "format": conversation.format(),
-        "log": conversation.log().map(|(kind, _)| kind),
-        "messages": messages(conversation),
-        "violations": violations,
-    })
+        .collect()
 }
 
-fn as_text(conversation: &Conversation) -> String {
+fn as_text(conversation: &Conversation, repaired: Option<&Conversation>) -> String {
     let violations = conversation.violations();
     let size = format!(
         "{} of {}",
@@ -109,14 +125,36 @@ fn as_text(conversation: &Conversation) -> String {
     }
     let mut text = format!(
         "{}: {size}{source} break rules at {}",
-        styled(output::BAD.bold(), "invalid"),
+        styled(BAD.bold(), "invalid"),
         figures::count(violations.len(), "place")
     );
     violations
         .iter()
         .for_each(|violation| text.push_str(&input::told(violation)));
     text.push('\n');
+    if let Some(repaired) = repaired {
+        tell_repairs(&mut text, repaired);
+    }
     text
+}
+
+fn tell_repairs(text: &mut String, repaired: &Conversation) {
+    let repairs = repaired.repairs();
+    let changes = figures::count(repairs.len(), "change");
+    text.push_str(&format!("\n--repair would make {changes}\n"));
+    for repair in repairs {
+        text.push_str(&format!("  {}\n", figures::cleaned(&repair.to_string())));
+    }
+    let left = repaired.unrepaired();
+    if left.is_empty() {
+        text.push_str("and leave no rule broken\n");
+        return;
+    }
+    let places = figures::count(left.len(), "place");
+    text.push_str(&format!("and leave rules broken at {places}"));
+    left.iter()
+        .for_each(|violation| text.push_str(&input::told(violation)));
+    text.push('\n');
 }
 
 fn messages(conversation: &Conversation) -> usize {
