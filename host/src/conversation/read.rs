@@ -26,12 +26,12 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     pub(crate) fn read(&self, document: Arc<str>) -> Result<Conversation, ReadError> {
-        let body = Body::parse(&document, self.format)?;
+        let mut body = Body::parse(&document, self.format)?;
         let format = self.format.unwrap_or_else(|| Format::detect(&body));
         let wire = format.wire();
-        let messages = wire.messages(&body)?;
         let envelope = wire.envelope(&body);
         let frame = Frame::new(Arc::clone(&document), &body);
+        let messages = wire.messages(&mut body)?;
         let tokenizer = (self.tokenizer)(&body.text("model"));
         let bytes = document.len();
         drop(body);

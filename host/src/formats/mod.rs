@@ -70,16 +70,23 @@ pub(crate) trait WireFormat: Sync {
 
     /// Reads the messages of a body. Outputs that do not name their tool get the name of the
     /// call that they answer, and those that name the item of the call get the call's id.
-    fn messages(&self, body: &Body<'_>) -> Result<Vec<Message>, ReadError> {
+    ///
+    /// Takes the messages out of the body, and lets go of each as soon as it is read: of long
+    /// logs both together would be large.
+    fn messages(&self, body: &mut Body<'_>) -> Result<Vec<Message>, ReadError> {
         let mut calls: HashMap<String, (String, String)> = HashMap::new();
-        body.messages
-            .iter()
+        std::mem::take(&mut body.messages)
+            .into_iter()
             .enumerate()
             .map(|(index, raw)| {
-                let mut message = self.message(body, raw).map_err(|what| ReadError::Message {
-                    number: index + 1,
-                    what,
-                })?;
+                let mut message = self
+                    .message(body, &raw)
+                    .map_err(|what| ReadError::Message {
+                        number: index + 1,
+                        what,
+                    })?;
+                // Most have one part, and a list that grows has room for four.
+                message.parts.shrink_to_fit();
                 for call in message.calls() {
                     let known = (call.id.clone(), call.name.clone());
                     calls.extend(message.id.clone().map(|item| (item, known.clone())));

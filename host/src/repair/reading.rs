@@ -51,11 +51,11 @@ impl Reading {
         numbers: Vec<usize>,
     ) -> Result<Self, ReadError> {
         let document: Arc<str> = document.into();
-        let body = Body::parse(&document, Some(format))?;
+        let mut body = Body::parse(&document, Some(format))?;
         let wire = format.wire();
-        let messages = wire.messages(&body)?;
         let envelope = wire.envelope(&body);
         let frame = Frame::new(Arc::clone(&document), &body);
+        let messages = wire.messages(&mut body)?;
         drop(body);
         let units = wire.unit_lengths(&messages);
         let bytes = document.len();

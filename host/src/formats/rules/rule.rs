@@ -41,7 +41,7 @@ rules! {
     /// No empty text parts.
     All6 "ALL-6" => "remove the empty text, or fill it",
     /// The body, its pictures and their number are under the provider's limits.
-    All8 "ALL-8" => "leave pictures out or scale them down, or send a reference instead of the data",
+    All8 "ALL-8" => "compact it; or leave pictures out, scale them down, or send references instead of the data",
     /// A tool message follows the assistant message that made its call.
     Chat1 "CHAT-1" => "put each tool message directly behind the message that made its call",
     /// All calls of an assistant message are answered before any other role speaks.
@@ -77,7 +77,7 @@ rules! {
     /// At most four `cache_control` marks.
     Anth9 "ANTH-9" => "keep the newest four `cache_control` marks",
     /// A body of at most 32 MB, and pictures of at most 8000 pixels a side.
-    Anth10 "ANTH-10" => "leave pictures out or scale them down",
+    Anth10 "ANTH-10" => "compact it; or leave pictures out, or scale them down",
     /// Roles are user and model, and the first is the user's.
     Gem1 "GEM-1" => "begin with a user content, and put the system prompt in `systemInstruction`",
     /// A model turn with calls is followed by one user turn with as many answers, and follows

@@ -1,10 +1,11 @@
 //! Cuts of recorded conversations, each compacted by each strategy at several budgets.
 //!
 //! A cut is the first messages of a conversation. What came in broken must come back as it
-//! was; of everything else the result has to obey the rules, to hold what was kept byte for
-//! byte and what must stay, to be smaller and within its budget or at its floor; and the
-//! result again, under the same budget, must not change. All is checked, nothing panics: what
-//! is wrong becomes a [`Failure`] with numbers and names, never text.
+//! was, and is compacted once more as a repair leaves it. Of everything else the result has to
+//! obey the rules, to hold what was kept byte for byte and what must stay, to be smaller and
+//! within its budget or at its floor; and the result again, under the same budget, must not
+//! change. All is checked, nothing panics: what is wrong becomes a [`Failure`] with numbers and
+//! names, never text.
 
 mod compacted;
 mod failure;
@@ -184,17 +185,40 @@ impl Lane {
     ) {
         tally.row.cuts += 1;
         let broken: Vec<_> = conversation
-            .violations()
-            .iter()
-            .filter(|violation| !violation.rule.is_about_size())
+            .broken()
             .map(|violation| violation.rule)
             .collect();
         for rule in &broken {
             *tally.broken_before.entry(rule.id()).or_default() += 1;
         }
         tally.row.invalid += usize::from(!broken.is_empty());
+        self.compact_all(recorded, conversation, percents, tally)
+            .await;
+        if broken.is_empty() {
+            return;
+        }
+        let repaired = conversation.repaired();
+        if repaired.broken().next().is_some() {
+            return;
+        }
+        tally.row.repaired += 1;
+        match self.host.read(repaired.document()) {
+            Ok(read) => self.compact_all(recorded, &read, percents, tally).await,
+            Err(error) => tally.fail(Check::Read, &format!("once repaired: {error}")),
+        }
+    }
+
+    /// With every strategy, to every budget.
+    async fn compact_all(
+        &self,
+        recorded: &Recorded,
+        conversation: &Conversation,
+        percents: &[u32],
+        tally: &mut Tally,
+    ) {
         let document = conversation.document();
-        let before = Before::of(recorded.format, document).filter(|_| broken.is_empty());
+        let is_broken = conversation.broken().next().is_some();
+        let before = Before::of(recorded.format, document).filter(|_| !is_broken);
         if let Some(before) = &before
             && !is_continued(document)
             && let Err(wrong) = before.rules()

@@ -21,9 +21,11 @@ pub struct Row {
     pub cuts: usize,
     /// Cuts that broke a rule as they came in.
     pub invalid: usize,
+    /// Those of them that a repair left without a broken rule.
+    pub repaired: usize,
     /// Cuts that grew, compared with the same one read whole.
     pub compared: usize,
-    /// Compactions of valid cuts, second runs not counted.
+    /// Compactions of valid and of repaired cuts, second runs not counted.
     pub compactions: usize,
     /// Those that changed something.
     pub changed: usize,
@@ -124,6 +126,7 @@ impl Row {
         self.empty += other.empty;
         self.cuts += other.cuts;
         self.invalid += other.invalid;
+        self.repaired += other.repaired;
         self.compared += other.compared;
         self.compactions += other.compactions;
         self.changed += other.changed;
@@ -136,10 +139,11 @@ impl Row {
     fn write(&self, f: &mut fmt::Formatter<'_>, set: &str, format: &str) -> fmt::Result {
         write!(
             f,
-            "{set:<23}{format:<17}{:>6}{:>7}{:>8}{:>9}{:>9}{:>9}{:>6}",
+            "{set:<23}{format:<17}{:>6}{:>7}{:>8}{:>9}{:>9}{:>9}{:>9}{:>6}",
             self.conversations,
             self.cuts,
             self.invalid,
+            self.repaired,
             self.compared,
             self.compactions,
             self.changed,
@@ -158,8 +162,17 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<23}{:<17}{:>6}{:>7}{:>8}{:>9}{:>9}{:>9}{:>6}",
-            "set", "format", "convs", "cuts", "invalid", "compared", "compact", "changed", "fell"
+            "{:<23}{:<17}{:>6}{:>7}{:>8}{:>9}{:>9}{:>9}{:>9}{:>6}",
+            "set",
+            "format",
+            "convs",
+            "cuts",
+            "invalid",
+            "repaired",
+            "compared",
+            "compact",
+            "changed",
+            "fell"
         )?;
         for check in Check::ALL {
             write!(f, "{:>9}", check.name())?;
