@@ -80,7 +80,7 @@ pub enum ThinkingPolicy {
     Auto,
     /// It stays.
     Keep,
-    /// It goes.
+    /// It goes, where it is a part of the content and the provider lets it.
     Drop,
 }
 
@@ -214,17 +214,9 @@ pub(crate) struct Standing {
 impl Situation {
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
         let standing = standing(conversation, request);
-        let units = conversation.units();
-        let overhead = conversation.overhead();
-        let protected = units
-            .iter()
-            .zip(&standing)
-            .filter(|(unit, standing)| standing.protected && unit.kind != UnitKind::Instructions)
-            .fold(overhead, |sum, (unit, _)| sum.saturating_add(unit.tokens));
         let marks = conversation.mark_tokens();
-        let kept: Vec<bool> = standing.iter().map(|standing| standing.protected).collect();
-        let notes = notes(conversation, &kept);
-        let floor = protected.saturating_add(notes.saturating_mul(marks.opening_note));
+        let protected: Vec<bool> = standing.iter().map(|standing| standing.protected).collect();
+        let floor = tokens_of_units(conversation, &protected, None);
         let budget = conversation.tokens_of(request.budget);
         let limits = conversation.format().limits();
         Self {
@@ -269,17 +261,49 @@ impl Situation {
     pub(crate) fn target(&self) -> u32 {
         self.budget.max(self.floor)
     }
+
+    /// Tokens that are left beside these units and the host's own notes between them, for a text
+    /// in the place of the first unit that is not kept; none where they are too many by
+    /// themselves.
+    pub(crate) fn left_for_text(&self, kept: &[bool]) -> Option<u32> {
+        let text = kept.iter().position(|kept| !kept);
+        self.target()
+            .checked_sub(tokens_of_units(&self.conversation, kept, text))
+    }
+
+    /// Whether these units and the host's own notes between them have more tokens than they may.
+    pub(crate) fn are_too_many(&self, kept: &[bool]) -> bool {
+        tokens_of_units(&self.conversation, kept, None) > self.target()
+    }
 }
 
-/// How many notes of the host's own a result of these units would need.
-pub(crate) fn notes(conversation: &Conversation, kept: &[bool]) -> u32 {
+/// How many notes of the host's own a result of these units would need. Where a text stands, in
+/// front of the unit `text`, which is left out, none is needed.
+fn notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32 {
     let mut before = None;
     let mut notes = 0;
     for (unit, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
-        notes += u32::from(conversation.needs_note(before, unit));
+        let is_behind_text =
+            text.is_some_and(|text| text < unit && before.is_none_or(|before| before < text));
+        notes += u32::from(!is_behind_text && conversation.needs_note(before, unit));
         before = Some(unit);
     }
     notes
+}
+
+/// Tokens of these units, of what stands beside the messages, and of the host's own notes, which
+/// [`notes`] counts.
+fn tokens_of_units(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32 {
+    let notes = notes(conversation, kept, text);
+    conversation
+        .units()
+        .iter()
+        .zip(kept)
+        .filter(|(unit, kept)| **kept && unit.kind != UnitKind::Instructions)
+        .fold(conversation.overhead(), |sum, (unit, _)| {
+            sum.saturating_add(unit.tokens)
+        })
+        .saturating_add(notes.saturating_mul(conversation.mark_tokens().opening_note))
 }
 
 impl Conversation {
@@ -300,6 +324,9 @@ impl Conversation {
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let units = conversation.units();
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
+    // What the user says beside outputs is a remark; the request that it is about stays too, and
+    // its turn stays one of its own (GEM-3).
+    let newest_message = units.iter().rposition(|unit| unit.kind == UnitKind::User);
     // A conversation where nobody asks anything must not become an empty one.
     let newest = units
         .iter()
@@ -327,6 +354,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                     || unit.traits.pending
                     || unit.traits.instructions
                     || newest == Some(index)
+                    || newest_message == Some(index)
                     || provider_summary == Some(index),
             }
         })

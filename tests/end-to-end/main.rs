@@ -10,6 +10,8 @@
 /// Hosts, conversations and checks that the tests share.
 mod support;
 
+/// What fuzzing found.
+mod findings;
 /// What providers ask for beside the rules: limits, thinking, caches, logs.
 mod providers;
 /// One test for each hostile guest: the fault, or why it is harmless.

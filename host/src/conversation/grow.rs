@@ -133,12 +133,15 @@ impl Inner {
             if output.call_id.is_empty() {
                 continue;
             }
-            let call = self.messages.iter().rev().find_map(|message| {
-                let is_item = message.id.as_ref() == Some(&output.call_id);
-                message
-                    .calls()
-                    .find(|call| is_item || call.id == output.call_id)
-            });
+            let id = &output.call_id;
+            let newest_first = || self.messages.iter().rev();
+            let mut of_call = newest_first().flat_map(Message::calls);
+            let mut of_item = newest_first()
+                .filter(|message| message.id.as_ref() == Some(id))
+                .flat_map(Message::calls);
+            let call = of_call
+                .find(|call| call.id == *id)
+                .or_else(|| of_item.next());
             if let Some(call) = call {
                 output.answer(&call.id, &call.name);
             }

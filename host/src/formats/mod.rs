@@ -75,6 +75,7 @@ pub(crate) trait WireFormat: Sync {
     /// logs both together would be large.
     fn messages(&self, body: &mut Body<'_>) -> Result<Vec<Message>, ReadError> {
         let mut calls: HashMap<String, (String, String)> = HashMap::new();
+        let mut items: HashMap<String, (String, String)> = HashMap::new();
         std::mem::take(&mut body.messages)
             .into_iter()
             .enumerate()
@@ -89,12 +90,15 @@ pub(crate) trait WireFormat: Sync {
                 message.parts.shrink_to_fit();
                 for call in message.calls() {
                     let known = (call.id.clone(), call.name.clone());
-                    calls.extend(message.id.clone().map(|item| (item, known.clone())));
+                    items.extend(message.id.clone().map(|item| (item, known.clone())));
                     calls.insert(call.id.clone(), known);
                 }
                 for part in &mut message.parts {
                     if let Content::Output(output) = &mut part.content
-                        && let Some((id, name)) = calls.get(&output.call_id)
+                        && !output.call_id.is_empty()
+                        && let Some((id, name)) = calls
+                            .get(&output.call_id)
+                            .or_else(|| items.get(&output.call_id))
                     {
                         output.answer(id, name);
                     }

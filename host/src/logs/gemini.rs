@@ -36,6 +36,10 @@ impl<'a> Part<'a> {
             kind: PartKind::Other,
         }
     }
+
+    fn is_call(&self) -> bool {
+        matches!(self.kind, PartKind::Call { .. })
+    }
 }
 
 /// A call; `id`, `name` and `args` are raw JSON.
@@ -75,11 +79,9 @@ pub(super) fn response_of<'a>(id: Option<&str>, name: &str, object: &str) -> Par
 }
 
 /// Gives the calls of the current turn the signature that stands for one that was not recorded,
-/// where the model asks for signatures (GEM-3, LGE-5): to the first call of each step.
+/// where the model asks for signatures (GEM-3, LGE-5): to the first call of each step. A model
+/// that signed one of them asks for all.
 pub(super) fn sign_current_turn(contents: &mut [Content<'_>], model: Option<&str>) {
-    if !model.is_some_and(|model| model.starts_with("gemini-3")) {
-        return;
-    }
     let is_request = |content: &Content<'_>| {
         content.role == "user"
             && content
@@ -88,16 +90,15 @@ pub(super) fn sign_current_turn(contents: &mut [Content<'_>], model: Option<&str
                 .all(|part| part.kind != PartKind::Response)
     };
     let start = contents.iter().rposition(is_request).unwrap_or(0);
-    for content in contents.iter_mut().skip(start) {
-        let call = content
-            .parts
-            .iter_mut()
-            .find(|part| matches!(part.kind, PartKind::Call { .. }));
-        if let Some(part) = call
-            && part.kind == (PartKind::Call { signed: false })
-        {
-            sign(part.raw.to_mut(), r#""skip_thought_signature_validator""#);
-        }
+    let mut calls: Vec<&mut Part<'_>> = contents[start..]
+        .iter_mut()
+        .filter_map(|content| content.parts.iter_mut().find(|part| part.is_call()))
+        .collect();
+    let signed = PartKind::Call { signed: true };
+    let signs = model.is_some_and(|model| model.starts_with("gemini-3"))
+        || calls.iter().any(|call| call.kind == signed);
+    for call in calls.iter_mut().filter(|call| signs && call.kind != signed) {
+        sign(call.raw.to_mut(), r#""skip_thought_signature_validator""#);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::conversation::Role;
 use crate::conversation::UnitKind;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::report::{Answer, Metric, Report, Value};
-use crate::situation::{Situation, notes};
+use crate::situation::Situation;
 
 /// What it says in the place of what it left out.
 const NOTE: &str = "(Earlier conversation omitted due to length)";
@@ -33,7 +33,7 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
         }
     }
     keep_newest_turns(situation, &mut kept, room);
-    make_room_for_notes(situation, &mut kept);
+    make_room_for_notes(situation, &mut kept, has_note.then_some(note));
     let dropped = kept.iter().filter(|kept| !**kept).count();
     if dropped == 0 {
         return Report {
@@ -86,22 +86,17 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
 }
 
 /// Units that come to stand behind others than before may need a note of the host's between
-/// them. Where there is no room for it the oldest of them go.
-fn make_room_for_notes(situation: &Situation, kept: &mut [bool]) {
-    let units = situation.units();
-    loop {
-        let tokens = units
-            .iter()
-            .zip(kept.iter())
-            .filter(|(unit, kept)| **kept && unit.kind != UnitKind::Instructions)
-            .fold(situation.conversation.overhead(), |sum, (unit, _)| {
-                sum.saturating_add(unit.tokens)
-            });
-        let notes = notes(&situation.conversation, kept).saturating_mul(situation.opening_note);
-        if tokens.saturating_add(notes) <= situation.target() {
-            return;
+/// them, beside the note of so many tokens that tells what was left out. Where there is no room
+/// for it the oldest of them go.
+fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u32>) {
+    let is_too_much = |kept: &[bool]| match note {
+        Some(note) if kept.contains(&false) => {
+            situation.left_for_text(kept).is_none_or(|left| left < note)
         }
-        let oldest = (0..units.len()).find(|unit| kept[*unit] && !situation.is_protected(*unit));
+        _ => situation.are_too_many(kept),
+    };
+    while is_too_much(kept) {
+        let oldest = (0..kept.len()).find(|unit| kept[*unit] && !situation.is_protected(*unit));
         match oldest {
             Some(unit) => kept[unit] = false,
             None => return,

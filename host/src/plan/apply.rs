@@ -1,10 +1,11 @@
 //! From a checked plan to the new document (invariant I2).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins};
 use crate::conversation::message::Message;
-use crate::conversation::{Conversation, Document, Role};
+use crate::conversation::{Conversation, Document, Role, UnitKind};
 use crate::formats::{self, Replacement};
 use crate::marks::{self, HOST, LEFT_OUT, Purpose};
 use crate::situation::{Situation, ThinkingPolicy};
@@ -51,6 +52,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
             ThinkingPolicy::Drop => true,
             ThinkingPolicy::Auto => conversation.envelope().binds_thinking,
         },
+        turn_with_thinking: turn_with_thinking(plan, conversation),
         is_changed: false,
         thinking_dropped: 0,
     };
@@ -125,6 +127,8 @@ struct Written<'a> {
     next: usize,
     /// Whether thinking goes from what stands behind a change.
     drops_thinking: bool,
+    /// The turn whose thinking stays nevertheless.
+    turn_with_thinking: Option<u32>,
     /// Whether what was written so far is another beginning than the conversation had.
     is_changed: bool,
     thinking_dropped: usize,
@@ -181,19 +185,19 @@ impl<'a> Written<'a> {
     /// Writes a message that stays; true where thinking had to go from it. One of nothing but
     /// thinking goes as a whole.
     fn push(&mut self, message: &'a Message, joins: Option<&Joins>) -> bool {
-        let thinking = if self.drops_thinking && self.is_changed {
-            message.thinking()
-        } else {
-            Vec::new()
-        };
-        let list = message.content.clone().filter(|_| !thinking.is_empty());
-        let Some(place) = list else {
+        let document = self.conversation.source();
+        let units = self.conversation.units();
+        let turn = self.next.checked_sub(1).map(|unit| units[unit].turn);
+        let goes = self.drops_thinking && self.is_changed && turn != self.turn_with_thinking;
+        let list = message.content.clone().filter(|_| goes);
+        let thinking = list.as_ref().map(|list| thinking_in(list, message));
+        let (Some(place), Some(thinking)) = (list, thinking.filter(|found| !found.is_empty()))
+        else {
             self.messages.push(kept(self.conversation, message, joins));
             return false;
         };
         self.thinking_dropped += thinking.len();
         if thinking.len() < message.parts.len() {
-            let document = self.conversation.source();
             let with = without(document, message, &place, &thinking, &[]);
             let replacement = Replacement { place, with };
             let written = formats::replace(document, &message.place, &[replacement]);
@@ -201,6 +205,40 @@ impl<'a> Written<'a> {
         }
         true
     }
+}
+
+/// The turn of the newest step that stays, where the request wants an open loop to begin with
+/// thinking (ANTH-5). What the user says behind its outputs is one message with them (ANTH-2).
+fn turn_with_thinking(plan: &CheckedPlan, conversation: &Conversation) -> Option<u32> {
+    let envelope = conversation.envelope();
+    if !envelope.thinks || envelope.binds_thinking {
+        return None;
+    }
+    let stays = |piece: &Checked| match piece {
+        Checked::Keep(units) => units.clone(),
+        Checked::Rewrite { unit, .. } => *unit..unit + 1,
+        Checked::Insert { .. } => 0..0,
+    };
+    let mut units = plan
+        .pieces
+        .iter()
+        .rev()
+        .flat_map(|piece| stays(piece).rev());
+    let is_step = |unit: &usize| conversation.units()[*unit].kind == UnitKind::Step;
+    units
+        .find(is_step)
+        .map(|unit| conversation.units()[unit].turn)
+}
+
+/// The parts of a message's content that are thinking. What stands beside the content is bound
+/// to nothing, and some servers refuse its absence (CHAT-6).
+fn thinking_in(content: &Range<usize>, message: &Message) -> Vec<usize> {
+    let mut thinking = message.thinking();
+    thinking.retain(|index| {
+        let part = &message.parts[*index].place;
+        content.start < part.start && part.end < content.end
+    });
+    thinking
 }
 
 fn kept<'a>(
@@ -258,7 +296,7 @@ fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEd
 fn without(
     document: &Document,
     message: &Message,
-    list: &std::ops::Range<usize>,
+    list: &Range<usize>,
     removed: &[usize],
     texts: &[Replacement],
 ) -> String {

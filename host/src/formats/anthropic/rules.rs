@@ -119,7 +119,8 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 
 /// The API looks at the newest response only, and only where thinking is on.
 fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
-    if !view.envelope.thinks {
+    // Newer models take a loop that lost its thinking.
+    if !view.envelope.thinks || view.envelope.binds_thinking {
         return;
     }
     let turns: Vec<(usize, &[Message])> = turns(view.messages).collect();

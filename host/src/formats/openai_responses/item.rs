@@ -27,7 +27,8 @@ pub(super) fn is_known(kind: &str) -> bool {
         && (kind == "message" || of(kind, false) != Kind::Other || is_hosted(kind))
 }
 
-/// What an item of this type is; `has_call_id` helps with types of a later time.
+/// What an item of this type is. `has_call_id` tells the client's searches from the provider's
+/// own, and helps with types of a later time.
 pub(super) fn of(kind: &str, has_call_id: bool) -> Kind {
     match kind {
         "message" => Kind::Message,
@@ -37,15 +38,18 @@ pub(super) fn of(kind: &str, has_call_id: bool) -> Kind {
         "mcp_approval_response" => Kind::ApprovalResponse,
         "compaction" | "compaction_summary" => Kind::Compaction,
         "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call"
-        | "computer_call" | "apply_patch_call" | "tool_search_call" | "program" => Kind::Call,
+        | "computer_call" | "apply_patch_call" | "program" => Kind::Call,
+        "tool_search_call" if has_call_id => Kind::Call,
+        "tool_search_output" if has_call_id => Kind::Output,
         "function_call_output"
         | "custom_tool_call_output"
         | "local_shell_call_output"
         | "shell_call_output"
         | "computer_call_output"
         | "apply_patch_call_output"
-        | "tool_search_output"
         | "program_output" => Kind::Output,
+        // Some servers give these a `call_id` too.
+        _ if is_hosted(kind) => Kind::Other,
         _ if has_call_id && kind.ends_with("_output") => Kind::Output,
         _ if has_call_id && kind.ends_with("_call") => Kind::Call,
         _ => Kind::Other,
@@ -62,6 +66,8 @@ fn is_hosted(kind: &str) -> bool {
             | "image_generation_call"
             | "mcp_list_tools"
             | "mcp_call"
+            | "tool_search_call"
+            | "tool_search_output"
             | "item_reference"
     )
 }

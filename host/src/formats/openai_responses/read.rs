@@ -16,7 +16,9 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         return Ok(text_of_the_users(raw.place.clone()));
     };
     let typed = members.text("type");
-    let call_id = members.text("call_id");
+    // What the provider searches itself, no client answers.
+    let is_hosted = members.text("execution").as_deref() == Some("server");
+    let call_id = members.text("call_id").filter(|_| !is_hosted);
     let kind = match typed.as_deref() {
         Some(kind) => item::of(kind, call_id.is_some()),
         None if members.get("role").is_some() => Kind::Message,

@@ -28,6 +28,9 @@ struct Open {
     /// Something beside reasoning.
     has_product: bool,
     has_words: bool,
+    /// A call, or a request for approval, behind all answers: until something answers it, what
+    /// the model says is of the same response.
+    waits: bool,
     has_answers: bool,
 }
 
@@ -35,8 +38,9 @@ struct Open {
 ///
 /// Reasoning, and all that is sent under ids of its response, have to stay together (RESP-3,
 /// RESP-4). So without reasoning each call and its output are a unit of their own, as soon as
-/// an output parts them; with it, all up to the next reasoning. An output that comes late
-/// takes all between itself and its call into one unit.
+/// an output parts them; with it, all up to the next reasoning. What stands behind a call that
+/// nothing answered yet is of the same response. An output that comes late takes all between
+/// itself and its call into one unit.
 pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
     let mut units: Vec<Open> = Vec::new();
     // For each id that can be answered, the index of its message.
@@ -46,12 +50,16 @@ pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
         if let Some(id) = answered(message)
             && let Some(call) = asked.get(id)
         {
-            while units.last().is_some_and(|unit| unit.start > *call) {
-                units.pop();
+            while let Some(later) = units.pop_if(|unit| unit.start > *call) {
+                if let Some(unit) = units.last_mut() {
+                    unit.has_reasoning |= later.has_reasoning;
+                    unit.has_words |= later.has_words;
+                }
             }
             if let Some(unit) = units.last_mut() {
                 unit.has_answers = true;
                 unit.takes_more = true;
+                unit.waits = false;
             }
             continue;
         }
@@ -102,9 +110,12 @@ impl Open {
         self.takes_more
             && match place {
                 Place::Alone | Place::Answer => false,
-                Place::Reasoning => !self.has_product,
-                Place::Words => !self.has_answers && (!self.has_words || self.has_reasoning),
-                Place::Act => !self.has_answers || self.has_reasoning,
+                // Some gateways want reasoning before each call of a batch (RESP-6).
+                Place::Reasoning => self.waits || !self.has_product,
+                Place::Words => {
+                    self.waits || !self.has_answers && (!self.has_words || self.has_reasoning)
+                }
+                Place::Act => self.waits || !self.has_answers || self.has_reasoning,
             }
     }
 
@@ -114,6 +125,10 @@ impl Open {
         self.has_reasoning |= place == Place::Reasoning || is_program;
         self.has_product |= place != Place::Reasoning;
         self.has_words |= place == Place::Words;
+        self.waits |= message.calls().any(|call| !call.detached)
+            || message
+                .opaques()
+                .any(|opaque| matches!(opaque.link, Link::Opens(_)));
     }
 }
 

@@ -94,7 +94,7 @@ impl<'a> Flow<'a> {
         *tokens = reply.tokens;
         for block in reply.blocks {
             match &block.kind {
-                BlockKind::Call(id) if self.calls.knows(id) => {
+                BlockKind::Call(id) if id.is_empty() || self.calls.knows(id) => {
                     facts.dropped_calls += 1;
                     continue;
                 }

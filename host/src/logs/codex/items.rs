@@ -43,7 +43,13 @@ impl<'a> Item<'a> {
         let tag = members
             .text("type")
             .or_else(|| members.get("role").map(|_| Cow::Borrowed("message")))?;
-        let id = members.text("call_id");
+        let own_id = || (tag == "local_shell_call").then(|| members.text("id"))?;
+        let id = members.text("call_id").or_else(own_id);
+        // An empty one pairs nothing.
+        if id.as_ref().is_some_and(|id| id.is_empty()) {
+            return None;
+        }
+        let is_hosted = members.text("execution").as_deref() == Some("server");
         let kind = match (&*tag, id) {
             ("ghost_snapshot" | "other", _) => return None,
             ("message", _) if is_empty(members) => return None,
@@ -67,18 +73,15 @@ impl<'a> Item<'a> {
                 Kind::Call { id, output: None }
             }
             // The provider may run the search itself, and then nothing answers it.
-            ("tool_search_call", Some(id))
-                if members.text("execution").as_deref() == Some("client") =>
-            {
-                Kind::Call { id, output: None }
-            }
-            ("tool_search_output", Some(_))
-                if members.text("execution").as_deref() != Some("client") =>
-            {
-                Kind::Other
-            }
+            ("tool_search_call", Some(id)) if !is_hosted => Kind::Call { id, output: None },
+            ("tool_search_output", id) if is_hosted || id.is_none() => Kind::Other,
             (tag, Some(id)) if tag.ends_with("_output") => Kind::Output { id },
-            ("function_call" | "custom_tool_call" | "function_call_output", None) => return None,
+            (
+                "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call"
+                | "computer_call" | "apply_patch_call",
+                None,
+            ) => return None,
+            (tag, None) if tag.ends_with("_output") => return None,
             (tag, _) if tag.ends_with("_call") => Kind::Reply,
             _ => Kind::Other,
         };

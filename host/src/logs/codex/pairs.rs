@@ -25,8 +25,8 @@ enum Fate {
 }
 
 pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piece<'a>> {
-    let fates = fates(&items, facts);
-    let mut pieces = Vec::with_capacity(items.len());
+    let (fates, ended) = fates(&items, facts);
+    let mut pieces = Pieces::default();
     let mut missing: Vec<Piece<'a>> = Vec::new();
     for (index, (item, fate)) in items.into_iter().zip(fates).enumerate() {
         if fate == Fate::Goes {
@@ -34,7 +34,7 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
         }
         // Behind the batch that the call belongs to.
         if !matches!(item.kind, Kind::Call { .. } | Kind::Output { .. }) {
-            pieces.append(&mut missing);
+            pieces.answer(&mut missing);
         }
         if let (Kind::Call { id, .. }, Fate::Completed(output)) = (&item.kind, fate) {
             let (id, text) = (json::encode(id), json::encode(NO_RESULT));
@@ -44,16 +44,53 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
                 index,
             });
         }
-        pieces.push(Piece {
+        let piece = Piece {
             raw: item.raw,
             index,
-        });
+        };
+        match item.kind {
+            Kind::Output { .. } => pieces.answer(&mut vec![piece]),
+            Kind::Reasoning => pieces.reason(piece),
+            _ => pieces.add(piece),
+        }
+        // Calls that follow are pending, and an output between them would part them.
+        if index == ended {
+            pieces.answer(&mut missing);
+        }
     }
-    pieces.append(&mut missing);
-    pieces
+    pieces.all
 }
 
-fn fates(items: &[Item<'_>], facts: &mut LogFacts) -> Vec<Fate> {
+/// The items of the body, as far as they are put together.
+#[derive(Default)]
+struct Pieces<'a> {
+    all: Vec<Piece<'a>>,
+    /// How many of the last ones are reasoning.
+    reasoning: usize,
+}
+
+impl<'a> Pieces<'a> {
+    fn add(&mut self, piece: Piece<'a>) {
+        self.all.push(piece);
+        self.reasoning = 0;
+    }
+
+    fn reason(&mut self, piece: Piece<'a>) {
+        self.all.push(piece);
+        self.reasoning += 1;
+    }
+
+    /// Adds outputs. What reasoning produced comes directly behind it (RESP-3), so outputs that
+    /// were written while the response went on come in front of it.
+    fn answer(&mut self, outputs: &mut Vec<Piece<'a>>) {
+        let at = self.all.len() - self.reasoning;
+        self.all.splice(at..at, outputs.drain(..));
+    }
+}
+
+/// What becomes of each item, and the index of the last one that is no call or reasoning: calls
+/// behind it are pending.
+fn fates(items: &[Item<'_>], facts: &mut LogFacts) -> (Vec<Fate>, usize) {
     let mut fates = vec![Fate::Stays; items.len()];
     // Calls by id: where, and whether answered.
     let mut calls: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -101,7 +138,7 @@ fn fates(items: &[Item<'_>], facts: &mut LogFacts) -> Vec<Fate> {
         }
     }
     drop_dangling(items, &mut fates, facts);
-    fates
+    (fates, ended)
 }
 
 /// Reasoning is followed by what it produced (RESP-3); else its response was aborted.

@@ -1,6 +1,7 @@
 //! From messages of a recording to contents of the API.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
@@ -19,6 +20,7 @@ pub(super) fn contents<'a>(
 ) -> (Vec<Content<'a>>, Option<Cow<'a, str>>) {
     let mut contents: Vec<Content<'a>> = Vec::new();
     let mut model = None;
+    let mut ids = HashSet::new();
     let is_said =
         |record: &Members<'_>| matches!(record.text("type").as_deref(), Some("user" | "gemini"));
     let last = records.iter().rposition(is_said).unwrap_or(0);
@@ -37,7 +39,7 @@ pub(super) fn contents<'a>(
             }
             Some("gemini") => {
                 model = record.text("model").or(model);
-                answer(record, index == last, &mut contents, facts);
+                answer(record, index == last, &mut ids, &mut contents, facts);
             }
             _ => facts.skipped_lines += 1,
         }
@@ -45,10 +47,12 @@ pub(super) fn contents<'a>(
     (contents, model)
 }
 
-/// Adds a model turn, and the user turn that answers its calls (LGE-1).
+/// Adds a model turn, and the user turn that answers its calls (LGE-1). `ids` are those of the
+/// calls so far: no other call may have one of them (ALL-4).
 fn answer<'a>(
     record: &Members<'a>,
     is_last: bool,
+    ids: &mut HashSet<Cow<'a, str>>,
     contents: &mut Vec<Content<'a>>,
     facts: &mut LogFacts,
 ) {
@@ -58,6 +62,7 @@ fn answer<'a>(
         match serde_json::from_str(raw.get())
             .ok()
             .and_then(|members| Call::of(&members))
+            .filter(|call| call.is_new(ids))
         {
             Some(call) => batch.push(call),
             None => facts.dropped_calls += 1,
@@ -122,11 +127,18 @@ impl<'a> Call<'a> {
             .filter(|raw| is_object(raw));
         Some(Self {
             id: text("id"),
-            name: text("name")?,
+            // Without one no response could name the call (GEM-2).
+            name: text("name").filter(|name| !is_blank(name))?,
             args: args.unwrap_or("{}"),
             result: members.present("result").map(RawValue::get),
             is_cancelled: members.text("status").as_deref() == Some("cancelled"),
         })
+    }
+
+    /// Whether no call in `ids` has its id, which is there from now on. An empty one is none.
+    fn is_new(&self, ids: &mut HashSet<Cow<'a, str>>) -> bool {
+        let id = self.id.map(json::decode).unwrap_or_default();
+        id.is_empty() || ids.insert(id)
     }
 }
 

@@ -72,7 +72,8 @@ impl<'a> Block<'a> {
                 mime: text("mimeType")?,
             }),
             "toolCall" => {
-                let logged = members.text("id")?;
+                // An empty id pairs nothing.
+                let logged = members.text("id").filter(|id| !id.is_empty())?;
                 let arguments = members.get("arguments").map(RawValue::get);
                 Some(Self::Call {
                     id: logged.clone().into_owned(),

@@ -119,7 +119,8 @@ impl<'a> Digest<'a> {
             written = self.write(self.room.tokens);
         }
         // Lines were counted one by one. Joined and in its mark a text may cost a little more.
-        let allowed = self.room.tokens + self.situation.insertion_overhead;
+        // Where units are passed over the host may have to put a note of its own.
+        let allowed = self.situation.left_for_text(&self.kept)?;
         for _ in 0..4 {
             let excess = self.cost(&written.text).saturating_sub(allowed);
             if excess == 0 {
