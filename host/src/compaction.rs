@@ -488,7 +488,7 @@ impl Record<'_> {
             fell_back: false,
             attempts: self.attempts,
             format: before.format(),
-            tokenizer: before.tokenizer().name().to_owned(),
+            tokenizer: before.tokenizer().to_string(),
             trigger: situation.request.trigger.name().to_owned(),
             required: situation.request.required,
             tokens: Tokens {

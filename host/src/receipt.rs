@@ -27,7 +27,8 @@ pub struct Receipt {
     pub attempts: Vec<Attempt>,
     /// Wire format of the conversation.
     pub format: Format,
-    /// What counted the tokens.
+    /// What counted the tokens: a vocabulary, and what its counts are multiplied by where that is
+    /// not 1.
     pub tokenizer: String,
     /// Why the host was asked.
     pub trigger: String,

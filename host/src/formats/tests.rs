@@ -203,5 +203,8 @@ fn overhead_is_instructions_system_prompt_and_tools() {
 
     let anthropic = r#"{"model":"claude","system":[{"type":"text","text":"be kind"}],"messages":[{"role":"user","content":"hi"}]}"#;
     let conversation = read(anthropic, None).expect("reads");
-    assert_eq!(conversation.overhead(), tokenizer.count("be kind"));
+    assert_eq!(
+        conversation.overhead(),
+        conversation.tokenizer().count("be kind")
+    );
 }

@@ -29,6 +29,10 @@ const DOCUMENT_BYTES_PER_TOKEN: u32 = 30;
 /// Bytes of an encrypted or unknown part that count as a token.
 const OPAQUE_BYTES_PER_TOKEN: usize = 4;
 
+/// Tokens of Claude's models for a thousand of [`Tokenizer::DEFAULT`]: the median growth of what
+/// Anthropic's API reported, over that of the count, in recorded sessions (`docs/wire-formats.md`).
+const CLAUDE_PERMILLE: u32 = 1_250;
+
 /// A vocabulary, and the counts of the messages that were counted with it.
 ///
 /// Cheap to clone; clones share the counts. The vocabulary is unpacked when it is first used,
@@ -55,7 +59,7 @@ impl Tokenizers {
             .unwrap_or_else(PoisonError::into_inner)
             .entry(vocabulary)
             .or_insert_with(|| Tokenizer::of(vocabulary))
-            .clone()
+            .scaled(Tokenizer::permille_of(model))
     }
 }
 
@@ -107,10 +111,17 @@ impl Tokenizer {
     }
 
     /// The vocabulary of a model, by the model's name; [`Tokenizer::DEFAULT`] for one that is
-    /// not known.
+    /// not known, with its counts multiplied by what was measured where that is far off.
     #[must_use]
     pub fn for_model(model: &str) -> Self {
-        Self::of(Self::vocabulary_of(model))
+        Self::of(Self::vocabulary_of(model)).scaled(Self::permille_of(model))
+    }
+
+    fn permille_of(model: &str) -> u32 {
+        if model.contains("claude") {
+            return CLAUDE_PERMILLE;
+        }
+        1_000
     }
 
     fn vocabulary_of(model: &str) -> &'static str {
@@ -131,8 +142,9 @@ impl Tokenizer {
 
     /// The same vocabulary with all counts multiplied by so many thousandths.
     pub(crate) fn scaled(&self, permille: u32) -> Self {
+        let permille = u64::from(self.permille) * u64::from(permille) / 1_000;
         Self {
-            permille,
+            permille: u32::try_from(permille).unwrap_or(u32::MAX),
             ..self.clone()
         }
     }
@@ -221,6 +233,17 @@ fn count_media(media: &Media) -> u32 {
     }
 }
 
+/// The vocabulary's name, and what its counts are multiplied by.
+impl fmt::Display for Tokenizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.vocabulary)?;
+        if self.permille != 1_000 {
+            write!(f, " × {}", f64::from(self.permille) / 1_000.0)?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Debug for Tokenizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Tokenizer").field(&self.vocabulary).finish()
@@ -241,6 +264,17 @@ mod tests {
         ] {
             assert_eq!(Tokenizer::for_model(model).name(), vocabulary, "{model}");
         }
+    }
+
+    #[test]
+    fn what_is_known_to_count_more_is_counted_as_more() {
+        let text = "The winter tariff begins on the first of November.";
+        let plain = Tokenizer::for_model("gpt-5");
+        let claude = Tokenizer::for_model("us.anthropic.claude-sonnet-4-5");
+        assert_eq!(claude.count(text), (plain.count(text) * 5).div_ceil(4));
+        assert_eq!(claude.to_string(), "o200k_base × 1.25");
+        assert_eq!(claude.scaled(1_200).to_string(), "o200k_base × 1.5");
+        assert_eq!(plain.to_string(), "o200k_base");
     }
 
     /// Counts published by OpenAI for its own tokenizer (the tiktoken cookbook).
