@@ -481,7 +481,7 @@ for_each_hostile_guest!(test);
 fn limits() -> Limits {
     Limits {
         fuel: 500_000_000,
-        time: Duration::from_millis(400),
+        time: Duration::from_secs(1),
         memory: 64 << 20,
         ..Limits::default()
     }
