@@ -321,6 +321,24 @@ impl Conversation {
     }
 }
 
+/// The first step of the open loop, where the request wants the loop to begin with thinking
+/// (ANTH-5) and not every step of it could stand in front.
+fn first_thinker(conversation: &Conversation) -> Option<usize> {
+    let envelope = conversation.envelope();
+    if !envelope.thinks || envelope.binds_thinking {
+        return None;
+    }
+    let units = conversation.units();
+    let is_step = |unit: &Unit| unit.kind == UnitKind::Step;
+    let first = units
+        .iter()
+        .rposition(|unit| !is_step(unit))
+        .map_or(0, |at| at + 1);
+    let mut steps = units[first..].iter();
+    let thinks = steps.next().is_some_and(|unit| unit.traits.thinking);
+    (thinks && steps.any(|unit| !unit.traits.thinking)).then_some(first)
+}
+
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let units = conversation.units();
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
@@ -332,6 +350,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
         .iter()
         .rposition(|unit| unit.traits.user_text)
         .or_else(|| units.iter().rposition(|unit| !unit.traits.instructions));
+    let thinker = first_thinker(conversation);
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
     units
@@ -355,6 +374,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                     || unit.traits.instructions
                     || newest == Some(index)
                     || newest_message == Some(index)
+                    || thinker == Some(index)
                     || provider_summary == Some(index),
             }
         })

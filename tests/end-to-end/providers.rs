@@ -343,3 +343,81 @@ fn a_recorded_summary_is_a_summary_and_words_like_it_are_not() {
     let kinds: Vec<UnitKind> = conversation.units().iter().map(|unit| unit.kind).collect();
     assert_eq!(kinds, [UnitKind::Summary, UnitKind::User]);
 }
+
+// ANTH-5: without interleaved thinking only the first response of a loop thinks.
+#[tokio::test]
+async fn the_only_thinking_of_an_open_loop_stays_in_front_of_it() {
+    let mut document = thinking(
+        "claude-sonnet-4-5",
+        json!({"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+    );
+    for step in 1..6 {
+        let blocks = document["messages"][2 * step + 1]["content"].as_array_mut();
+        blocks.expect("blocks").drain(..2);
+    }
+    let conversation = read(&document);
+    assert_eq!(conversation.violations(), []);
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
+    assert!(compaction.is_compacted());
+    assert!(!compaction.receipt().fell_back);
+    let result: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let messages = result["messages"].as_array().expect("messages");
+    let first = messages.iter().find(|own| own["role"] == "assistant");
+    assert_eq!(
+        first.map(|own| &own["content"][0]["thinking"]),
+        Some(&json!("Day 0."))
+    );
+}
+
+// RESP-1, RESP-2: an `item_reference` may stand for the call of an output.
+#[tokio::test]
+async fn outputs_stay_with_the_references_that_may_stand_for_their_calls() {
+    let mut items = vec![json!({"role": "user", "content": "Chart the reef."})];
+    for turn in 0..6 {
+        for call in ["depth", "tide"] {
+            items.push(
+                json!({"type": "reasoning", "id": format!("rs_{turn}_{call}"), "summary": []}),
+            );
+            items.push(json!({"type": "item_reference", "id": format!("fc_{turn}_{call}")}));
+        }
+        for call in ["depth", "tide"] {
+            let id = format!("call_{turn}_{call}");
+            items.push(json!({"type": "function_call_output", "call_id": id, "output": listing("fathoms", 120)}));
+        }
+        items.push(json!({"role": "user", "content": format!("And reef {turn}?")}));
+    }
+    let conversation = read(&json!({"model": "gpt-5", "input": items}));
+    let mut whole = host()
+        .read(r#"{"model":"gpt-5","input":[{"role":"user","content":"Chart the reef."}]}"#)
+        .expect("it reads");
+    for item in &items[1..] {
+        whole.append(&item.to_string()).expect("an item");
+    }
+    assert_eq!(whole.units(), conversation.units());
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        for share in [0.2, 0.4, 0.6] {
+            let request = Request {
+                budget: Budget::Share(share),
+                ..Request::default()
+            };
+            let compaction = host()
+                .compact(&conversation, std::slice::from_ref(&strategy), &request)
+                .await
+                .expect("no archive that could fail");
+            assert!(compaction.is_compacted());
+            for turn in 0..6 {
+                let is_there = |id: String| compaction.document().contains(&id);
+                let parts = ["depth", "tide"].map(|call| {
+                    [
+                        is_there(format!("\"fc_{turn}_{call}\"")),
+                        is_there(format!("\"call_{turn}_{call}\"")),
+                    ]
+                });
+                assert!(
+                    parts == [[true; 2]; 2] || parts == [[false; 2]; 2],
+                    "{share}, {turn}: {parts:?}"
+                );
+            }
+        }
+    }
+}

@@ -117,32 +117,38 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// The API looks at the newest response only, and only where thinking is on.
+/// The API looks at the open loop only, and only where thinking is on. Without interleaved
+/// thinking the loop's first response alone thinks; the error text speaks of the final one. So
+/// either will do.
 fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     // Newer models take a loop that lost its thinking.
     if !view.envelope.thinks || view.envelope.binds_thinking {
         return;
     }
     let turns: Vec<(usize, &[Message])> = turns(view.messages).collect();
-    let (at, turn) = match turns.as_slice() {
-        // What follows the response answers its calls: the loop is open.
-        [.., step, (_, answers)] if answers.iter().any(|own| own.outputs().next().is_some()) => {
-            *step
-        }
-        _ => return,
+    let answers = |turn: &[Message]| turn.iter().any(|own| own.outputs().next().is_some());
+    // Responses, and the answers to their calls: from the newest back.
+    let mut steps = turns
+        .rchunks_exact(2)
+        .take_while(|pair| answers(pair[1].1))
+        .map(|pair| pair[0]);
+    let Some(newest) = steps.next() else {
+        return;
     };
+    let first = steps.last().unwrap_or(newest);
+    if !begins_with_thinking(newest.1) && !begins_with_thinking(first.1) {
+        let what = "the response of an open tool loop does not begin with its thinking";
+        found.add(newest.0, what);
+    }
+}
+
+fn begins_with_thinking(turn: &[Message]) -> bool {
     let first = turn.first().and_then(|message| message.parts.first());
-    let thinks = first.is_none_or(|part| match &part.content {
+    first.is_none_or(|part| match &part.content {
         Content::Thinking(_) => true,
         Content::Opaque(opaque) => opaque.kind.contains("thinking") || opaque.kind == "compaction",
         _ => false,
-    });
-    if !thinks {
-        found.add(
-            at,
-            "the response of an open tool loop does not begin with its thinking",
-        );
-    }
+    })
 }
 
 fn texts_are_not_empty(view: &View<'_>, found: &mut Findings) {

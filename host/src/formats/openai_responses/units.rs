@@ -40,17 +40,25 @@ struct Open {
 /// RESP-4). So without reasoning each call and its output are a unit of their own, as soon as
 /// an output parts them; with it, all up to the next reasoning. What stands behind a call that
 /// nothing answered yet is of the same response. An output that comes late takes all between
-/// itself and its call into one unit.
+/// itself and its call into one unit; one whose call is not there all between itself and where
+/// the responses began of which the newest reference is, since that may stand for the call.
 pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
     let mut units: Vec<Open> = Vec::new();
     // For each id that can be answered, the index of its message.
     let mut asked: HashMap<&str, usize> = HashMap::new();
+    let mut response = 0;
+    let mut referred = None;
     for (index, message) in messages.iter().enumerate() {
         let place = place(message);
+        if is_of_others(message) {
+            response = index + 1;
+        } else if is_reference(message) {
+            referred = Some(response);
+        }
         if let Some(id) = answered(message)
-            && let Some(call) = asked.get(id)
+            && let Some(call) = asked.get(id).copied().or(referred)
         {
-            while let Some(later) = units.pop_if(|unit| unit.start > *call) {
+            while let Some(later) = units.pop_if(|unit| unit.start > call) {
                 if let Some(unit) = units.last_mut() {
                     unit.has_reasoning |= later.has_reasoning;
                     unit.has_words |= later.has_words;
@@ -100,9 +108,28 @@ pub(super) fn reopens(messages: &[Message], units: &[Unit], next: &Message) -> u
     messages
         .iter()
         .rposition(|message| asks(message).any(|asked| asked == id))
+        .or_else(|| referred(messages))
         .map_or(last, |call| {
             units.partition_point(|unit| unit.first_message + unit.messages <= call)
         })
+}
+
+/// Where the responses began of which the newest reference is.
+fn referred(messages: &[Message]) -> Option<usize> {
+    let reference = messages.iter().rposition(is_reference)?;
+    let others = messages[..reference].iter().rposition(is_of_others);
+    Some(others.map_or(0, |at| at + 1))
+}
+
+fn is_reference(message: &Message) -> bool {
+    message
+        .opaques()
+        .any(|opaque| opaque.kind == "item_reference")
+}
+
+/// Whether neither the model nor a tool says it.
+fn is_of_others(message: &Message) -> bool {
+    matches!(message.role, Role::User | Role::System | Role::Developer)
 }
 
 impl Open {
