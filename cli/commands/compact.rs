@@ -247,11 +247,12 @@ impl CompactCommand {
             serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
         let document = compaction.document();
         let to_stdout = self.output().is_none() && !self.dry_run;
-        if let Some(file) = files.output {
-            file.finish(document)?;
-        }
+        // The receipt first: the output may replace the only copy of what came in.
         if let Some(file) = files.receipt {
             file.finish(&format!("{receipt:#}\n"))?;
+        }
+        if let Some(file) = files.output {
+            file.finish(document)?;
         }
         if self.json {
             let units = json!(strip::entries(conversation, compaction));

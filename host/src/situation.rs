@@ -322,21 +322,24 @@ impl Conversation {
 }
 
 /// The first step of the open loop, where the request wants the loop to begin with thinking
-/// (ANTH-5) and not every step of it could stand in front.
+/// (ANTH-5). What stands directly behind outputs is one message with them (ANTH-2), and so the
+/// loop goes on behind it.
 fn first_thinker(conversation: &Conversation) -> Option<usize> {
     let envelope = conversation.envelope();
     if !envelope.thinks || envelope.binds_thinking {
         return None;
     }
     let units = conversation.units();
-    let is_step = |unit: &Unit| unit.kind == UnitKind::Step;
-    let first = units
-        .iter()
-        .rposition(|unit| !is_step(unit))
-        .map_or(0, |at| at + 1);
-    let mut steps = units[first..].iter();
-    let thinks = steps.next().is_some_and(|unit| unit.traits.thinking);
-    (thinks && steps.any(|unit| !unit.traits.thinking)).then_some(first)
+    let calls = |index: usize| {
+        let mut messages = conversation.messages(index).iter();
+        units[index].kind == UnitKind::Step && messages.any(|own| own.calls().next().is_some())
+    };
+    let first = (0..units.len())
+        .rev()
+        .take_while(|index| calls(*index) || units[*index].kind != UnitKind::Step)
+        .filter(|index| calls(*index))
+        .last()?;
+    units[first].traits.thinking.then_some(first)
 }
 
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {

@@ -421,3 +421,51 @@ async fn outputs_stay_with_the_references_that_may_stand_for_their_calls() {
         }
     }
 }
+
+// ANTH-7: code that the provider runs calls a tool of the client's.
+#[tokio::test]
+async fn code_that_calls_the_clients_tools_stays_with_its_result() {
+    let mut messages = vec![json!({"role": "user", "content": "Sum up the catches."})];
+    for day in 0..5 {
+        let (code, call) = (format!("srvtoolu_{day}"), format!("toolu_{day}"));
+        messages.extend([
+            json!({"role": "assistant", "content": [
+                {"type": "server_tool_use", "id": code, "name": "code_execution", "input": {"code": "sum()"}},
+                {"type": "tool_use", "id": call, "name": "catches", "input": {"day": day},
+                 "caller": {"type": "code_execution_20250825", "tool_id": code}}]}),
+            json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": call, "content": listing("cod", 100)}]}),
+            json!({"role": "assistant", "content": [
+                {"type": "code_execution_tool_result", "tool_use_id": code,
+                 "content": {"type": "code_execution_result", "stdout": "6", "stderr": "", "return_code": 0, "content": []}},
+                {"type": "text", "text": "Six barrels."}]}),
+            json!({"role": "user", "content": format!("And on day {}?", day + 1)}),
+        ]);
+    }
+    let body = |messages: &[Value]| json!({"model": "claude-sonnet-4-5", "max_tokens": 99, "messages": messages});
+    let conversation = read(&body(&messages));
+    assert_eq!(conversation.violations(), []);
+    let lengths: Vec<usize> = conversation
+        .units()
+        .iter()
+        .map(|unit| unit.messages)
+        .collect();
+    assert_eq!(lengths, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]);
+    let mut grown = read(&body(&messages[..1]));
+    for (index, message) in messages.iter().enumerate().skip(1) {
+        grown.append(&message.to_string()).expect("a message");
+        assert_eq!(grown.violations(), [], "{index}");
+    }
+    assert_eq!(grown.units(), conversation.units());
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
+    assert!(compaction.is_compacted());
+    let document = compaction.document();
+    assert_eq!(
+        blocks(document, "server_tool_use"),
+        blocks(document, "code_execution_tool_result")
+    );
+    assert_eq!(
+        blocks(document, "server_tool_use"),
+        blocks(document, "tool_use")
+    );
+}

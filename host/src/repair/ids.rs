@@ -8,8 +8,8 @@ use crate::conversation::message::{Content, Link, Part};
 use crate::formats::Replacement;
 use crate::formats::json::{self, Place};
 
-/// Ids longer than this some providers refuse.
-const LONGEST: usize = 64;
+/// Ids longer than these some providers refuse: Chat Completions, and the others.
+const LONGEST: [usize; 2] = [40, 64];
 
 /// Bytes that a new id may add to an old one.
 const SUFFIX: usize = 10;
@@ -156,8 +156,8 @@ impl<'a> Ids<'a> {
     /// An id like `id` that nothing has.
     fn fresh(&mut self, id: &'a str) -> String {
         // One that is too long already stays so, and what it begins with stays its own.
-        let is_cut = (LONGEST - SUFFIX + 1..=LONGEST).contains(&id.len());
-        let kept = if is_cut { LONGEST - SUFFIX } else { id.len() };
+        let longest = LONGEST.into_iter().find(|longest| id.len() <= *longest);
+        let kept = longest.map_or(id.len(), |longest| id.len().min(longest - SUFFIX));
         let start = &id[..id.floor_char_boundary(kept)];
         let uses = self.uses.entry(start).or_insert(1);
         loop {

@@ -7,11 +7,13 @@ mod read;
 mod repair;
 mod rules;
 
+use std::collections::HashSet;
+
 use super::body::{Body, Raw};
 use super::json::{self, Members};
 use super::rules::Check;
 use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
-use crate::conversation::message::{Message, Role};
+use crate::conversation::message::{Link, Message, Role};
 use crate::conversation::{Unit, UnitKind};
 use crate::repair::Mend;
 
@@ -145,8 +147,35 @@ fn run(messages: &[Message]) -> usize {
         .count()
 }
 
-/// The length of the step that `messages` begin with: calls and their results; or 1.
+/// The length of the step that `messages` begin with: calls and their results; or 1. Code that
+/// the provider runs may call the client's tools: then its result comes behind theirs (ANTH-7).
 fn step(messages: &[Message]) -> usize {
+    let mut length = answered(messages);
+    let mut running: HashSet<&str> = HashSet::new();
+    let mut seen = 0;
+    loop {
+        for opaque in messages[seen..length].iter().flat_map(Message::opaques) {
+            match &opaque.link {
+                Link::Opens(id) => {
+                    running.insert(id);
+                }
+                Link::Closes(id) => {
+                    running.remove(id.as_str());
+                }
+                Link::None => {}
+            }
+        }
+        let next = messages.get(length);
+        if running.is_empty() || next.is_none_or(|next| next.role != Role::Assistant) {
+            return length;
+        }
+        seen = length;
+        length += answered(&messages[length..]);
+    }
+}
+
+/// The number of messages of calls and their results; or 1.
+fn answered(messages: &[Message]) -> usize {
     if messages
         .first()
         .is_none_or(|first| first.calls().next().is_none())

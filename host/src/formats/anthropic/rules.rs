@@ -168,9 +168,16 @@ fn texts_are_not_empty(view: &View<'_>, found: &mut Findings) {
 fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
     let mut open: Vec<(usize, &str)> = Vec::new();
     for (at, turn) in turns(view.messages) {
-        // A response that the provider paused goes on in the next request.
-        for (index, _) in open.drain(..) {
-            found.add(index, "a server tool's use has no result in its turn");
+        // A response that the provider paused goes on in the next request, and so does one whose
+        // code waits for the client's tools.
+        if turn.iter().any(|message| message.role == Role::User)
+            && turn
+                .iter()
+                .all(|message| message.outputs().next().is_none())
+        {
+            for (index, _) in open.drain(..) {
+                found.add(index, "a server tool's use has no result in its turn");
+            }
         }
         for (index, message) in turn.iter().enumerate() {
             for opaque in message.opaques() {
