@@ -1385,7 +1385,7 @@ fn what_the_provider_said_and_was_sent_is_taken_into_account() {
         .run(&["should-compact", &file, "--budget", "95%", "--json"])
         .ends(0);
     assert!(tokens.stdout.contains("\"compact\""), "{}", tokens.stdout);
-    bench
+    let waits = bench
         .run(&[
             "should-compact",
             &file,
@@ -1397,6 +1397,8 @@ fn what_the_provider_said_and_was_sent_is_taken_into_account() {
             "1",
         ])
         .ends(3);
+    let told = "over the budget: 95%, but what the provider has cached";
+    assert!(waits.stdout.contains(told), "{}", waits.stdout);
 }
 
 #[test]

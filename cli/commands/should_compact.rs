@@ -66,7 +66,8 @@ pub(crate) struct ShouldCompactCommand {
 const AFTER: &str = "\
 Examples:
   baler should-compact request.json --budget 100000
-  baler should-compact request.json -q --budget 80% && baler compact request.json -o request.json
+  baler should-compact -q request.json --budget 150000 &&
+    baler compact request.json --budget 60000 -o request.json
 
 Exit codes:
   0  it is time
@@ -113,6 +114,11 @@ impl ShouldCompactCommand {
         let answer = host
             .should_compact(&conversation, &strategy, &request)
             .await;
+        let by_size = Request {
+            cache_price: None,
+            ..request
+        };
+        let is_over = answer.is_time || host.is_due(&conversation, &by_size);
         let verdict = if answer.is_time { "compact" } else { "wait" };
         let name = cleaned(strategy.name());
         let (by_strategy, reason) = match &answer.decision {
@@ -131,6 +137,7 @@ impl ShouldCompactCommand {
                 "decision": verdict,
                 "decided-by": if by_strategy { &name } else { "baler" },
                 "tokens": conversation.tokens(),
+                "over-budget": is_over,
                 "attempt": answer.attempt,
             });
             output::document(&[&format!("{answer}\n")])?;
@@ -140,9 +147,14 @@ impl ShouldCompactCommand {
             } else if matches!(answer.decision, Decision::Wait(_)) {
                 format!("{name} would wait, but it is required")
             } else {
-                let over = if answer.is_time { "over" } else { "within" };
+                let over = if is_over { "over" } else { "within" };
+                let but = if is_over && !answer.is_time {
+                    ", but what the provider has cached is worth more for so few requests"
+                } else {
+                    ""
+                };
                 format!(
-                    "baler decides: {} tokens, {over} the budget: {}",
+                    "baler decides: {} tokens, {over} the budget: {}{but}",
                     number(conversation.tokens()),
                     self.goal.budget.typed
                 )
