@@ -11,6 +11,9 @@ pub(crate) const ANSWERED: &str = "a call without an output got a note as its ou
 /// What is said of an output that belongs to another place.
 pub(crate) const MOVED: &str = "an output was moved behind its call";
 
+/// What the host says where the model would speak first, or twice, and may not.
+pub(crate) const NOBODY_SPOKE: &str = "No message of the user's was recorded here.";
+
 /// What is said of an output without a call.
 pub(crate) const LEFT_OUT: &str = "left out: an output without a call";
 

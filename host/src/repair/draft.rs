@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::answers::NOBODY_SPOKE;
 use super::json::without_elements;
 use super::{Reading, Repair};
 use crate::conversation::Role;
 use crate::formats::{self, Replacement, Rule};
-use crate::marks::LEFT_OUT;
 
 /// What is said of a message that a note of the host's came in front of.
 const NOTED: &str = "a note of the host's came in front";
@@ -171,6 +171,6 @@ impl<'r> Draft<'r> {
 }
 
 fn note(reading: &Reading) -> String {
-    let text = reading.note(LEFT_OUT);
+    let text = reading.note(NOBODY_SPOKE);
     reading.wire().text_message(Role::User, &text)
 }

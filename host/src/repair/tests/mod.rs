@@ -23,7 +23,7 @@ fn mend(format: Format, document: &Value, expected: &Value) -> Vec<(&'static str
     let before = read(format, &document.to_string());
     let after = before.repaired();
     let notes = before.key();
-    let expected = [super::answers::NONE_RECORDED, crate::marks::LEFT_OUT]
+    let expected = [super::answers::NONE_RECORDED, super::answers::NOBODY_SPOKE]
         .into_iter()
         .zip(["NOTE", "OPENING"])
         .fold(expected.to_string(), |text, (note, short)| {
