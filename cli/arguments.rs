@@ -37,7 +37,7 @@ pub(crate) struct ConversationArguments {
 
     /// Tokens that the provider reported for the whole conversation (input and output of its
     /// last response): counts are corrected to agree with it [default: what a log recorded]
-    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens, help_heading = "Conversation")]
+    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = reported, help_heading = "Conversation")]
     pub(crate) used: Option<u32>,
 
     /// The request that was sent last. What stands unchanged at the beginning of both is in the
@@ -231,6 +231,16 @@ fn tokens(text: &str) -> Result<u32, String> {
         .ok_or("give a number of tokens such as 8000, or, for a budget, a share such as 50%")?;
     u32::try_from(number)
         .map_err(|_| format!("no request has so many tokens; the most is {}", u32::MAX))
+}
+
+fn reported(text: &str) -> Result<u32, String> {
+    match whole(text) {
+        None => Err("give the number that the provider reported, such as 48210".to_owned()),
+        Some(0) => {
+            Err("no provider reports 0 tokens; leave it out where nothing was reported".to_owned())
+        }
+        Some(_) => tokens(text),
+    }
 }
 
 fn fuel(text: &str) -> Result<u64, String> {

@@ -1402,6 +1402,16 @@ fn what_the_provider_said_and_was_sent_is_taken_into_account() {
 }
 
 #[test]
+fn a_report_of_no_tokens_is_wrong_use() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    for (used, told) in [("0", "leave it out"), ("many", "such as 48210")] {
+        let ran = bench.run(&["compact", &file, "--used", used]).ends(2);
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_previous_request_that_cannot_be_read_is_told() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");

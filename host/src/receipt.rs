@@ -109,7 +109,7 @@ pub enum Unchanged {
     StrategyDeclined,
     /// The strategy reported a failure, and the compaction can wait.
     StrategyFailed,
-    /// Nothing that was tried made it smaller.
+    /// Nothing that was tried made it smaller and kept to the limits.
     NoProgress,
 }
 
@@ -126,7 +126,7 @@ impl Unchanged {
             }
             Self::StrategyDeclined => "the strategy says that nothing should be done",
             Self::StrategyFailed => "the strategy reported a failure, and the compaction can wait",
-            Self::NoProgress => "nothing that was tried made it smaller",
+            Self::NoProgress => "nothing that was tried made it smaller and kept to the limits",
         }
     }
 }
