@@ -8,6 +8,12 @@ use crate::receipt::CacheEffect;
 /// is with Anthropic, OpenAI and Gemini, as of November 2026.
 const PRICE: f64 = 0.1;
 
+/// Price of reading a request, in fresh tokens, of which so many are cached at a share of the
+/// price.
+pub(crate) fn price(tokens: u32, cached: u32, share: f64) -> f64 {
+    f64::from(cached) * share + f64::from(tokens.saturating_sub(cached))
+}
+
 /// Leading units that are the same before and after.
 pub(crate) fn leading_units_kept(fates: &[Fate], insertions: &[usize]) -> usize {
     let changed = fates.iter().position(|fate| *fate != Fate::Kept);
@@ -36,9 +42,8 @@ pub(crate) fn effect(
         .fold(0u32, |sum, unit| sum.saturating_add(unit.tokens));
     let still_cached = tokens_cached.saturating_sub(lost);
     let saved = before.tokens().saturating_sub(after.tokens());
-    let without = f64::from(tokens_cached) * PRICE + f64::from(before.tokens() - tokens_cached);
-    let with =
-        f64::from(still_cached) * PRICE + f64::from(after.tokens().saturating_sub(still_cached));
+    let without = price(before.tokens(), tokens_cached, PRICE);
+    let with = price(after.tokens(), still_cached, PRICE);
     let extra = (with - without).max(0.0);
     let pays_after = (extra / (f64::from(saved) * PRICE)).ceil();
     Some(CacheEffect {

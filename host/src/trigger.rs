@@ -1,6 +1,7 @@
 //! The host's own view of whether it is time to compact. It costs the same for a conversation
 //! of any length.
 
+use crate::cache;
 use crate::conversation::Conversation;
 use crate::situation::Request;
 
@@ -34,14 +35,14 @@ fn is_worth_it(
     budget: u32,
     price: CachePrice,
 ) -> bool {
-    let before = f64::from(conversation.tokens());
-    let after = f64::from(budget.min(conversation.tokens()));
-    let cached = f64::from(conversation.tokens_cached(request.cached_units));
+    let before = conversation.tokens();
+    let after = budget.min(before);
+    let cached = conversation.tokens_cached(request.cached_units);
     // What stands in front of the messages stays in any case.
-    let kept = f64::from(conversation.overhead()).min(after).min(cached);
-    let next_without = cached * price.share + (before - cached);
-    let next_with = kept * price.share + (after - kept);
-    let saved = (before - after) * price.share * f64::from(price.requests);
+    let kept = conversation.overhead().min(after).min(cached);
+    let next_without = cache::price(before, cached, price.share);
+    let next_with = cache::price(after, kept, price.share);
+    let saved = f64::from(before - after) * price.share * f64::from(price.requests);
     next_with - next_without <= saved
 }
 

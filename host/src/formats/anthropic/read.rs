@@ -40,12 +40,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         });
         return Ok(message);
     }
-    if !json::is_list(content.get()) {
-        return Err("`content` is neither a text nor a list of blocks".to_owned());
-    }
-    let blocks = body
-        .objects(content)
-        .map_err(|error| format!("a block of `content`: {}", without_position(&error)))?;
+    let blocks = body.content_parts(content, "block")?;
     for Object {
         members: block,
         place,

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 
 use super::rules::{CACHE_MARKS, turns};
 use super::run;
-use crate::conversation::message::{Content, Message, Part, Role, text_at};
+use crate::conversation::message::{Content, Message, Part, Role};
 use crate::formats::Replacement;
 use crate::formats::json;
+use crate::formats::rules::common;
 use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
 use crate::repair::moves::{Stray, settle};
 use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
@@ -33,14 +34,9 @@ fn message_of(blocks: &str) -> String {
     format!(r#"{{"role":"user","content":[{blocks}]}}"#)
 }
 
-/// Texts longer than this, as raw JSON, are not looked at for being blank.
-const BLANK: usize = 256;
-
 fn leave_out_empty_texts(reading: &Reading, draft: &mut Draft<'_>) {
     texts::leave_out(reading, draft, |part| match &part.content {
-        Content::Text(place) => {
-            place.len() < BLANK && text_at(&reading.document, place).trim().is_empty()
-        }
+        Content::Text(place) => common::is_blank(&reading.document, place),
         _ => false,
     });
 }

@@ -210,6 +210,22 @@ impl<'a> Body<'a> {
         Ok(all)
     }
 
+    /// The parts of a `content` that is no text, which errors call `part`.
+    ///
+    /// # Errors
+    /// It is no list, or something in it is no object, in words.
+    pub(crate) fn content_parts(
+        &self,
+        content: &'a RawValue,
+        part: &str,
+    ) -> Result<Vec<Object<'a>>, String> {
+        if !json::is_list(content.get()) {
+            return Err(format!("`content` is neither a text nor a list of {part}s"));
+        }
+        self.objects(content)
+            .map_err(|error| format!("a {part} of `content`: {}", without_position(&error)))
+    }
+
     /// Where a value lies in the document.
     pub(crate) fn place(&self, raw: &RawValue) -> Place {
         let place = json::place_of(self.text, raw.get());

@@ -124,10 +124,7 @@ fn declarations(body: &Body<'_>, tools: &RawValue) -> Vec<ToolDefinition> {
     let tools: Vec<Members<'_>> = serde_json::from_str(tools.get()).unwrap_or_default();
     tools
         .iter()
-        .filter_map(|tool| {
-            tool.present("functionDeclarations")
-                .or_else(|| tool.present("function_declarations"))
-        })
+        .filter_map(|tool| read::either(tool, "functionDeclarations", "function_declarations"))
         .flat_map(|list| serde_json::from_str::<Vec<Members<'_>>>(list.get()).unwrap_or_default())
         .map(|function| ToolDefinition {
             name: function.text("name").unwrap_or_default().into_owned(),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::read::either;
+use super::rules::has_calls;
 use crate::conversation::message::{Call, Content, Message, Output, Pairing, Part, Role};
 use crate::formats::Replacement;
 use crate::formats::json::{self, Members};
@@ -23,10 +24,6 @@ pub(super) const MENDS: &[Mend] = mends![
 /// A content of the user's with these parts.
 fn content_of(parts: &str) -> String {
     format!(r#"{{"role":"user","parts":[{parts}]}}"#)
-}
-
-fn has_calls(message: &Message) -> bool {
-    message.calls().next().is_some()
 }
 
 fn leave_out_empty_parts(reading: &Reading, draft: &mut Draft<'_>) {

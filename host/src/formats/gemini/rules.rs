@@ -1,5 +1,6 @@
 //! The rules of Gemini.
 
+use super::read::either;
 use crate::conversation::message::{Content, Message, Pairing, Role};
 use crate::formats::json::Members;
 use crate::formats::rules::{Check, Findings, View, checks, common};
@@ -26,7 +27,7 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-fn has_calls(message: &Message) -> bool {
+pub(super) fn has_calls(message: &Message) -> bool {
     message.calls().next().is_some()
 }
 
@@ -86,10 +87,7 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
         first
             .and_then(|part| view.document.get(part.place.clone()))
             .and_then(|raw| serde_json::from_str::<Members<'_>>(raw).ok())
-            .is_some_and(|part| {
-                part.present("thoughtSignature").is_some()
-                    || part.present("thought_signature").is_some()
-            })
+            .is_some_and(|part| either(&part, "thoughtSignature", "thought_signature").is_some())
     };
     let steps: Vec<(usize, bool)> = view
         .messages
@@ -112,10 +110,8 @@ fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
         let is_object = |part: &crate::conversation::message::Part| {
             let raw = view.document.get(part.place.clone()).unwrap_or_default();
             let part = serde_json::from_str::<Members<'_>>(raw).ok();
-            let response = part.and_then(|part| {
-                part.present("functionResponse")
-                    .or_else(|| part.present("function_response"))
-            });
+            let response =
+                part.and_then(|part| either(&part, "functionResponse", "function_response"));
             response
                 .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
                 .and_then(|response| response.present("response"))

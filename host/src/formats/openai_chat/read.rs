@@ -95,12 +95,7 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
         }
         return Ok(());
     }
-    if !json::is_list(content.get()) {
-        return Err("`content` is neither a text nor a list of parts".to_owned());
-    }
-    let parts = body
-        .objects(content)
-        .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+    let parts = body.content_parts(content, "part")?;
     for Object { members, place } in parts {
         let kind = members.text("type").unwrap_or_default();
         let content = match (&*kind, members.present("text")) {

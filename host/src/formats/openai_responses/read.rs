@@ -77,12 +77,7 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
         });
         return Ok(message);
     }
-    if !json::is_list(content.get()) {
-        return Err("`content` is neither a text nor a list of parts".to_owned());
-    }
-    let parts = body
-        .objects(content)
-        .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+    let parts = body.content_parts(content, "part")?;
     for Object { members, place } in parts {
         let kind = members.text("type").unwrap_or_default();
         let content = match (&*kind, text_of(&members)) {
@@ -151,6 +146,18 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
     message
 }
 
+/// The id that pairs a call and its output. A local shell call of an older client, and the output
+/// of one, have nothing but an `id`.
+fn id_of<'a>(
+    members: &Members<'a>,
+    call_id: Option<Cow<'a, str>>,
+    kind: &str,
+) -> Result<Cow<'a, str>, String> {
+    call_id
+        .or_else(|| members.text("id"))
+        .ok_or_else(|| format!("a `{}` has no `call_id`", printable(kind)))
+}
+
 fn call(
     body: &Body<'_>,
     raw: &Raw<'_>,
@@ -158,10 +165,7 @@ fn call(
     call_id: Option<Cow<'_, str>>,
 ) -> Result<Message, String> {
     let kind = members.text("type").unwrap_or_default();
-    let id = call_id
-        // A local shell call of an older client names itself by its `id`.
-        .or_else(|| members.text("id"))
-        .ok_or_else(|| format!("a `{}` has no `call_id`", printable(&kind)))?;
+    let id = id_of(members, call_id, &kind)?;
     let arguments = ["arguments", "input", "action", "operation", "actions"]
         .iter()
         .find_map(|key| members.present(key));
@@ -188,9 +192,7 @@ fn output(
     call_id: Option<Cow<'_, str>>,
 ) -> Result<Message, String> {
     let kind = members.text("type").unwrap_or_default();
-    let call_id = call_id
-        .or_else(|| members.text("id"))
-        .ok_or_else(|| format!("a `{}` has no `call_id`", printable(&kind)))?;
+    let call_id = id_of(members, call_id, &kind)?;
     // Only of these the output may be any text; the others have forms of their own.
     let is_free = matches!(&*kind, "function_call_output" | "custom_tool_call_output");
     let content = members.present("output");

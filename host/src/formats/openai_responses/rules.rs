@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::units::{answered, is_reasoning_item};
-use crate::conversation::message::{Content, Link, Message, Opaque, Pairing, Role};
+use super::units::{answered, asks, is_reasoning_item, is_reference};
+use crate::conversation::message::{Content, Message, Opaque, Pairing, Role};
 use crate::formats::json::Members;
 use crate::formats::rules::{Check, Findings, View, checks, common};
 
@@ -21,10 +21,7 @@ pub(super) const CHECKS: &[Check] = checks![
 
 /// Whether items stand for others that the document does not show.
 pub(super) fn has_references(messages: &[Message]) -> bool {
-    messages
-        .iter()
-        .flat_map(Message::opaques)
-        .any(|opaque| opaque.kind == "item_reference")
+    messages.iter().any(is_reference)
 }
 
 fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
@@ -36,11 +33,7 @@ fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
         if answered(message).is_some_and(|id| !asked.contains(id)) {
             found.add(index, "an output or approval answers nothing before it");
         }
-        asked.extend(message.calls().map(|call| call.id.as_str()));
-        asked.extend(message.opaques().filter_map(|opaque| match &opaque.link {
-            Link::Opens(id) => Some(id.as_str()),
-            _ => None,
-        }));
+        asked.extend(asks(message));
     }
 }
 

@@ -121,7 +121,8 @@ fn referred(messages: &[Message]) -> Option<usize> {
     Some(others.map_or(0, |at| at + 1))
 }
 
-fn is_reference(message: &Message) -> bool {
+/// Whether an item stands for another one that the document does not show.
+pub(super) fn is_reference(message: &Message) -> bool {
     message
         .opaques()
         .any(|opaque| opaque.kind == "item_reference")

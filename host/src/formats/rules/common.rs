@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Findings, View};
+use crate::conversation::Document;
 use crate::conversation::message::{Content, Message, Role, text_at};
 use crate::formats::ProviderLimits;
 use crate::formats::json;
@@ -63,12 +64,14 @@ enum Empty {
 /// Texts longer than this, as raw JSON, are not looked at for being blank.
 const BLANK: usize = 256;
 
+/// Whether a text is nothing but white space.
+pub(crate) fn is_blank(document: &Document, place: &json::Place) -> bool {
+    place.len() < BLANK && text_at(document, place).trim().is_empty()
+}
+
 fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
     let is_empty = |place: &json::Place| {
-        place.len() == 2
-            || (empty == Empty::NeverNorBlank
-                && place.len() < BLANK
-                && text_at(view.document, place).trim().is_empty())
+        place.len() == 2 || (empty == Empty::NeverNorBlank && is_blank(view.document, place))
     };
     for (index, message) in view.messages.iter().enumerate() {
         for part in &message.parts {
