@@ -50,9 +50,6 @@ impl Inner {
     }
 
     fn has_instructions(&self) -> bool {
-        use super::Role;
-        self.messages
-            .iter()
-            .any(|message| matches!(message.role, Role::System | Role::Developer))
+        self.messages.iter().any(|message| message.role.instructs())
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Document;
+use crate::formats::Rule;
 use crate::formats::json::{self, Place};
 
 /// Who speaks, in the words of the wire formats.
@@ -19,6 +20,14 @@ pub enum Role {
     Assistant,
     /// A tool output, in a format that has a role for it.
     Tool,
+}
+
+impl Role {
+    /// Whether it gives instructions, rather than to take part in the conversation.
+    #[must_use]
+    pub const fn instructs(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
+    }
 }
 
 /// One message of the document.
@@ -39,6 +48,15 @@ pub(crate) struct Message {
     pub(crate) cache_marks: u32,
     /// Has a list for calls, and nothing in it.
     pub(crate) has_empty_calls: bool,
+    /// What its reader saw that breaks a rule.
+    pub(crate) flaws: Vec<Flaw>,
+}
+
+/// Something in a message that breaks a rule whatever stands around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flaw {
+    pub(crate) rule: Rule,
+    pub(crate) what: &'static str,
 }
 
 /// A part of a message.
@@ -59,6 +77,19 @@ pub(crate) enum Content {
     Media(Media),
     /// A part that is not read.
     Opaque(Opaque),
+}
+
+impl Content {
+    /// Whether it is thinking, shown or not.
+    pub(crate) fn is_thinking(&self) -> bool {
+        match self {
+            Self::Thinking(_) => true,
+            Self::Opaque(opaque) => {
+                matches!(opaque.kind.as_str(), "thinking" | "redacted_thinking")
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A part that is not read.
@@ -101,12 +132,16 @@ pub(crate) struct Call {
     pub(crate) arguments: Option<Place>,
     /// Its output may come later, with other messages between.
     pub(crate) detached: bool,
+    /// Of which kind its output has to be, in a format with several kinds; else empty.
+    pub(crate) kind: &'static str,
 }
 
 /// A tool output.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     pub(crate) call_id: String,
+    /// The kind of call that it can answer; empty where it can answer any.
+    pub(crate) kind: &'static str,
     /// Name of the tool, where the output or its call tells.
     pub(crate) name: String,
     pub(crate) failed: bool,
@@ -172,7 +207,13 @@ impl Message {
             id: None,
             cache_marks: 0,
             has_empty_calls: false,
+            flaws: Vec::new(),
         }
+    }
+
+    /// Notes that it breaks a rule by itself.
+    pub(crate) fn flaw(&mut self, rule: Rule, what: &'static str) {
+        self.flaws.push(Flaw { rule, what });
     }
 
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
@@ -213,15 +254,8 @@ impl Message {
 
     /// The indices of its parts that are thinking, shown or not.
     pub(crate) fn thinking(&self) -> Vec<usize> {
-        let is_thinking = |part: &Part| match &part.content {
-            Content::Thinking(_) => true,
-            Content::Opaque(opaque) => {
-                matches!(opaque.kind.as_str(), "thinking" | "redacted_thinking")
-            }
-            _ => false,
-        };
         (0..self.parts.len())
-            .filter(|index| is_thinking(&self.parts[*index]))
+            .filter(|index| self.parts[*index].content.is_thinking())
             .collect()
     }
 
@@ -233,6 +267,11 @@ impl Message {
 }
 
 impl Output {
+    /// Whether it is of the kind that a call wants, where both say so.
+    pub(crate) fn fits(&self, call: &Call) -> bool {
+        self.kind.is_empty() || call.kind.is_empty() || self.kind == call.kind
+    }
+
     /// It answers the call with this id and name.
     pub(crate) fn answer(&mut self, id: &str, name: &str) {
         if self.call_id != id {

@@ -135,10 +135,8 @@ impl Divider<'_> {
         }
         traits.media = media > 0;
         traits.provider_summary = messages.iter().any(Message::has_compaction);
-        traits.instructions = messages
-            .iter()
-            .any(|message| matches!(message.role, Role::System | Role::Developer))
-            && purpose.is_none();
+        traits.instructions =
+            messages.iter().any(|message| message.role.instructs()) && purpose.is_none();
         traits.pending = is_pending(messages, last);
         let kind = kind(messages, purpose);
         if kind == UnitKind::User {

@@ -166,6 +166,16 @@ pub(crate) fn is_list(raw: &str) -> bool {
     raw.starts_with('[')
 }
 
+pub(crate) fn is_object(raw: &str) -> bool {
+    raw.starts_with('{')
+}
+
+/// Whether this is a list without elements.
+pub(crate) fn is_empty_list(raw: &str) -> bool {
+    let inner = raw.strip_prefix('[').and_then(|raw| raw.strip_suffix(']'));
+    inner.is_some_and(|inner| inner.trim().is_empty())
+}
+
 /// The text of a raw JSON string. Half of a surrogate pair, which JSON can spell and Unicode
 /// cannot, becomes U+FFFD: only what is read, never what is written back.
 pub(crate) fn decode(raw: &str) -> Cow<'_, str> {

@@ -186,6 +186,8 @@ pub(crate) struct Envelope {
     pub(crate) tools: Vec<ToolDefinition>,
     /// The whole list of tools, which is what gets counted.
     pub(crate) tool_list: Option<Place>,
+    /// Whether a block of the system prompt is empty, where it is a list of blocks.
+    pub(crate) has_empty_block: bool,
     /// Number of marks for the provider's cache outside of the messages.
     pub(crate) cache_marks: u32,
     /// Whether the request asks for thinking that has to be sent back.

@@ -121,12 +121,11 @@ impl<'r> Draft<'r> {
             return None;
         }
         let reading = self.reading;
-        let speaks = |role: Role| !matches!(role, Role::System | Role::Developer);
         let somebody_stays = reading
             .messages
             .iter()
             .enumerate()
-            .any(|(index, message)| speaks(message.role) && !self.gone.contains(&index));
+            .any(|(index, message)| !message.role.instructs() && !self.gone.contains(&index));
         if !somebody_stays && self.added.is_empty() {
             return None;
         }

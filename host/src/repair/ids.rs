@@ -29,9 +29,18 @@ struct Later<'a> {
 /// The calls that have an id at present.
 struct Latest {
     unit: usize,
-    /// Those without an output: none for the first call of that id, else which of the later
-    /// ones.
-    open: VecDeque<Option<usize>>,
+    /// Those without an output, each with its kind: none for the first call of that id, else
+    /// which of the later ones.
+    open: VecDeque<(&'static str, Option<usize>)>,
+}
+
+impl Latest {
+    /// The call that an output of a kind answers: the first that fits, else the first.
+    fn take(&mut self, kind: &str) -> Option<Option<usize>> {
+        let fits = |own: &str| own.is_empty() || kind.is_empty() || own == kind;
+        let at = self.open.iter().position(|(own, _)| fits(own));
+        self.open.remove(at.unwrap_or(0)).map(|(_, call)| call)
+    }
 }
 
 /// Gives later calls ids of their own, and leaves out second answers. Outputs belong to the
@@ -57,13 +66,15 @@ pub(crate) fn make_unique(reading: &Reading, draft: &mut Draft<'_>, id_place: Id
                 let open = VecDeque::new();
                 match latest.entry(&call.id) {
                     Entry::Vacant(entry) => {
-                        entry.insert(Latest { unit, open }).open.push_back(None);
+                        let latest = entry.insert(Latest { unit, open });
+                        latest.open.push_back((call.kind, None));
                     }
                     Entry::Occupied(mut entry) => {
                         if entry.get().unit != unit {
                             entry.insert(Latest { unit, open });
                         }
-                        entry.get_mut().open.push_back(Some(later.len()));
+                        let next = Some(later.len());
+                        entry.get_mut().open.push_back((call.kind, next));
                         let place = id_place(reading, part);
                         later.push(Later {
                             id: &call.id,
@@ -78,7 +89,7 @@ pub(crate) fn make_unique(reading: &Reading, draft: &mut Draft<'_>, id_place: Id
             if let Content::Output(output) = &part.content
                 && let Some(latest) = latest.get_mut(output.call_id.as_str())
             {
-                match latest.open.pop_front() {
+                match latest.take(output.kind) {
                     None => second.entry(index).or_default().push(at),
                     Some(call) => {
                         if let Some(later) = call.and_then(|call| later.get_mut(call)) {

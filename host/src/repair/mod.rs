@@ -6,6 +6,7 @@
 //! What cannot be mended without guessing stays, and the checks go on to name it.
 
 pub(crate) mod answers;
+mod bound;
 mod draft;
 pub(crate) mod ids;
 mod json;
@@ -81,9 +82,13 @@ impl Conversation {
         let Ok(reading) = Reading::of(self) else {
             return self.clone();
         };
-        let (reading, repairs) = mend(reading, self.format().wire().mends());
+        let (mut reading, mut repairs) = mend(reading, self.format().wire().mends());
         if repairs.is_empty() {
             return self.clone();
+        }
+        if let Some((next, done)) = bound::leave_out_thinking(self, &reading) {
+            reading = next;
+            repairs.extend(done);
         }
         let mended = Mended::of(self, &reading, repairs);
         self.read_repaired(reading.into_text(), mended)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::answers::{LEFT_OUT, MOVED};
 use super::{Draft, Reading};
+use crate::conversation::Role;
 use crate::formats::Replacement;
 
 /// An output that stands where it may not.
@@ -38,8 +39,9 @@ pub(crate) fn settle(
         if own.opaque && strays.iter().any(|stray| stray.to.is_some()) {
             // What is sealed goes as a whole, and joins nothing.
             let to = strays.first().and_then(|stray| stray.to);
-            let is_whole =
-                strays.len() == own.parts.len() && strays.iter().all(|stray| stray.to == to);
+            let is_whole = own.role == Role::User
+                && strays.len() == own.parts.len()
+                && strays.iter().all(|stray| stray.to == to);
             if let Some(to) = to.filter(|to| is_whole && behind(*to).is_none()) {
                 draft.move_to(source, to);
                 draft.did(source, MOVED);
@@ -85,7 +87,7 @@ fn arrive(
         && reading
             .messages
             .get(*source)
-            .is_some_and(|own| own.parts.len() == parts.len());
+            .is_some_and(|own| own.role == Role::User && own.parts.len() == parts.len());
     if is_whole {
         draft.move_to(*source, to);
     } else {

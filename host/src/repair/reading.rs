@@ -151,6 +151,17 @@ impl Reading {
         super::json::with_member(self.raw(object), object.start, key, value)
     }
 
+    /// How to give an object's member a value, whether it is there or not.
+    pub(crate) fn set_member(&self, object: &Place, key: &str, value: &str) -> Option<Replacement> {
+        match self.member(object, &[key]) {
+            Some(place) => Some(Replacement {
+                place,
+                with: value.to_owned(),
+            }),
+            None => self.with_member(object, key, value),
+        }
+    }
+
     /// The parts of a message that are elements of its list, by index.
     pub(crate) fn elements<'m>(
         &self,

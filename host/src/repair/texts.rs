@@ -1,7 +1,6 @@
 //! Empty texts (ALL-6, ANTH-6, GEM-5).
 
 use super::{Draft, Reading};
-use crate::conversation::Role;
 use crate::conversation::message::{Content, Message, Part};
 use crate::formats::Replacement;
 
@@ -33,7 +32,7 @@ impl Speakers {
 }
 
 fn speaks(message: &Message) -> bool {
-    !matches!(message.role, Role::System | Role::Developer)
+    !message.role.instructs()
 }
 
 /// Leaves empty texts out, and messages that hold nothing else.

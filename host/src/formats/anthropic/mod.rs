@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use super::body::{Body, Raw};
 use super::json::{self, Members};
-use super::rules::Check;
+use super::rules::{Check, common};
 use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::message::{Link, Message, Role};
 use crate::conversation::{Unit, UnitKind};
@@ -92,9 +92,11 @@ impl WireFormat for Anthropic {
                 for block in
                     serde_json::from_str::<Vec<Members<'_>>>(blocks.get()).unwrap_or_default()
                 {
-                    envelope
-                        .texts
-                        .extend(block.present("text").map(|raw| body.place(raw)));
+                    let text = block.present("text").map(|raw| body.place(raw));
+                    envelope.has_empty_block |= text
+                        .as_ref()
+                        .is_some_and(|place| common::is_blank_text(body.get(place)));
+                    envelope.texts.extend(text);
                     envelope.cache_marks += u32::from(block.present("cache_control").is_some());
                 }
             }

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
+use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
@@ -46,7 +47,8 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         place,
     } in blocks
     {
-        let content = read_block(body, &block, &place)?;
+        let content = read_block(body, &block, &place, &mut message)?;
+        note_flaws(&block, &content, &mut message);
         message.cache_marks += u32::from(block.present("cache_control").is_some());
         message.opaque |= matches!(content, Content::Opaque(_))
             || (matches!(content, Content::Thinking(_)) && block.get("signature").is_some());
@@ -55,7 +57,53 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     Ok(message)
 }
 
-fn read_block(body: &Body<'_>, block: &Members<'_>, place: &Place) -> Result<Content, String> {
+/// Notes what is wrong with a block whatever stands around it (ANTH-11).
+fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
+    let is_thinking = content.is_thinking();
+    if message.role != Role::Assistant {
+        if is_thinking {
+            message.flaw(Rule::Anth11, "thinking is not in an assistant message");
+        }
+        if matches!(content, Content::Call(_)) {
+            message.flaw(Rule::Anth11, "a `tool_use` is not in an assistant message");
+        }
+    }
+    if is_thinking && block.present("cache_control").is_some() {
+        message.flaw(Rule::Anth11, "thinking has a `cache_control` mark");
+    }
+    match content {
+        Content::Call(call) => {
+            if call.name.is_empty() {
+                message.flaw(Rule::Anth11, "a `tool_use` has no `name`");
+            }
+            if !block
+                .get("input")
+                .is_some_and(|raw| json::is_object(raw.get()))
+            {
+                message.flaw(Rule::Anth11, "the `input` of a `tool_use` is no object");
+            }
+        }
+        Content::Output(output) if block.get("is_error").is_some_and(|raw| raw.get() == "true") => {
+            let is_empty = output.texts.iter().all(|place| place.len() == 2);
+            if !output.others.is_empty() {
+                message.flaw(
+                    Rule::Anth11,
+                    "a `tool_result` with `is_error` holds more than texts",
+                );
+            } else if is_empty {
+                message.flaw(Rule::Anth11, "a `tool_result` with `is_error` is empty");
+            }
+        }
+        _ => {}
+    }
+}
+
+fn read_block(
+    body: &Body<'_>,
+    block: &Members<'_>,
+    place: &Place,
+    message: &mut Message,
+) -> Result<Content, String> {
     let kind = block.text("type").unwrap_or_default();
     Ok(match &*kind {
         "text" => match block
@@ -88,8 +136,9 @@ fn read_block(body: &Body<'_>, block: &Members<'_>, place: &Place) -> Result<Con
             name: block.text("name").unwrap_or_default().into_owned(),
             arguments: block.get("input").map(|raw| body.place(raw)),
             detached: false,
+            kind: "",
         }),
-        "tool_result" => Content::Output(read_output(body, block)?),
+        "tool_result" => Content::Output(read_output(body, block, message)?),
         "image" | "document" => Content::Media(media::anthropic(body, &kind, block, place)),
         "" => return Err("a block of `content` has no `type`".to_owned()),
         other => Content::Opaque(Opaque {
@@ -99,7 +148,11 @@ fn read_block(body: &Body<'_>, block: &Members<'_>, place: &Place) -> Result<Con
     })
 }
 
-fn read_output(body: &Body<'_>, block: &Members<'_>) -> Result<Output, String> {
+fn read_output(
+    body: &Body<'_>,
+    block: &Members<'_>,
+    message: &mut Message,
+) -> Result<Output, String> {
     let call_id = block
         .text("tool_use_id")
         .ok_or_else(|| "a `tool_result` block has no `tool_use_id`".to_owned())?
@@ -108,6 +161,7 @@ fn read_output(body: &Body<'_>, block: &Members<'_>) -> Result<Output, String> {
     let mut output = Output {
         name: String::new(),
         call_id,
+        kind: "",
         failed: false,
         texts: Vec::new(),
         others: Vec::new(),
@@ -125,6 +179,7 @@ fn read_output(body: &Body<'_>, block: &Members<'_>) -> Result<Output, String> {
             } in blocks
             {
                 let kind = inner.text("type").unwrap_or_default();
+                message.cache_marks += u32::from(inner.present("cache_control").is_some());
                 match inner
                     .present("text")
                     .filter(|text| kind == "text" && json::is_text(text.get()))

@@ -13,6 +13,7 @@ use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
 use crate::repair::moves::{Stray, settle};
 use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
 
+mod blocks;
 mod order;
 mod servers;
 mod space;
@@ -20,6 +21,7 @@ mod space;
 pub(super) const MENDS: &[Mend] = mends![
     Anth6 => leave_out_empty_texts,
     Anth6 => trim_the_end,
+    Anth11 => blocks::make_right,
     All4 => make_ids_unique,
     Anth7 => servers::leave_out_halves,
     Anth4 => settle_results,

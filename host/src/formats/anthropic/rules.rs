@@ -21,6 +21,7 @@ pub(super) const CHECKS: &[Check] = checks![
     Anth7 => server_tools_stay_together,
     Anth9 => cache_marks_are_few,
     Anth10 => common::sizes_are_within_limits,
+    Anth11 => blocks_are_right,
 ];
 
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
@@ -153,6 +154,9 @@ fn begins_with_thinking(turn: &[Message]) -> bool {
 
 fn texts_are_not_empty(view: &View<'_>, found: &mut Findings) {
     common::no_text_is_blank(view, found);
+    if view.envelope.has_empty_block {
+        found.add_to_whole("a block of the system prompt is empty");
+    }
     let Some((index, last)) = view.messages.iter().enumerate().next_back() else {
         return;
     };
@@ -162,6 +166,19 @@ fn texts_are_not_empty(view: &View<'_>, found: &mut Findings) {
             .ends_with(char::is_whitespace)
     {
         found.add(index, "the final assistant message ends in white space");
+    }
+}
+
+fn blocks_are_right(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
+    if let Some((index, last)) = view.messages.iter().enumerate().next_back()
+        && last.role == Role::Assistant
+        && last
+            .parts
+            .last()
+            .is_some_and(|part| part.content.is_thinking())
+    {
+        found.add(index, "the final assistant message ends with thinking");
     }
 }
 

@@ -88,6 +88,7 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
             name: call.text("name").unwrap_or_default().into_owned(),
             arguments: call.get("args").map(|raw| body.place(raw)),
             detached: false,
+            kind: "",
         }));
     }
     if let Some(response) = either(part, "functionResponse", "function_response") {
@@ -112,6 +113,7 @@ fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
     let mut output = Output {
         call_id: response.text("id").unwrap_or_default().into_owned(),
         name: response.text("name").unwrap_or_default().into_owned(),
+        kind: "",
         failed: false,
         texts: Vec::new(),
         others: Vec::new(),

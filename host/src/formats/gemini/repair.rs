@@ -15,6 +15,7 @@ pub(super) const MENDS: &[Mend] = mends![
     Gem5 => leave_out_empty_parts,
     Gem4 => make_responses_objects,
     All4 => make_ids_unique,
+    Gem2 => name_responses,
     Gem2 => settle_responses,
     Gem2 => answer_calls,
     Gem2 => part_calls_from_the_models_words,
@@ -108,6 +109,38 @@ fn key_of(output: &Output) -> (&str, bool) {
         (&output.name, false)
     } else {
         (&output.call_id, true)
+    }
+}
+
+/// Responses under other names than the only calls that they can answer get those. Without ids,
+/// where they stand tells more than what they are called.
+fn name_responses(reading: &Reading, draft: &mut Draft<'_>) {
+    for (index, pair) in reading.messages.windows(2).enumerate() {
+        let [message, next] = pair else { continue };
+        if !has_calls(message) || message.role != Role::Assistant || next.opaque {
+            continue;
+        }
+        let pairing = Pairing::of([message, next]);
+        let (calls, strays) = (&pairing.unanswered, &pairing.orphans);
+        let has_no_ids = calls.iter().all(|call| call.id.is_empty())
+            && strays.iter().all(|output| output.call_id.is_empty());
+        if calls.len() != strays.len() || !has_no_ids {
+            continue;
+        }
+        for (call, stray) in calls.iter().zip(strays) {
+            let is_it = |part: &&Part| matches!(&part.content, Content::Output(output) if std::ptr::eq(output, *stray));
+            let keys = ["functionResponse", "function_response"];
+            let inner = next
+                .parts
+                .iter()
+                .find(is_it)
+                .and_then(|part| reading.member(&part.place, &keys));
+            let name = json::encode(&call.name);
+            if let Some(edit) = inner.and_then(|inner| reading.set_member(&inner, "name", &name)) {
+                draft.edit(index + 1, edit);
+                draft.did(index + 1, "a response got the name of its call");
+            }
+        }
     }
 }
 

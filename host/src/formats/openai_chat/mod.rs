@@ -9,7 +9,7 @@ mod rules;
 use serde_json::value::RawValue;
 
 use super::body::{Body, Raw};
-use super::json::Members;
+use super::json::{self, Members};
 use super::rules::Check;
 use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::Unit;
@@ -18,6 +18,9 @@ use crate::repair::Mend;
 
 pub(super) struct OpenAiChat;
 
+/// Types of parts that only this format has.
+const OWN_PARTS: [&str; 3] = ["image_url", "input_audio", "file"];
+
 /// Signs that only this format has.
 pub(super) fn looks_like(body: &Body<'_>) -> bool {
     body.messages.iter().enumerate().any(|(index, raw)| {
@@ -25,9 +28,23 @@ pub(super) fn looks_like(body: &Body<'_>) -> bool {
             Some("developer" | "tool" | "function") => true,
             // Newer models of Anthropic's take one in the middle.
             Some("system") => index == 0,
-            _ => raw.has("tool_calls") || raw.has("function_call"),
+            _ => raw.has("tool_calls") || raw.has("function_call") || has_own_parts(raw),
         }
     })
+}
+
+/// Whether its content has a part of a type that no other format has.
+fn has_own_parts(raw: &Raw<'_>) -> bool {
+    raw.get("content")
+        // Most have none, and are not read for it.
+        .filter(|content| {
+            json::is_list(content.get()) && OWN_PARTS.iter().any(|own| content.get().contains(own))
+        })
+        .and_then(|content| serde_json::from_str::<Vec<Members<'_>>>(content.get()).ok())
+        .is_some_and(|parts| {
+            let kinds = parts.iter().filter_map(|part| part.text("type"));
+            kinds.into_iter().any(|kind| OWN_PARTS.contains(&&*kind))
+        })
 }
 
 impl WireFormat for OpenAiChat {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
+use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
@@ -37,9 +38,12 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         ..Message::new(role, raw.place.clone())
     };
     if role == Role::Tool {
-        message
-            .parts
-            .push(read_output(body, raw, members, name.unwrap_or_default())?);
+        let part = read_output(body, raw, members, name.unwrap_or_default())?;
+        let is_old = members.text("role").as_deref() == Some("function");
+        if !is_old && is_nothing(content) {
+            message.flaw(Rule::Chat3, "a tool message has no content");
+        }
+        message.parts.push(part);
         return Ok(message);
     }
     for key in ["reasoning_content", "reasoning"] {
@@ -71,11 +75,13 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
             .map_err(|error| format!("a tool call: {}", without_position(&error)))?;
         message.has_empty_calls = calls.is_empty();
         for call in calls {
-            message.parts.push(read_call(body, call)?);
+            let part = read_call(body, call, &mut message)?;
+            message.parts.push(part);
         }
     } else if let Some(call) = members.present("function_call") {
         let function: Members<'_> = serde_json::from_str(call.get())
             .map_err(|_| "`function_call` is not an object".to_owned())?;
+        lacks_nothing(&function, &mut message);
         message
             .parts
             .push(call_part(body, body.place(call), "", &function));
@@ -121,7 +127,26 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
     Ok(())
 }
 
-fn read_call(body: &Body<'_>, call: Object<'_>) -> Result<Part, String> {
+/// Whether a content is missing, null or an empty list.
+fn is_nothing(content: Option<&RawValue>) -> bool {
+    content.is_none_or(|raw| json::is_empty_list(raw.get()))
+}
+
+/// Notes what the function of a call lacks.
+fn lacks_nothing(function: &Members<'_>, message: &mut Message) {
+    if function.text("name").is_none_or(|name| name.is_empty()) {
+        message.flaw(Rule::Chat4, "a call has no `name`");
+    }
+    if arguments_of(function).is_none() {
+        message.flaw(Rule::Chat4, "a call has no arguments");
+    }
+}
+
+fn arguments_of<'a>(function: &Members<'a>) -> Option<&'a RawValue> {
+    function.get("arguments").or_else(|| function.get("input"))
+}
+
+fn read_call(body: &Body<'_>, call: Object<'_>, message: &mut Message) -> Result<Part, String> {
     let Object {
         members: call,
         place,
@@ -133,17 +158,21 @@ fn read_call(body: &Body<'_>, call: Object<'_>) -> Result<Part, String> {
     let function = inner
         .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
         .ok_or_else(|| "a tool call has no `function`".to_owned())?;
+    if call.text("type").is_none() {
+        message.flaw(Rule::Chat4, "a call has no `type`");
+    }
+    lacks_nothing(&function, message);
     Ok(call_part(body, place, &id, &function))
 }
 
 fn call_part(body: &Body<'_>, place: Place, id: &str, function: &Members<'_>) -> Part {
-    let arguments = function.get("arguments").or_else(|| function.get("input"));
     Part {
         content: Content::Call(Call {
             id: id.to_owned(),
             name: function.text("name").unwrap_or_default().into_owned(),
-            arguments: arguments.map(|raw| body.place(raw)),
+            arguments: arguments_of(function).map(|raw| body.place(raw)),
             detached: false,
+            kind: "",
         }),
         place,
     }
@@ -162,6 +191,7 @@ fn read_output(
             .unwrap_or_default()
             .into_owned(),
         name,
+        kind: "",
         failed: false,
         texts: Vec::new(),
         others: Vec::new(),

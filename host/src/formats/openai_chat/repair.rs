@@ -8,9 +8,11 @@ use crate::formats::json::{self, Place};
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
 use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
 
+use super::rules::says_nothing;
+
 pub(super) const MENDS: &[Mend] = mends![
     Chat3 => give_content,
-    Chat4 => make_arguments_texts,
+    Chat4 => complete_calls,
     All6 => leave_out_empty_texts,
     All4 => make_ids_unique,
     Chat1 => settle_outputs,
@@ -21,7 +23,13 @@ pub(super) const MENDS: &[Mend] = mends![
 
 fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in reading.messages.iter().enumerate() {
-        if message.opaque || message.role == Role::Tool {
+        if message.opaque || is_old(message) {
+            continue;
+        }
+        if message.role == Role::Tool {
+            if !message.flaws.is_empty() {
+                set_content(reading, draft, index);
+            }
             continue;
         }
         if message.has_empty_calls
@@ -30,21 +38,62 @@ fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
             draft.edit(index, edit);
             draft.did(index, "an empty `tool_calls` was removed");
         }
-        let needs_content = message.role != Role::Assistant || message.parts.is_empty();
+        let needs_content = message.role != Role::Assistant || says_nothing(message);
         if message.content.is_some() || !needs_content || message.has_empty_calls {
             continue;
         }
-        let empty = "\"\"";
-        let edit = match reading.member(&message.place, &["content"]) {
-            Some(place) => Some(Replacement {
-                place,
-                with: empty.to_owned(),
-            }),
-            None => reading.with_member(&message.place, "content", empty),
-        };
-        if let Some(edit) = edit {
-            draft.edit(index, edit);
-            draft.did(index, "a message without content got an empty text");
+        set_content(reading, draft, index);
+    }
+}
+
+/// Gives a message an empty text for its content.
+fn set_content(reading: &Reading, draft: &mut Draft<'_>, index: usize) {
+    let message = &reading.messages[index];
+    if let Some(edit) = reading.set_member(&message.place, "content", "\"\"") {
+        draft.edit(index, edit);
+        draft.did(index, "a message without content got an empty text");
+    }
+}
+
+/// Gives calls their type and arguments. Nobody but the model can name a function.
+fn complete_calls(reading: &Reading, draft: &mut Draft<'_>) {
+    make_arguments_texts(reading, draft);
+    for (index, message) in reading.messages.iter().enumerate() {
+        if message.opaque || message.flaws.is_empty() {
+            continue;
+        }
+        for part in &message.parts {
+            let Content::Call(call) = &part.content else {
+                continue;
+            };
+            let inner = reading.member(&part.place, &["function", "custom"]);
+            // The older call is its own function, and has no type.
+            let function = inner.clone().unwrap_or(part.place.clone());
+            let is_custom = reading.member(&part.place, &["custom"]).is_some();
+            if call.arguments.is_none() {
+                let (key, nothing) = if is_custom {
+                    ("input", "\"\"")
+                } else {
+                    ("arguments", "\"{}\"")
+                };
+                if let Some(edit) = reading.set_member(&function, key, nothing) {
+                    draft.edit(index, edit);
+                    draft.did(index, "a call without arguments got empty ones");
+                }
+            }
+            let kind = if is_custom {
+                "\"custom\""
+            } else {
+                "\"function\""
+            };
+            let has_type = reading.member(&part.place, &["type"]).is_some();
+            if inner.is_some()
+                && !has_type
+                && let Some(edit) = reading.set_member(&part.place, "type", kind)
+            {
+                draft.edit(index, edit);
+                draft.did(index, "a call got its `type`");
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The rules of OpenAI Chat Completions.
 
-use crate::conversation::message::{Message, Role};
+use crate::conversation::message::{Content, Message, Part, Role};
 use crate::formats::json;
 use crate::formats::rules::{Check, Findings, View, checks, common};
 
@@ -12,7 +12,7 @@ pub(super) const CHECKS: &[Check] = checks![
     Chat1 => outputs_stand_behind_their_calls,
     Chat2 => calls_are_answered_at_once,
     Chat3 => messages_have_content,
-    Chat4 => arguments_are_texts,
+    Chat4 => calls_are_whole,
     Chat5 => old_pairs_stand_together,
 ];
 
@@ -66,10 +66,17 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     }
 }
 
+/// Whether a message holds nothing, or nothing but thinking.
+pub(super) fn says_nothing(message: &Message) -> bool {
+    let is_thinking = |part: &Part| matches!(part.content, Content::Thinking(_));
+    message.content.is_none() && message.parts.iter().all(is_thinking)
+}
+
 fn messages_have_content(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
     for (index, message) in view.messages.iter().enumerate() {
         match message.role {
-            Role::Assistant if message.parts.is_empty() && message.content.is_none() => {
+            Role::Assistant if says_nothing(message) => {
                 found.add(index, "an assistant message has neither content nor calls");
             }
             Role::Assistant if message.has_empty_calls => {
@@ -83,7 +90,8 @@ fn messages_have_content(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-fn arguments_are_texts(view: &View<'_>, found: &mut Findings) {
+fn calls_are_whole(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
     for (index, message) in view.messages.iter().enumerate() {
         let is_text = |place: &json::Place| {
             json::is_text(view.document.get(place.clone()).unwrap_or_default())

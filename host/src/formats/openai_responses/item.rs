@@ -56,6 +56,23 @@ pub(super) fn of(kind: &str, has_call_id: bool) -> Kind {
     }
 }
 
+/// The kind of a call, or that of the calls that an output answers; empty where the type tells of
+/// none. The provider looks for a call of the output's own kind ("No tool call found for custom
+/// tool call output").
+pub(super) fn answers(kind: &str) -> &'static str {
+    match kind {
+        "function_call" | "function_call_output" => "function",
+        "custom_tool_call" | "custom_tool_call_output" => "custom tool",
+        "local_shell_call" | "local_shell_call_output" => "local shell",
+        "shell_call" | "shell_call_output" => "shell",
+        "computer_call" | "computer_call_output" => "computer",
+        "apply_patch_call" | "apply_patch_call_output" => "patch",
+        "program" | "program_output" => "program",
+        "tool_search_call" | "tool_search_output" => "search",
+        _ => "",
+    }
+}
+
 /// Tools that the provider runs itself: no output of the client's answers them.
 fn is_hosted(kind: &str) -> bool {
     matches!(

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::item::{self, Kind};
 use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
+use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
@@ -170,6 +171,14 @@ fn call(
         .iter()
         .find_map(|key| members.present(key));
     let mut message = Message::new(Role::Assistant, raw.place.clone());
+    if matches!(&*kind, "function_call" | "custom_tool_call") {
+        if members.text("name").is_none_or(|name| name.is_empty()) {
+            message.flaw(Rule::Resp9, "a call has no `name`");
+        }
+        if !arguments.is_some_and(|raw| json::is_text(raw.get())) {
+            message.flaw(Rule::Resp9, "the arguments of a call are not a text");
+        }
+    }
     message.parts.push(Part {
         content: Content::Call(Call {
             id: id.into_owned(),
@@ -178,6 +187,7 @@ fn call(
                 .unwrap_or_else(|| Cow::Owned(printable(&kind)))
                 .into_owned(),
             arguments: arguments.map(|raw| body.place(raw)),
+            kind: item::answers(&kind),
             detached: members.get("async").is_some_and(|raw| raw.get() == "true"),
         }),
         place: raw.place.clone(),
@@ -198,6 +208,7 @@ fn output(
     let content = members.present("output");
     let mut output = Output {
         call_id: call_id.into_owned(),
+        kind: item::answers(&kind),
         name: String::new(),
         failed: false,
         texts: Vec::new(),
@@ -233,6 +244,10 @@ fn output(
         opaque: members.present("id").is_some() || !is_free,
         ..Message::new(Role::Tool, raw.place.clone())
     };
+    let has_form = content.is_some_and(|raw| json::is_text(raw.get()) || json::is_list(raw.get()));
+    if is_free && !has_form {
+        message.flaw(Rule::Resp9, "an output is neither a text nor a list");
+    }
     message.parts.push(Part {
         content: Content::Output(output),
         place: raw.place.clone(),

@@ -14,8 +14,10 @@ use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
 pub(super) const MENDS: &[Mend] = mends![
     Resp8 => use_item_ids_once,
     Resp5 => give_a_summary,
+    Resp9 => complete_items,
     All6 => leave_out_empty_texts,
     All4 => make_ids_unique,
+    Resp1 => settle_kinds,
     Resp1 => settle_outputs,
     Resp2 => answer_calls,
     Resp3 => leave_out_reasoning,
@@ -79,6 +81,67 @@ fn give_a_summary(reading: &Reading, draft: &mut Draft<'_>) {
             draft.edit(index, edit);
             draft.did(index, "reasoning got an empty `summary`");
         }
+    }
+}
+
+/// Gives calls arguments, and outputs an output. Nobody but the model can name a function.
+fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
+    for (index, message) in reading.messages.iter().enumerate() {
+        if message.opaque || message.flaws.is_empty() {
+            continue;
+        }
+        let kind = type_of(reading, message);
+        let (key, nothing) = match kind.as_str() {
+            "function_call" => ("arguments", json::encode("{}")),
+            "custom_tool_call" => ("input", json::encode("")),
+            _ => ("output", json::encode(&reading.note(NONE_RECORDED))),
+        };
+        let old = reading.member(&message.place, &[key]);
+        let with = match old.map(|place| reading.raw(&place)) {
+            None | Some("null") => nothing,
+            Some(raw) if json::is_text(raw) || key == "output" && json::is_list(raw) => continue,
+            Some(raw) => json::encode(raw),
+        };
+        if let Some(edit) = reading.set_member(&message.place, key, &with) {
+            draft.edit(index, edit);
+            draft.did(
+                index,
+                if key == "output" {
+                    "an output became a text"
+                } else {
+                    "the arguments of a call became a text"
+                },
+            );
+        }
+    }
+}
+
+/// Gives outputs the type of the call that they answer, where both have the same form; leaves
+/// others out.
+fn settle_kinds(reading: &Reading, draft: &mut Draft<'_>) {
+    let mut called: HashMap<&str, &Call> = HashMap::new();
+    for (index, message) in reading.messages.iter().enumerate() {
+        for output in message.outputs() {
+            let call = called.get(output.call_id.as_str());
+            let Some(call) = call.filter(|call| !output.fits(call)) else {
+                continue;
+            };
+            let kind = match call.kind {
+                "function" => r#""function_call_output""#,
+                "custom tool" => r#""custom_tool_call_output""#,
+                _ => "",
+            };
+            let old = reading.member(&message.place, &["type"]);
+            if let Some(place) = old.filter(|_| !kind.is_empty() && !message.opaque) {
+                let with = kind.to_owned();
+                draft.edit(index, Replacement { place, with });
+                draft.did(index, "an output got the type of its call");
+            } else {
+                draft.leave_out(index);
+                draft.did(index, "left out: an output of another kind than its call");
+            }
+        }
+        called.extend(message.calls().map(|call| (call.id.as_str(), call)));
     }
 }
 

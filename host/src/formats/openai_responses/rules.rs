@@ -1,9 +1,9 @@
 //! The rules of OpenAI Responses.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::units::{answered, asks, is_reasoning_item, is_reference};
-use crate::conversation::message::{Content, Message, Opaque, Pairing, Role};
+use crate::conversation::message::{Call, Content, Message, Opaque, Pairing, Role};
 use crate::formats::json::Members;
 use crate::formats::rules::{Check, Findings, View, checks, common};
 
@@ -17,6 +17,7 @@ pub(super) const CHECKS: &[Check] = checks![
     Resp3 => reasoning_has_its_product,
     Resp5 => reasoning_is_whole,
     Resp8 => item_ids_are_used_once,
+    Resp9 => items_are_whole,
 ];
 
 /// Whether items stand for others that the document does not show.
@@ -29,12 +30,23 @@ fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
         return;
     }
     let mut asked: HashSet<&str> = HashSet::new();
+    let mut called: HashMap<&str, &Call> = HashMap::new();
     for (index, message) in view.messages.iter().enumerate() {
         if answered(message).is_some_and(|id| !asked.contains(id)) {
             found.add(index, "an output or approval answers nothing before it");
+        } else if message.outputs().any(|output| {
+            let call = called.get(output.call_id.as_str());
+            call.is_some_and(|call| !output.fits(call))
+        }) {
+            found.add(index, "an output answers a call of another kind");
         }
         asked.extend(asks(message));
+        called.extend(message.calls().map(|call| (call.id.as_str(), call)));
     }
+}
+
+fn items_are_whole(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
 }
 
 fn calls_have_their_outputs(view: &View<'_>, found: &mut Findings) {

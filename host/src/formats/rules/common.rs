@@ -10,8 +10,7 @@ use crate::formats::json;
 
 /// ALL-1.
 pub(crate) fn somebody_speaks(view: &View<'_>, found: &mut Findings) {
-    let speaks = |role: Role| !matches!(role, Role::System | Role::Developer);
-    if !view.messages.iter().any(|message| speaks(message.role)) {
+    if view.messages.iter().all(|message| message.role.instructs()) {
         found.add_to_whole("there is no message beside instructions");
     }
 }
@@ -47,7 +46,8 @@ pub(crate) fn no_text_is_empty(view: &View<'_>, found: &mut Findings) {
     empty_texts(view, found, Empty::Never);
 }
 
-/// The same where white space is no text either.
+/// The same where white space is no text either, and the last message of the model's may be
+/// empty as a whole.
 pub(crate) fn no_text_is_blank(view: &View<'_>, found: &mut Findings) {
     empty_texts(view, found, Empty::NeverNorBlank);
 }
@@ -69,11 +69,20 @@ pub(crate) fn is_blank(document: &Document, place: &json::Place) -> bool {
     place.len() < BLANK && text_at(document, place).trim().is_empty()
 }
 
+/// The same of a raw JSON string.
+pub(crate) fn is_blank_text(raw: &str) -> bool {
+    raw.len() < BLANK && json::decode(raw).trim().is_empty()
+}
+
 fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
     let is_empty = |place: &json::Place| {
         place.len() == 2 || (empty == Empty::NeverNorBlank && is_blank(view.document, place))
     };
     for (index, message) in view.messages.iter().enumerate() {
+        let is_final = index + 1 == view.messages.len() && message.role == Role::Assistant;
+        if empty == Empty::NeverNorBlank && is_final && is_nothing(view.document, message) {
+            continue;
+        }
         for part in &message.parts {
             if let Content::Text(place) = &part.content
                 && is_empty(place)
@@ -91,6 +100,15 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
             found.add(index, "the content is an empty list");
         }
     }
+}
+
+/// Whether the content of a message is an empty text or an empty list.
+fn is_nothing(document: &Document, message: &Message) -> bool {
+    let raw = message
+        .content
+        .clone()
+        .and_then(|place| document.get(place));
+    raw.is_some_and(|raw| raw == "\"\"" || json::is_empty_list(raw))
 }
 
 /// ALL-8: what a provider does not take, whatever the budget says.

@@ -1,6 +1,7 @@
 //! Violations, as they are found.
 
 use super::{Rule, Violation};
+use crate::conversation::message::Message;
 
 /// What checks report to.
 #[derive(Default)]
@@ -13,6 +14,17 @@ impl Findings {
     /// All that follows is about this rule.
     pub(super) fn of(&mut self, rule: Rule) {
         self.rule = Some(rule);
+    }
+
+    /// Reports what the readers of messages saw that breaks the rule.
+    pub(crate) fn add_flaws(&mut self, messages: &[Message]) {
+        for (index, message) in messages.iter().enumerate() {
+            for flaw in &message.flaws {
+                if Some(flaw.rule) == self.rule {
+                    self.add(index, flaw.what);
+                }
+            }
+        }
     }
 
     /// Something is wrong in the message with this index.

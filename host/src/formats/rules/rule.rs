@@ -48,12 +48,12 @@ rules! {
     Chat2 "CHAT-2" => "answer every tool call in the messages directly after it, or remove the call",
     /// `tool_calls` is not empty; `content` is null only beside calls, refusal or audio.
     Chat3 "CHAT-3" => "leave `tool_calls` out when there are none, and give a `content`",
-    /// Arguments are a JSON text.
-    Chat4 "CHAT-4" => "write the arguments as a JSON text",
+    /// A call has its type, its name, and arguments that are a JSON text.
+    Chat4 "CHAT-4" => "give the call its `type` and `name`, and write the arguments as a JSON text",
     /// The older `function_call` and `function` pairs obey the same rules as tool calls.
     Chat5 "CHAT-5" => "put each `function` message directly behind the `function_call` of that name",
-    /// An output has an earlier call with its id.
-    Resp1 "RESP-1" => "send the call in front of its output, or remove the output",
+    /// An output has an earlier call with its id, of its kind.
+    Resp1 "RESP-1" => "send the call in front of its output, both of one kind, or remove the output",
     /// A call has its output, unless it is pending at the end.
     Resp2 "RESP-2" => "send the output of every call, or remove the call",
     /// A reasoning item is followed by the item that it produced.
@@ -62,6 +62,8 @@ rules! {
     Resp5 "RESP-5" => "send reasoning whole as it came; without storage ask for `reasoning.encrypted_content`",
     /// An item id is used once.
     Resp8 "RESP-8" => "send each item once, and changed items without their id",
+    /// A call has its name and arguments that are a text; an output has an output.
+    Resp9 "RESP-9" => "give the call its `name`, write arguments as a JSON text, and give each output a text or a list",
     /// Roles are user and assistant, and the first message is the user's.
     Anth1 "ANTH-1" => "begin with a user message, and put the system prompt in `system`",
     /// Each `tool_use` has its `tool_result` in the very next message, before any text.
@@ -78,6 +80,8 @@ rules! {
     Anth9 "ANTH-9" => "keep the newest four `cache_control` marks",
     /// A body of at most 32 MB, and pictures of at most 8000 pixels a side.
     Anth10 "ANTH-10" => "compact it; or leave pictures out, or scale them down",
+    /// Calls and thinking are the assistant's, and blocks hold what their type wants.
+    Anth11 "ANTH-11" => "put the block where its role allows it, and give it what its type wants",
     /// Roles are user and model, and the first is the user's.
     Gem1 "GEM-1" => "begin with a user content, and put the system prompt in `systemInstruction`",
     /// A model turn with calls is followed by one user turn with as many answers, and follows

@@ -140,6 +140,49 @@ fn chat() -> Vec<Case> {
         ),
         (
             OpenAiChat,
+            "CHAT-3",
+            json!([hello(), calls(&["a"]), {"role": "tool", "tool_call_id": "a", "content": null}]),
+            vec![3],
+            json!([hello(), calls(&["a"]), {"role": "tool", "tool_call_id": "a", "content": ""}]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-3",
+            json!([hello(), calls(&["a"]), {"role": "tool", "tool_call_id": "a", "content": []}]),
+            vec![3],
+            // The older role takes null.
+            json!([hello(), old_call, {"role": "function", "name": "read", "content": null}]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-3",
+            json!([hello(), {"role": "assistant", "reasoning_content": "Leap years."}]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "reasoning_content": "Leap years.", "content": "Done."}]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-4",
+            json!([hello(), {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "read", "arguments": "{}"}}]}]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "tool_calls": [{"id": "a", "type": "custom", "custom": {"name": "read", "input": ""}}]}]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-4",
+            json!([hello(), {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"name": "read"}}]}]),
+            vec![2],
+            json!([hello(), calls(&["a"])]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-4",
+            json!([hello(), {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]}]),
+            vec![2],
+            json!([hello(), calls(&["a"])]),
+        ),
+        (
+            OpenAiChat,
             "CHAT-5",
             json!([hello(), old_call, hello()]),
             vec![2],
@@ -263,6 +306,34 @@ fn responses() -> Vec<Case> {
             vec![4],
             json!([hello(), says, hello()]),
         ),
+        (
+            OpenAiResponses,
+            "RESP-1",
+            json!([hello(), call("a"), {"type": "custom_tool_call_output", "call_id": "a", "output": "ok"}]),
+            vec![3],
+            json!([hello(), {"type": "custom_tool_call", "call_id": "a", "name": "patch", "input": "x"}, {"type": "custom_tool_call_output", "call_id": "a", "output": "ok"}]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-9",
+            json!([hello(), {"type": "function_call", "call_id": "a", "name": "read", "arguments": {"path": "a"}}]),
+            vec![2],
+            json!([hello(), call("a")]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-9",
+            json!([hello(), {"type": "function_call", "call_id": "a", "arguments": "{}"}]),
+            vec![2],
+            json!([hello(), call("a")]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-9",
+            json!([hello(), call("a"), {"type": "function_call_output", "call_id": "a", "output": null}]),
+            vec![3],
+            json!([hello(), call("a"), {"type": "function_call_output", "call_id": "a", "output": ""}]),
+        ),
     ]
 }
 
@@ -287,6 +358,14 @@ fn anthropic() -> Vec<Case> {
     };
     let says = |text: &str| json!({"role": "assistant", "content": text});
     let rule = json!({"role": "system", "content": "From now on in French."});
+    let use_of_a = uses(&["a"]);
+    let error = |content: &Value| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "is_error": true, "content": content}]});
+    let marked_text = json!({"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}});
+    let nested = |count: usize| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": vec![marked_text.clone(); count]}]});
+    let seen =
+        json!({"type": "image", "source": {"type": "url", "url": "https://example.org/plan.png"}});
+    let mut marked_thinking = thinking.clone();
+    marked_thinking["cache_control"] = json!({"type": "ephemeral"});
     vec![
         (Anthropic, "ALL-1", json!([]), vec![0], json!([hello()])),
         (
@@ -417,10 +496,89 @@ fn anthropic() -> Vec<Case> {
         ),
         (
             Anthropic,
+            "ANTH-9",
+            json!([{"role": "user", "content": "Fix it."}, use_of_a, nested(5)]),
+            vec![0],
+            json!([{"role": "user", "content": "Fix it."}, use_of_a, nested(4)]),
+        ),
+        (
+            Anthropic,
+            "ANTH-6",
+            json!({"system": [{"type": "text", "text": ""}], "messages": [hello()]}),
+            vec![0],
+            json!({"system": "", "messages": [hello()]}),
+        ),
+        (
+            Anthropic,
+            "ANTH-6",
+            json!([hello(), says(""), hello()]),
+            vec![2],
+            // "all messages must have non-empty content except for the optional final assistant
+            // message"
+            json!([hello(), says("")]),
+        ),
+        (
+            Anthropic,
             "ANTH-10",
             picture(8_001),
             vec![1],
             picture(8_000),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read"}]}]),
+            vec![2],
+            json!([hello(), uses(&["a"])]),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": "{\"path\":\"a\"}"}]}]),
+            vec![2],
+            json!([hello(), uses(&["a"])]),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), use_of_a, error(&json!(""))]),
+            vec![3],
+            json!([hello(), use_of_a, error(&json!("no such file"))]),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), use_of_a, error(&json!([text, seen]))]),
+            vec![3],
+            json!([hello(), use_of_a, error(&json!([text]))]),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), {"role": "assistant", "content": [thinking]}]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": [thinking]}, hello()]),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), {"role": "user", "content": [thinking]}]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": [thinking, text]}]),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), {"role": "user", "content": [use_a]}]),
+            vec![2],
+            json!([hello(), uses(&["a"])]),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), {"role": "assistant", "content": [marked_thinking, text]}]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": [thinking, marked_text]}]),
         ),
     ]
 }

@@ -226,3 +226,94 @@ fn a_note_comes_before_the_models_first_words() {
     );
     assert_eq!(repairs, [("ANTH-4", 1), ("ANTH-1", 2)]);
 }
+
+#[test]
+fn a_result_in_a_message_of_the_models_goes_to_the_user_at_once() {
+    let mut both = uses(&["a"]);
+    let blocks = both["content"].as_array_mut().expect("is one");
+    blocks.push(result("a"));
+    let repairs = mend(
+        Anthropic,
+        &json!([hello(), both, hello()]),
+        &json!([hello(), uses(&["a"]), user(&[result("a")]), hello()]),
+    );
+    assert_eq!(repairs, [("ANTH-4", 2)]);
+    let alone = json!({"role": "assistant", "content": [result("a")]});
+    let repairs = mend(
+        Anthropic,
+        &json!([hello(), uses(&["a"]), alone, hello()]),
+        &json!([hello(), uses(&["a"]), user(&[result("a")]), hello()]),
+    );
+    assert_eq!(repairs, [("ANTH-4", 3)]);
+}
+
+#[test]
+fn blocks_get_what_their_type_wants() {
+    let bare = |input: Value| json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": input}]});
+    for (input, expected) in [
+        (json!(null), json!({})),
+        (json!("{\"path\": \"b\"}"), json!({"path": "b"})),
+        (json!("b"), json!({"input": "b"})),
+        (json!([1]), json!({"input": [1]})),
+    ] {
+        let repairs = mend(
+            Anthropic,
+            &json!([hello(), bare(input)]),
+            &json!([hello(), bare(expected)]),
+        );
+        assert_eq!(repairs, [("ANTH-11", 2)]);
+    }
+    let picture =
+        json!({"type": "image", "source": {"type": "url", "url": "https://example.org/plan.png"}});
+    let with = |content: Value| json!({"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": true});
+    mend(
+        Anthropic,
+        &json!([hello(), uses(&["a"]), user(&[with(json!([]))])]),
+        &json!([hello(), uses(&["a"]), user(&[with(json!("NOTE"))])]),
+    );
+    mend(
+        Anthropic,
+        &json!([hello(), uses(&["a"]), user(&[with(json!([picture]))])]),
+        &json!([
+            hello(),
+            uses(&["a"]),
+            user(&[json!({"type": "tool_result", "tool_use_id": "a", "content": [picture]})])
+        ]),
+    );
+}
+
+#[test]
+fn thinking_behind_a_repair_goes_where_the_model_binds_it() {
+    let thinks = |text: &str| json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, {"type": "text", "text": text}]});
+    let broken = json!([
+        hello(),
+        thinks("a"),
+        user(&[result("x"), text("go on")]),
+        thinks("b"),
+        hello()
+    ]);
+    let with = |model: &str, messages: Value| json!({"model": model, "messages": messages});
+    let repairs = mend(
+        Anthropic,
+        &with("claude-opus-5-5", broken.clone()),
+        &with(
+            "claude-opus-5-5",
+            json!([hello(), thinks("a"), user(&[text("go on")]), {"role": "assistant", "content": [{"type": "text", "text": "b"}]}, hello()]),
+        ),
+    );
+    assert_eq!(repairs, [("ANTH-4", 3), ("ANTH-5", 4)]);
+    mend(
+        Anthropic,
+        &with("claude-opus-4-5", broken),
+        &with(
+            "claude-opus-4-5",
+            json!([
+                hello(),
+                thinks("a"),
+                user(&[text("go on")]),
+                thinks("b"),
+                hello()
+            ]),
+        ),
+    );
+}

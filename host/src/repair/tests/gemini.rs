@@ -181,3 +181,24 @@ fn a_note_comes_before_the_models_first_words() {
     );
     assert_eq!(repairs, [("GEM-1", 1)]);
 }
+
+#[test]
+fn a_response_under_another_name_is_that_of_the_only_call_before_it() {
+    let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
+    let answer =
+        |name: &str| json!({"functionResponse": {"name": name, "response": {"output": "ok"}}});
+    let repairs = mend(
+        Gemini,
+        &json!([
+            hello(),
+            model(&[call("read"), call("list")]),
+            user(&[answer("list"), answer("reader")])
+        ]),
+        &json!([
+            hello(),
+            model(&[call("read"), call("list")]),
+            user(&[answer("list"), answer("read")])
+        ]),
+    );
+    assert_eq!(repairs, [("GEM-2", 3)]);
+}

@@ -171,7 +171,7 @@ fn older_pairs_are_mended_as_well() {
 
 #[test]
 fn arguments_become_the_text_of_their_bytes_and_nothing_else_changes() {
-    let document = r#"[ {"role":"user", "content":"a\u0062"},{"x":1.0,"role" : "assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":{ "q": "\u00e9" }}}],"content":null}]"#;
+    let document = r#"[ {"role":"user", "content":"a\u0062"},{"x":1.0,"role" : "assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":{ "q": "\u00e9" }}}],"content":null}]"#;
     let after = read(OpenAiChat, document).repaired();
     assert_eq!(
         after.document(),
@@ -226,4 +226,31 @@ fn what_is_signed_is_not_edited_and_its_copy_goes() {
     other["reasoning_details"] = json!([{"data": "BBBB"}]);
     let document = json!([hello(), signed, answer("a"), other, answer("a"), hello()]);
     assert_eq!(mend(OpenAiChat, &document, &document), []);
+}
+
+#[test]
+fn what_a_call_lacks_is_given_but_for_its_name() {
+    let bare = json!({"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "read"}}, {"id": "b", "custom": {"name": "patch"}}]});
+    let whole = json!({"role": "assistant", "tool_calls": [
+        {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}},
+        {"id": "b", "type": "custom", "custom": {"name": "patch", "input": ""}}
+    ]});
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), bare]),
+        &json!([hello(), whole]),
+    );
+    assert_eq!(repairs, [("CHAT-4", 2); 4]);
+    let nameless = json!([hello(), {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]}]);
+    assert_eq!(mend(OpenAiChat, &nameless, &nameless), []);
+}
+
+#[test]
+fn a_message_of_thinking_alone_gets_an_empty_text() {
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), {"role": "assistant", "reasoning_content": "Leap years."}]),
+        &json!([hello(), {"role": "assistant", "reasoning_content": "Leap years.", "content": ""}]),
+    );
+    assert_eq!(repairs, [("CHAT-3", 2)]);
 }

@@ -172,3 +172,74 @@ fn an_empty_text_behind_reasoning_stays_as_a_whole() {
     );
     assert_eq!(repairs, [("ALL-6", 3), ("ALL-6", 4)]);
 }
+
+#[test]
+fn an_output_of_another_kind_gets_that_of_its_call_or_goes() {
+    let custom = json!({"type": "custom_tool_call_output", "call_id": "a", "output": "ok"});
+    let call = json!({"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"});
+    let output = json!({"type": "function_call_output", "call_id": "a", "output": "ok"});
+    let shell = json!({"type": "shell_call_output", "call_id": "a", "output": []});
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), call, custom]),
+        &json!([hello(), call, output]),
+    );
+    assert_eq!(repairs, [("RESP-1", 3)]);
+    let none = json!({"type": "function_call_output", "call_id": "a", "output": "NOTE"});
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), call, shell, hello()]),
+        &json!([hello(), call, none, hello()]),
+    );
+    assert_eq!(repairs, [("RESP-2", 2), ("RESP-1", 3)]);
+}
+
+#[test]
+fn outputs_of_one_id_go_to_the_calls_of_their_kind() {
+    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"});
+    let custom = |id: &str| json!({"type": "custom_tool_call", "call_id": id, "name": "patch", "input": "x"});
+    let output = |kind: &str, id: &str| json!({"type": kind, "call_id": id, "output": kind});
+    let (function, patch) = ("function_call_output", "custom_tool_call_output");
+    mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            call("a"),
+            custom("a"),
+            output(patch, "a"),
+            output(function, "a")
+        ]),
+        &json!([
+            hello(),
+            call("a"),
+            custom("a-2"),
+            output(patch, "a-2"),
+            output(function, "a")
+        ]),
+    );
+}
+
+#[test]
+fn arguments_and_outputs_become_texts() {
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            {"type": "function_call", "call_id": "a", "name": "read", "arguments": {"path": "b"}},
+            {"type": "function_call_output", "call_id": "a", "output": {"text": "c"}},
+            {"type": "custom_tool_call", "call_id": "d", "name": "patch"},
+            {"type": "custom_tool_call_output", "call_id": "d", "output": null}
+        ]),
+        &json!([
+            hello(),
+            {"type": "function_call", "call_id": "a", "name": "read", "arguments": "{\"path\":\"b\"}"},
+            {"type": "function_call_output", "call_id": "a", "output": "{\"text\":\"c\"}"},
+            {"type": "custom_tool_call", "call_id": "d", "name": "patch", "input": ""},
+            {"type": "custom_tool_call_output", "call_id": "d", "output": "NOTE"}
+        ]),
+    );
+    assert_eq!(
+        repairs,
+        [("RESP-9", 2), ("RESP-9", 3), ("RESP-9", 4), ("RESP-9", 5)]
+    );
+}

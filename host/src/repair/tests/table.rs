@@ -9,6 +9,8 @@ use super::read;
 
 const NOBODY: &str = "nobody said anything";
 const SIZE: &str = "a compaction can mend what is too large";
+const NAME: &str = "only the model can name what it called";
+const SEALED: &str = "neither calls nor thinking change, or change hands";
 const LAST: &str = "nobody would be left to speak";
 
 /// What stays broken: a format, a rule, which of its cases, and why.
@@ -37,6 +39,13 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
     ),
     (Anthropic, "ANTH-6", 0, LAST),
     (Anthropic, "ANTH-6", 1, LAST),
+    (Anthropic, "ANTH-6", 3, "the system prompt is not a message"),
+    (Anthropic, "ANTH-9", 1, "marks in results are not taken off"),
+    (Anthropic, "ANTH-11", 5, SEALED),
+    (Anthropic, "ANTH-11", 6, SEALED),
+    (Anthropic, "ANTH-11", 7, SEALED),
+    (OpenAiChat, "CHAT-4", 3, NAME),
+    (OpenAiResponses, "RESP-9", 1, NAME),
     (Gemini, "GEM-1", 1, "instructions have no other place"),
     (Gemini, "GEM-3", 0, "only the model can sign its calls"),
 ];
