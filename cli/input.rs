@@ -186,6 +186,13 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
             left_out.join(", ")
         ));
     }
+    if facts.sessions > 1 {
+        messages.warn(&format!(
+            "this {kind} log holds lines of {}, and they are read as one conversation; \
+             if they do not belong together, give each session's lines in a file of its own",
+            figures::count(facts.sessions, "session")
+        ));
+    }
     if facts.completed_calls > 0 {
         messages.warn(&format!(
             "{} of this {kind} log has no recorded output and got one that says so",

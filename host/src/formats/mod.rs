@@ -15,6 +15,7 @@ mod media;
 mod openai_chat;
 mod openai_responses;
 pub(crate) mod rules;
+mod space;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ pub(crate) use frame::Frame;
 pub use limits::ProviderLimits;
 pub use rules::{Rule, Violation};
 pub(crate) use rules::{View, violations};
+pub(crate) use space::at_the_end as space_at_the_end;
 
 use crate::conversation::Unit;
 use crate::conversation::message::{Content, Message, Role};

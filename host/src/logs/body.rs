@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::{Log, LogError, LogFacts, LogKind};
 use crate::formats::Format;
-use crate::formats::json;
+use crate::formats::json::{self, Members};
+use crate::formats::space_at_the_end;
 
 /// A body, its pieces still borrowed from the log as far as they stand there.
 pub(super) struct Body<'a> {
@@ -76,7 +77,10 @@ impl<'a> Body<'a> {
     ///
     /// # Errors
     /// There are no messages.
-    pub(super) fn finish(self, facts: LogFacts) -> Result<Log, LogError> {
+    pub(super) fn finish(mut self, facts: LogFacts) -> Result<Log, LogError> {
+        if self.format == Format::Anthropic {
+            self.trim_the_end();
+        }
         if self.messages.is_empty() {
             return Err(LogError::NoMessages {
                 kind: self.kind,
@@ -118,6 +122,28 @@ impl<'a> Body<'a> {
             reported: self.reported,
             facts,
         })
+    }
+}
+
+impl Body<'_> {
+    /// Takes white space off the end of the last answer: the provider refuses it there (ANTH-6),
+    /// and only there.
+    fn trim_the_end(&mut self) {
+        let last = match self.messages.last_mut() {
+            Some(Message::Parts("assistant", parts)) => parts.last_mut(),
+            _ => None,
+        };
+        let Some(block) = last else { return };
+        let space = serde_json::from_str::<Members<'_>>(block)
+            .ok()
+            .filter(|members| members.text("type").as_deref() == Some("text"))
+            .and_then(|members| {
+                let text = members.present("text")?.get();
+                space_at_the_end(text, json::place_of(block, text).start)
+            });
+        if let Some(place) = space {
+            block.to_mut().replace_range(place, "");
+        }
     }
 }
 

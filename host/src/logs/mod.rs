@@ -99,6 +99,8 @@ pub struct LogFacts {
     pub dropped_calls: usize,
     /// Results that were left out: their call is not there, or is answered already.
     pub dropped_results: usize,
+    /// Sessions that the lines since the last compaction name; they are read as one.
+    pub sessions: usize,
     /// Summaries that the program recorded and that are in `document`.
     pub recorded_summaries: usize,
 }

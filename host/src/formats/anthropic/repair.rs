@@ -9,6 +9,7 @@ use crate::conversation::message::{Content, Message, Part, Role};
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::formats::rules::common;
+use crate::formats::space_at_the_end;
 use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
 use crate::repair::moves::{Stray, settle};
 use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
@@ -16,7 +17,6 @@ use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
 mod blocks;
 mod order;
 mod servers;
-mod space;
 
 pub(super) const MENDS: &[Mend] = mends![
     Anth6 => leave_out_empty_texts,
@@ -51,7 +51,7 @@ fn trim_the_end(reading: &Reading, draft: &mut Draft<'_>) {
         return;
     }
     if let Some(Content::Text(place)) = last.parts.last().map(|part| &part.content)
-        && let Some(place) = space::at_the_end(reading.raw(place), place.start)
+        && let Some(place) = space_at_the_end(reading.raw(place), place.start)
     {
         let with = String::new();
         draft.edit(index, Replacement { place, with });

@@ -45,9 +45,13 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
             }
             _ => {}
         }
+        if !matches!(content, Content::None) {
+            segment.sessions.extend(line.text("sessionId"));
+        }
         segment.push(id, line.text("parentUuid"), content);
     }
-    let facts = lines.finish(LogKind::ClaudeCode)?;
+    let mut facts = lines.finish(LogKind::ClaudeCode)?;
+    facts.sessions = segment.sessions.len();
     turns::body(segment, facts, summary)
 }
 

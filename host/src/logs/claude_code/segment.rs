@@ -1,7 +1,7 @@
 //! The lines since the last compaction, and how they hang together.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::branches::{Kind, Node};
 use super::{BlockKind, Content};
@@ -19,6 +19,8 @@ pub(super) struct Segment<'a> {
     callers: HashMap<Cow<'a, str>, usize>,
     messages: usize,
     summaries: usize,
+    /// The sessions that its messages name.
+    pub(super) sessions: HashSet<Cow<'a, str>>,
 }
 
 impl<'a> Segment<'a> {

@@ -34,6 +34,18 @@ struct Counts {
 }
 
 impl<'a> History<'a> {
+    /// Adds an item that stands without a wrapper: only of a type that is known, since nothing
+    /// else tells it from a line of another kind.
+    pub(super) fn add_bare(&mut self, raw: &'a str, members: &Members<'a>) -> bool {
+        let is_foreign = Item::new(raw, members).is_some_and(|item| {
+            let is_compaction = members
+                .text("type")
+                .is_some_and(|kind| kind.starts_with("compaction"));
+            matches!(item.kind, Kind::Other) && !is_compaction
+        });
+        !is_foreign && self.add(raw, members)
+    }
+
     /// Adds an item; false where it is none for the model.
     pub(super) fn add(&mut self, raw: &'a str, members: &Members<'a>) -> bool {
         let Some(item) = Item::new(raw, members) else {

@@ -4,6 +4,9 @@ mod history;
 mod items;
 mod pairs;
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use serde_json::value::RawValue;
 
 use super::body::{self, Body, Message};
@@ -18,13 +21,16 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
     let mut lines = Lines::new(text);
     let mut body = Body::new(LogKind::Codex, Format::OpenAiResponses);
     let mut history = History::default();
+    // Items stand in wrappers, or they do not.
+    let mut is_wrapped = false;
+    let mut sessions: HashSet<Cow<'_, str>> = HashSet::new();
     while let Some(line) = lines.next() {
         let Some(payload) = line.get("payload") else {
             // The older form: the first line describes the session, and items are bare (LCX-8).
             let is_used = if line.get("type").or(line.get("role")).is_none() {
                 note_instructions(&mut body, &line)
             } else {
-                line_of(text, &line).is_some_and(|raw| history.add(raw, &line))
+                !is_wrapped && line_of(text, &line).is_some_and(|raw| history.add_bare(raw, &line))
             };
             lines.facts.skipped_lines += usize::from(!is_used);
             continue;
@@ -33,13 +39,17 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
             lines.count_broken();
             continue;
         };
+        is_wrapped = true;
         let is_used = match line.text("type").as_deref() {
             Some("response_item") => history.add(payload.get(), &members),
             Some("compacted") => {
                 history = history.compacted(&members, summary);
                 true
             }
-            Some("session_meta") => note_instructions(&mut body, &members),
+            Some("session_meta") => {
+                sessions.extend(members.text("id"));
+                note_instructions(&mut body, &members)
+            }
             Some("turn_context") => {
                 body.model = members.text("model").or(body.model.take());
                 members.get("model").is_some()
@@ -57,6 +67,7 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
         lines.facts.skipped_lines += usize::from(!is_used);
     }
     let mut facts = lines.finish(LogKind::Codex)?;
+    facts.sessions = sessions.len();
     let (items, reported) = history.finish(&mut facts);
     let pieces = pairs::paired(items, &mut facts);
     for piece in pieces {

@@ -145,10 +145,15 @@ fn fates(items: &[Item<'_>], facts: &mut LogFacts) -> (Vec<Fate>, usize) {
 fn drop_dangling(items: &[Item<'_>], fates: &mut [Fate], facts: &mut LogFacts) {
     let mut is_followed = false;
     let mut is_counted = false;
+    // Whether what follows, of all that stays, is a product.
+    let mut is_before_product = false;
     for (item, fate) in items.iter().zip(fates).rev() {
         if *fate == Fate::Goes {
+            // What reasoning produced is gone, unless there is more of the same response.
+            is_followed &= is_before_product || !matches!(item.kind, Kind::Call { .. });
             continue;
         }
+        is_before_product = matches!(item.kind, Kind::Call { .. } | Kind::Reply);
         match item.kind {
             Kind::Call { .. } | Kind::Reply => is_followed = true,
             Kind::Reasoning if is_followed => is_counted = false,

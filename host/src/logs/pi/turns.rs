@@ -31,9 +31,13 @@ pub(super) fn turns<'a>(entries: &[&Entry<'a>], provider: &str, facts: &mut LogF
         _ => None,
     });
     let api = last.and_then(|message| message.text("api"));
+    let model = last.and_then(|message| message.text("model"));
     let mut turns = Turns {
-        format: wire_of(api.as_deref().unwrap_or(provider)),
-        model: last.and_then(|message| message.text("model")),
+        format: wire_of(
+            api.as_deref().unwrap_or(provider),
+            model.as_deref().unwrap_or_default(),
+        ),
+        model,
         turns: Vec::new(),
         calls: Calls::default(),
     };
@@ -60,13 +64,17 @@ fn is_answer(message: &Members<'_>) -> bool {
             .is_some_and(|raw| raw.get().len() > 2)
 }
 
-/// The wire format that an API, or else a provider, speaks.
-fn wire_of(api: &str) -> Format {
+/// The wire format that an API, or else a provider, speaks; of one that is not known, that of the
+/// model's maker.
+fn wire_of(api: &str, model: &str) -> Format {
     match api {
-        "anthropic" | "anthropic-messages" | "bedrock-converse-stream" => Format::Anthropic,
         "openai" | "openai-codex" => Format::OpenAiResponses,
+        api if api.ends_with("completions") => Format::OpenAiChat,
         api if api.ends_with("responses") => Format::OpenAiResponses,
         api if api.starts_with("google") => Format::Gemini,
+        api if api.contains("anthropic") || api.starts_with("bedrock") => Format::Anthropic,
+        _ if model.contains("claude") => Format::Anthropic,
+        _ if model.contains("gemini") => Format::Gemini,
         _ => Format::OpenAiChat,
     }
 }

@@ -242,3 +242,32 @@ fn results_come_first_and_keep_their_pictures() {
     assert_eq!(last[0]["content"][0], picture);
     assert_eq!(last[1]["text"], "Stop there.");
 }
+
+// ANTH-6 holds for the last answer alone.
+#[test]
+fn white_space_goes_from_the_end_of_the_last_answer() {
+    let log = log(&[
+        user("u1", "", json!("The mast test fails at night.")),
+        says("a1", "u1", "r1", "Let me look. \n"),
+        user("u2", "a1", json!("Well?")),
+        says("a2", "u2", "r2", "It is the lamp.\n\n"),
+    ]);
+    let texts: Vec<Value> = messages(&log)
+        .iter()
+        .filter(|message| message["role"] == "assistant")
+        .map(|message| message["content"][0]["text"].clone())
+        .collect();
+    assert_eq!(texts, ["Let me look. \n", "It is the lamp."]);
+}
+
+#[test]
+fn sessions_in_one_file_are_counted() {
+    let one = user("u1", "", json!("The mast test fails at night."));
+    let other = with(
+        user("u2", "", json!("Book a berth.")),
+        "sessionId",
+        json!("s-2"),
+    );
+    assert_eq!(log(std::slice::from_ref(&one)).facts.sessions, 1);
+    assert_eq!(log(&[one, other]).facts.sessions, 2);
+}

@@ -345,3 +345,59 @@ fn an_aborted_turn_becomes_valid() {
         (1, 2, 1)
     );
 }
+
+#[test]
+fn lines_of_another_kind_are_no_items() {
+    let foreign = json!({"type": "bookmark", "role": "user", "content": "here"});
+    let wrapped = log(&[
+        line("session_meta", json!({"id": "x"})),
+        item(user("Count the crates.")),
+        foreign.clone(),
+        user("This one lost its wrapper."),
+        item(answer("Twelve.")),
+    ]);
+    assert_eq!(
+        messages(&wrapped),
+        [user("Count the crates."), answer("Twelve.")]
+    );
+    assert_eq!(wrapped.facts.skipped_lines, 3);
+    let bare = log(&[
+        user("Count the crates."),
+        json!({"type": "bookmark", "at": 1}),
+        answer("Twelve."),
+    ]);
+    assert_eq!(
+        messages(&bare),
+        [user("Count the crates."), answer("Twelve.")]
+    );
+}
+
+#[test]
+fn sessions_in_one_file_are_counted_and_reasoning_goes_with_its_call() {
+    let mut second = reasoning();
+    second["encrypted_content"] = json!("gBBBBB=");
+    let log = log(&[
+        line("session_meta", json!({"id": "x"})),
+        item(user("Count the crates.")),
+        item(reasoning()),
+        item(call("c1")),
+        item(output("c1")),
+        item(answer("Twelve.")),
+        line("session_meta", json!({"id": "y"})),
+        item(user("And the barrels?")),
+        item(second),
+        item(call("c1")),
+        item(output("c1")),
+        item(reasoning()),
+        item(answer("Nine.")),
+    ]);
+    assert_eq!(log.facts.sessions, 2);
+    assert_eq!(
+        (log.facts.dropped_calls, log.facts.aborted_responses),
+        (1, 1)
+    );
+    assert_eq!(
+        messages(&log)[5..],
+        [user("And the barrels?"), reasoning(), answer("Nine.")]
+    );
+}

@@ -169,3 +169,25 @@ fn where_nothing_was_answered_the_provider_decides() {
     google["provider"] = json!("google");
     assert_eq!(log(&[google, user("Hello?")]).format, Format::Gemini);
 }
+
+#[test]
+fn an_api_that_is_not_known_is_that_of_the_models_maker() {
+    let with = |api: &str, model: &str| {
+        let mut reply = reply(api, json!([{"type": "text", "text": "Forty."}]));
+        reply["message"]["model"] = json!(model);
+        log(&[
+            start(),
+            entry(json!({"role": "user", "content": "Weigh this."})),
+            reply,
+        ])
+        .format
+    };
+    assert_eq!(with("our-gateway", "claude-opus-4-5"), Format::Anthropic);
+    assert_eq!(with("our-gateway", "gemini-3-pro"), Format::Gemini);
+    assert_eq!(with("our-gateway", "llama-4"), Format::OpenAiChat);
+    assert_eq!(
+        with("openai-completions", "anthropic/claude-opus-4-5"),
+        Format::OpenAiChat
+    );
+    assert_eq!(with("our-anthropic", "m"), Format::Anthropic);
+}

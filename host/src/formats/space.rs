@@ -4,7 +4,7 @@ use crate::formats::json::Place;
 
 /// Where the white space at the end of `raw` lies, which begins at `offset` of the document;
 /// none where there is none. What stands before it keeps its spelling.
-pub(super) fn at_the_end(raw: &str, offset: usize) -> Option<Place> {
+pub(crate) fn at_the_end(raw: &str, offset: usize) -> Option<Place> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     let mut rest = inner;
     // Where the last character that is no white space ends.
