@@ -70,15 +70,14 @@ impl ConversationArguments {
 pub(crate) struct GoalArguments {
     /// How large the result may be: a number of tokens, all included; or a share such as 50%,
     /// which means what always stays (system prompt, tools, instructions) and that share of
-    /// the tokens of all the rest
+    /// the tokens of all the rest [default: 50%]
     #[arg(
         long,
         value_name = "TOKENS|N%",
-        default_value = "50%",
         allow_hyphen_values = true,
         help_heading = "Goal"
     )]
-    pub(crate) budget: BudgetArgument,
+    pub(crate) budget: Option<BudgetArgument>,
 
     /// The most bytes of the result, such as 30MB [default: what the provider takes]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = "Goal")]
@@ -94,7 +93,7 @@ pub(crate) struct GoalArguments {
     pub(crate) context_window: Option<u32>,
 
     /// What stays in any case: `first-user`, which is often the task; `none`; or numbers of
-    /// units as the strip shows them, such as 0,3,4. Instructions, the newest user message and
+    /// units as the strip shows them, from 0, such as 0,3,4. Instructions, the newest user message and
     /// pending tool calls always stay
     #[arg(
         long,
@@ -149,12 +148,9 @@ impl FromStr for FormatArgument {
     }
 }
 
-/// A budget, as it was typed and as it is meant.
-#[derive(Debug, Clone)]
-pub(crate) struct BudgetArgument {
-    pub(crate) typed: String,
-    pub(crate) budget: Budget,
-}
+/// A budget.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BudgetArgument(pub(crate) Budget);
 
 impl FromStr for BudgetArgument {
     type Err = String;
@@ -180,10 +176,7 @@ impl FromStr for BudgetArgument {
                 }
             }
         };
-        Ok(Self {
-            typed: text.to_owned(),
-            budget,
-        })
+        Ok(Self(budget))
     }
 }
 
@@ -326,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_budget_is_tokens_or_a_share() {
-        let budget = |text: &str| text.parse::<BudgetArgument>().map(|budget| budget.budget);
+        let budget = |text: &str| text.parse::<BudgetArgument>().map(|budget| budget.0);
         assert_eq!(budget("8000"), Ok(Budget::Tokens(8_000)));
         assert_eq!(budget("12.5%"), Ok(Budget::Share(0.125)));
         for wrong in [

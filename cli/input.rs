@@ -99,11 +99,16 @@ pub(crate) fn conversation(
         used: arguments.used,
         progress: Some(&|done, of| progress.at(done, of)),
     };
-    let read = host.read_with(document, options).map_err(unreadable);
+    let read = host
+        .read_with(document, options)
+        .map_err(|error| unreadable(arguments.file.as_deref(), &error));
     progress.done();
     let mut conversation = read?;
     if let Some((kind, facts)) = conversation.log() {
         tell_log(kind, &facts, messages);
+    }
+    if let Some(used) = arguments.used {
+        tell_used(used, &conversation, messages);
     }
     if arguments.repair {
         let repaired = conversation.repaired();
@@ -114,6 +119,14 @@ pub(crate) fn conversation(
     }
     if let Some(file) = &arguments.previous {
         let previous = read_previous(host, file)?;
+        if previous.format() != conversation.format() {
+            return Err(Failure::wrong_use(anyhow!(
+                "the previous request is in the format {}, and this one in {}; the cache that one \
+                 filled is another provider's",
+                previous.format(),
+                conversation.format()
+            )));
+        }
         let unchanged = conversation.messages_unchanged_since(&previous);
         conversation.mark_sent_up_to(unchanged);
     }
@@ -133,9 +146,27 @@ fn read_previous(host: &Host, file: &Path) -> Result<Conversation, Failure> {
     })
 }
 
-fn unreadable(error: ReadError) -> Failure {
+fn unreadable(file: Option<&Path>, error: &ReadError) -> Failure {
+    let from = match file.filter(|file| *file != Path::new("-")) {
+        Some(file) => format!("`{}`", figures::cleaned(&file.to_string_lossy())),
+        None => "standard input".to_owned(),
+    };
     // A key or name in the message may be the document's own.
-    Failure::wrong_input(anyhow!("{}", figures::cleaned(&error.to_string())))
+    let what = figures::cleaned(&error.to_string());
+    Failure::wrong_input(anyhow!("cannot read {from} as a conversation: {what}"))
+}
+
+/// Tells when the provider's figure is too far from what was counted to be for this conversation.
+fn tell_used(used: u32, conversation: &Conversation, messages: Messages) {
+    let counted = conversation.tokens();
+    if counted.abs_diff(used) > used / 20 {
+        messages.warn(&format!(
+            "--used {} does not fit this conversation: counts are corrected by a factor from ¼ to 4 at \
+             most, and so it counts as {} tokens; give what was reported for exactly this conversation",
+            figures::number(used),
+            figures::number(counted)
+        ));
+    }
 }
 
 /// Tells what of a log is not in the conversation, as far as it might be missed.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use baler_host::{
     Attempt, AttemptResult, CacheEffect, ComponentInfo, Fault, Limits, Metric, Outcome, Permission,
-    Receipt, Repair, Rule, Strategy, Tokens, Usage, Value, Words,
+    Quantity, Receipt, Repair, Rule, Strategy, Tokens, Usage, Value, Words,
 };
 
 use crate::figures::{self, cleaned, number};
@@ -45,11 +45,10 @@ fn headline(receipt: &Receipt, circumstances: &Circumstances<'_>) -> String {
                 "compacted"
             };
             if receipt.fell_back {
-                let why = if receipt.tokens.below_floor {
-                    "the budget is below the floor, so only what has to stay stays"
-                } else {
-                    "a fallback"
-                };
+                let why = below_floor(&receipt.below_floor)
+                    .map_or("a fallback".to_owned(), |limits| {
+                        format!("{limits} below the floor, so only what has to stay stays")
+                    });
                 format!("{} by {strategy}: {why}", styled(CHANGED.bold(), verb))
             } else {
                 format!("{} by {strategy}", styled(GOOD.bold(), verb))
@@ -67,6 +66,20 @@ fn headline(receipt: &Receipt, circumstances: &Circumstances<'_>) -> String {
         Outcome::Unchanged(why) => format!("{}: {}", styled(BOLD, "unchanged"), why.words()),
         _ => styled(BOLD, "done"),
     }
+}
+
+/// Which limits cannot be reached, with their verb; none where all can.
+fn below_floor(limits: &[Quantity]) -> Option<String> {
+    let names: Vec<&str> = limits
+        .iter()
+        .map(|limit| match limit {
+            Quantity::Bytes => "the limit of bytes",
+            Quantity::Media => "the limit of media",
+            _ => "the budget",
+        })
+        .collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    (!names.is_empty()).then(|| format!("{} {verb}", names.join(" and ")))
 }
 
 fn sizes(text: &mut String, receipt: &Receipt) {
@@ -293,6 +306,14 @@ pub(crate) fn remedy(fault: &Fault) -> String {
         Fault::OutOfFuel { .. } => " (--fuel)",
         Fault::Timeout { .. } => " (--timeout)",
         Fault::Memory { .. } => " (--memory)",
+        Fault::OverBudget {
+            what: Quantity::Bytes,
+            ..
+        } => " (--max-bytes, --config)",
+        Fault::OverBudget {
+            what: Quantity::Media,
+            ..
+        } => " (--max-media, --config)",
         Fault::OverBudget { .. } => " (--budget, --config)",
         _ => "",
     };
@@ -352,7 +373,12 @@ fn time_of(usage: &Usage) -> String {
 fn tell_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstances<'_>) {
     let told = match circumstances.archive {
         Some(folder) => {
-            let units = receipt.archive.as_ref().map(Vec::len);
+            let is_compacted = receipt.outcome == Outcome::Compacted;
+            let units = receipt
+                .archive
+                .as_ref()
+                .map(Vec::len)
+                .filter(|_| is_compacted);
             let units = units.map(|units| figures::count(units, "unit"));
             let originals = Some(receipt.originals.len()).filter(|originals| *originals > 0);
             let originals = originals.map(|originals| {

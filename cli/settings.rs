@@ -120,7 +120,9 @@ impl GoalArguments {
     /// The request, without what belongs to one command.
     pub(crate) fn request(&self) -> Request {
         Request {
-            budget: self.budget.budget,
+            budget: self
+                .budget
+                .map_or(Request::default().budget, |typed| typed.0),
             pins: self.pin.0.clone(),
             context_window: self.context_window.unwrap_or(0),
             required: self.required,

@@ -246,7 +246,7 @@ fn a_broken_rule_is_told_with_its_place_and_remedy_and_nothing_is_done() {
     assert_eq!(ran.stdout, document);
     assert!(!ran.stderr.contains("secret"));
     bench
-        .run_with_input(&["should-compact"], document.as_bytes())
+        .run_with_input(&["should-compact", "--budget", "9"], document.as_bytes())
         .ends(5)
         .says(&["message 2", "→"]);
 }
@@ -314,7 +314,7 @@ fn input_that_cannot_be_read_is_told_by_what_it_is() {
                 ran.stderr
             );
             assert!(
-                ran.stderr.starts_with("error: ") && ran.stderr.contains(message),
+                ran.stderr.starts_with("error: cannot read ") && ran.stderr.contains(message),
                 "{name}: {}",
                 ran.stderr
             );
@@ -875,10 +875,12 @@ fn quiet_says_nothing_but_errors() {
 fn should_compact_answers_on_standard_output_and_by_its_exit_code() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
-    let yes = bench.run(&["should-compact", &input]).ends(0);
+    let goal = ["--budget", "10000"];
+    let asked = |more: &[&str]| bench.run(&[&["should-compact", &input][..], &goal, more].concat());
+    let yes = asked(&[]).ends(0);
     assert!(
         yes.stdout
-            .starts_with("compact: baler decides: 11,777 tokens, over the budget: 50%"),
+            .starts_with("compact: baler decides: 11,777 tokens, over the budget: 10,000"),
         "{}",
         yes.stdout
     );
@@ -886,17 +888,14 @@ fn should_compact_answers_on_standard_output_and_by_its_exit_code() {
         .run(&[
             "should-compact",
             &input,
-            "--budget",
-            "100%",
+            "--context-window",
+            "16000",
             "-s",
             "sliding-window",
         ])
         .ends(3);
     assert!(no.stdout.starts_with("wait: "), "{}", no.stdout);
-    let json = bench
-        .run(&["should-compact", &input, "--json"])
-        .ends(0)
-        .stdout;
+    let json = asked(&["--json"]).ends(0).stdout;
     assert_eq!(
         serde_json::from_str::<Value>(&json).expect("JSON")["decision"],
         "compact"
@@ -905,15 +904,7 @@ fn should_compact_answers_on_standard_output_and_by_its_exit_code() {
         "hangs.wasm",
         baler_hostile_guests::LOOP_IN_SHOULD_COMPACT.wasm,
     );
-    let ran = bench
-        .run(&[
-            "should-compact",
-            &input,
-            "-s",
-            &hanging,
-            "--timeout",
-            "50ms",
-        ])
+    let ran = asked(&["-s", &hanging, "--timeout", "50ms"])
         .ends(0)
         .says(&[
             "warning: hangs was asked and failed",
@@ -1249,7 +1240,8 @@ fn what_no_repair_can_mend_is_told_and_nothing_is_done() {
     let bench = Bench::new();
     let file = bench.file("broken.json", half_mendable());
     for command in ["compact", "should-compact"] {
-        let ran = bench.run(&[command, &file, "--repair"]).ends(5).says(&[
+        let arguments = [command, &file, "--repair", "--budget", "9"];
+        let ran = bench.run(&arguments).ends(5).says(&[
             "breaks rules of anthropic at 1 place; --repair cannot mend that, so nothing was done",
             "message 3: a text part is empty (ANTH-6)",
             "→ remove the empty text",
@@ -1382,7 +1374,7 @@ fn what_the_provider_said_and_was_sent_is_taken_into_account() {
     assert!(cache["tokens-thrown-away"].as_u64() > Some(0), "{cache}");
     // A little over the budget, with all of it cached and one request to follow, it can wait.
     let tokens = bench
-        .run(&["should-compact", &file, "--budget", "95%", "--json"])
+        .run(&["should-compact", &file, "--budget", "11000", "--json"])
         .ends(0);
     assert!(tokens.stdout.contains("\"compact\""), "{}", tokens.stdout);
     let waits = bench
@@ -1390,15 +1382,81 @@ fn what_the_provider_said_and_was_sent_is_taken_into_account() {
             "should-compact",
             &file,
             "--budget",
-            "95%",
+            "11000",
             "--previous",
             &file,
             "--requests-ahead",
             "1",
         ])
         .ends(3);
-    let told = "over the budget: 95%, but what the provider has cached";
+    let told = "over the budget: 11,000, but what the provider has cached";
     assert!(waits.stdout.contains(told), "{}", waits.stdout);
+}
+
+#[test]
+fn when_it_is_time_has_to_be_said_by_a_size_or_a_window() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    for goal in [&[][..], &["--budget", "50%"]] {
+        let arguments = [&["should-compact", &input][..], goal].concat();
+        let ran = bench.run(&arguments).ends(2);
+        assert!(
+            ran.stderr.contains("--context-window TOKENS"),
+            "{}",
+            ran.stderr
+        );
+    }
+    let window = ["should-compact", &input, "--context-window", "14000"];
+    let ran = bench.run(&window).ends(0);
+    let told = "11,777 tokens, over the budget: 11,200 (80% of the context window)";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    bench
+        .run(&[&window[..], &["--budget", "90%"]].concat())
+        .ends(3);
+}
+
+#[test]
+fn figures_and_requests_of_another_conversation_are_told() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    bench
+        .run(&["compact", &file, "--used", "9000000"])
+        .ends(0)
+        .says(&["warning: --used 9,000,000 does not fit this conversation"]);
+    let ran = bench.run(&["compact", &file, "--used", "14000"]).ends(0);
+    assert!(!ran.stderr.contains("does not fit"), "{}", ran.stderr);
+    let other = bench.file("other.json", half_mendable());
+    bench
+        .run(&["compact", &file, "--previous", &other])
+        .ends(2)
+        .says(&["the previous request is in the format anthropic, and this one in openai-chat"]);
+}
+
+#[test]
+fn a_limit_below_what_has_to_stay_gives_the_smallest_result() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    let arguments = [
+        "compact",
+        &file,
+        "--budget",
+        "90%",
+        "--max-bytes",
+        "10",
+        "--json",
+    ];
+    let ran = bench.run(&arguments).ends(4);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let receipt = &told["receipt"];
+    assert_eq!(receipt["below-floor"], json!(["bytes"]));
+    assert_eq!(receipt["strategy"], "native:truncate");
+    let after = receipt["tokens"]["after"].as_u64().expect("a number");
+    let floor = receipt["tokens"]["floor"].as_u64().expect("a number");
+    assert!(after >= floor && after < floor + 100, "{after} {floor}");
+    bench
+        .run(&["compact", &file, "--max-bytes", "10"])
+        .ends(4)
+        .says(&["the limit of bytes is below the floor, so only what has to stay stays"]);
 }
 
 #[test]

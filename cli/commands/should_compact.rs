@@ -1,4 +1,5 @@
-use baler_host::{AttemptResult, CachePrice, Decision, Request};
+use anyhow::anyhow;
+use baler_host::{AttemptResult, Budget, CachePrice, Decision, Request};
 use clap::Args;
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::{chain, input};
 /// Prints `compact` or `wait` and who decided it. A strategy without an opinion, or one that
 /// fails, leaves it to baler: it is time when the conversation is over its budget.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER, mut_arg("budget", |arg| arg.help(BUDGET)))]
 pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
@@ -63,9 +64,14 @@ pub(crate) struct ShouldCompactCommand {
     sandbox: SandboxArguments,
 }
 
+const BUDGET: &str = "\
+From which size on it is time: a number of tokens, all included; or a share of the --context-window \
+[default: 80%]";
+
 const AFTER: &str = "\
 Examples:
   baler should-compact request.json --budget 100000
+  baler should-compact request.json --context-window 200000 --budget 75%
   baler should-compact -q request.json --budget 150000 &&
     baler compact request.json --budget 60000 -o request.json
 
@@ -76,11 +82,38 @@ Exit codes:
   3  not yet
   5  wrong input: the conversation breaks a rule of its format, or cannot be read";
 
+/// The share of a context window from which on it is time, where nobody says another.
+const SHARE: f64 = 0.8;
+
 impl ShouldCompactCommand {
+    /// From how many tokens on it is time, and how that is said. A share of the conversation
+    /// itself would always be passed.
+    fn threshold(&self) -> Result<(u32, String), Failure> {
+        let share = match self.goal.budget.map(|typed| typed.0) {
+            Some(Budget::Tokens(tokens)) => return Ok((tokens, number(tokens))),
+            Some(Budget::Share(share)) => share,
+            None => SHARE,
+        };
+        let Some(window) = self.goal.context_window else {
+            return Err(Failure::wrong_use(anyhow!(
+                "from which size on is it time? Give --budget TOKENS; or --context-window TOKENS, of which \
+                 --budget is a share [default: 80%]"
+            )));
+        };
+        let tokens = (f64::from(window) * share) as u32;
+        let said = format!(
+            "{} ({:.0}% of the context window)",
+            number(tokens),
+            share * 100.0
+        );
+        Ok((tokens, said))
+    }
+
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let messages = Messages {
             quiet: self.quiet || self.json,
         };
+        let (budget, typed) = self.threshold()?;
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let source = chain::find(&self.strategy)?;
@@ -109,6 +142,7 @@ impl ShouldCompactCommand {
                 share: self.cached_price.0,
                 requests,
             }),
+            budget: Budget::Tokens(budget),
             ..self.goal.request()
         };
         let answer = host
@@ -156,7 +190,7 @@ impl ShouldCompactCommand {
                 format!(
                     "baler decides: {} tokens, {over} the budget: {}{but}",
                     number(conversation.tokens()),
-                    self.goal.budget.typed
+                    typed
                 )
             };
             output::words(&format!("{verdict}: {who}\n"))?;

@@ -15,7 +15,7 @@ use crate::receipt::{
 };
 use crate::report::{Answer, Introspection, Metric, Report, Value};
 use crate::sandbox::{self, CallFailure};
-use crate::situation::{Request, Situation};
+use crate::situation::{Pins, Request, Situation};
 use crate::strategy::{Kind, Strategy};
 
 /// Failures in a row that strategies may declare before the chain goes on all the same.
@@ -101,7 +101,8 @@ impl Host {
     /// comes back knows no more of it.
     ///
     /// # Errors
-    /// What leaves could not be archived; then nothing has left.
+    /// What leaves could not be archived; then nothing has left. Or the request pins a unit that
+    /// is not there.
     pub async fn compact(
         &self,
         conversation: &Conversation,
@@ -109,6 +110,12 @@ impl Host {
         request: &Request,
     ) -> Result<Compaction, HostError> {
         let start = Instant::now();
+        let units = conversation.units().len();
+        if let Pins::Units(pinned) = &request.pins
+            && let Some(&unit) = pinned.iter().find(|unit| **unit >= units)
+        {
+            return Err(HostError::NoSuchUnit { unit, units });
+        }
         let situation = Arc::new(self.situation(conversation, request));
         let mut record = Record {
             start,
@@ -294,7 +301,7 @@ impl Host {
 /// The chain with its native end, no strategy of it twice. Below the floor there is nothing to
 /// decide: only what must stay stays.
 fn whole_chain(chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
-    if situation.budget < situation.floor {
+    if !situation.below_floor.is_empty() {
         return vec![Strategy::truncate()];
     }
     let native = [Strategy::digest(), Strategy::truncate()];
@@ -313,14 +320,21 @@ fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     if conversation.is_broken() {
         return Some(Unchanged::InvalidInput);
     }
-    if over(conversation, situation, situation.budget).is_none() {
+    if over(conversation, situation, situation.budget)
+        .next()
+        .is_none()
+    {
         return Some(Unchanged::WithinBudget);
     }
     (conversation.tokens() <= situation.floor).then_some(Unchanged::AtFloor)
 }
 
-/// What of `conversation` is over its limits, if anything.
-fn over(conversation: &Conversation, situation: &Situation, tokens: u32) -> Option<Fault> {
+/// What of `conversation` is over its limits.
+fn over(
+    conversation: &Conversation,
+    situation: &Situation,
+    tokens: u32,
+) -> impl Iterator<Item = Fault> {
     let media = u64::from(conversation.media());
     [
         (
@@ -336,7 +350,7 @@ fn over(conversation: &Conversation, situation: &Situation, tokens: u32) -> Opti
         (Quantity::Media, media, u64::from(situation.max_media)),
     ]
     .into_iter()
-    .find(|(_, result, limit)| result > limit)
+    .filter(|(_, result, limit)| result > limit)
     .map(|(what, result, limit)| Fault::OverBudget {
         what,
         result,
@@ -376,7 +390,10 @@ pub(crate) fn accept(
             rule: violation.rule,
         });
     }
-    if let Some(fault) = over(&after, situation, situation.target()) {
+    // What cannot be reached is no reason to refuse what comes closest.
+    let is_below = |fault: &Fault| matches!(fault, Fault::OverBudget { what, .. } if *what != Quantity::Tokens && situation.below_floor.contains(what));
+    if let Some(fault) = over(&after, situation, situation.target()).find(|fault| !is_below(fault))
+    {
         return Err(fault);
     }
     if after.tokens() >= before.tokens() {
@@ -499,6 +516,7 @@ impl Record<'_> {
                 overhead: before.overhead(),
                 below_floor: situation.budget < situation.floor,
             },
+            below_floor: situation.below_floor.clone(),
             bytes: BeforeAfter {
                 before: before.bytes(),
                 after: after.bytes(),
@@ -517,7 +535,7 @@ impl Record<'_> {
                 thinking_dropped: 0,
             },
             reasons: Vec::new(),
-            archive: None,
+            archive: situation.archived.then(Vec::new),
             failures_in_a_row: self.failures_in_a_row,
             repairs: before.repairs().to_vec(),
             originals: self.originals,

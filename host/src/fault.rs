@@ -213,6 +213,14 @@ pub enum HostError {
         /// What happened.
         what: String,
     },
+    /// A request pins a unit that the conversation does not have.
+    #[error("unit {unit} cannot be pinned: the conversation has {units}, counted from 0")]
+    NoSuchUnit {
+        /// Which.
+        unit: usize,
+        /// How many there are.
+        units: usize,
+    },
     /// Something could not be stored or read.
     #[error("cannot {action} `{path}`")]
     Io {

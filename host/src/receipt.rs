@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::fault::{Declared, Fault};
+use crate::fault::{Declared, Fault, Quantity};
 use crate::formats::{Format, Violation};
 use crate::repair::Repair;
 use crate::report::Metric;
@@ -36,6 +36,9 @@ pub struct Receipt {
     pub required: bool,
     /// Tokens.
     pub tokens: Tokens,
+    /// Of which limits the asked one is below what has to stay: `tokens`, `bytes`, `media`. The
+    /// result is then the smallest that is legal, and may be over them.
+    pub below_floor: Vec<Quantity>,
     /// Bytes of the document.
     pub bytes: BeforeAfter,
     /// Number of messages.

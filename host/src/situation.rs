@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive;
 use crate::conversation::{Conversation, Role, Unit, UnitKind};
+use crate::fault::Quantity;
+use crate::formats::Format;
 use crate::trigger::CachePrice;
 
 /// Why the host is asked.
@@ -179,6 +181,17 @@ impl Default for Request {
     }
 }
 
+impl Request {
+    /// The most bytes and media that a result in this format may have.
+    pub(crate) fn limits(&self, format: Format) -> (usize, u32) {
+        let limits = format.limits();
+        (
+            self.max_bytes.unwrap_or(limits.body_bytes),
+            self.max_media.unwrap_or(limits.pictures),
+        )
+    }
+}
+
 /// A request for one conversation, worked out.
 #[derive(Debug)]
 pub(crate) struct Situation {
@@ -194,6 +207,8 @@ pub(crate) struct Situation {
     pub(crate) max_bytes: usize,
     /// The most pictures, documents and the like that the result may have.
     pub(crate) max_media: u32,
+    /// What cannot be reached, since what must stay is larger.
+    pub(crate) below_floor: Vec<Quantity>,
     /// Tokens that a mark and a message add to an inserted text.
     pub(crate) insertion_overhead: u32,
     /// Tokens of the host's own note where a result may not begin with a step; else 0.
@@ -218,10 +233,28 @@ impl Situation {
         let protected: Vec<bool> = standing.iter().map(|standing| standing.protected).collect();
         let floor = tokens_of_units(conversation, &protected, None);
         let budget = conversation.tokens_of(request.budget);
-        let limits = conversation.format().limits();
+        let (max_bytes, max_media) = request.limits(conversation.format());
+        let of_protected = |size: fn(&Unit) -> usize| -> usize {
+            let units = conversation.units().iter().zip(&protected);
+            units
+                .filter(|(_, stays)| **stays)
+                .map(|(unit, _)| size(unit))
+                .sum()
+        };
+        let bytes = around_units(conversation) + of_protected(|unit| unit.bytes);
+        let media = of_protected(|unit| unit.media as usize);
+        let is_below = [
+            (Quantity::Tokens, budget < floor),
+            (Quantity::Bytes, max_bytes < bytes),
+            (Quantity::Media, (max_media as usize) < media),
+        ];
         Self {
-            max_bytes: request.max_bytes.unwrap_or(limits.body_bytes),
-            max_media: request.max_media.unwrap_or(limits.pictures),
+            max_bytes,
+            max_media,
+            below_floor: is_below
+                .into_iter()
+                .filter_map(|(what, is_below)| is_below.then_some(what))
+                .collect(),
             insertion_overhead: marks.insertion,
             conversation: conversation.clone(),
             request: request.clone(),
@@ -252,9 +285,8 @@ impl Situation {
 
     /// The most bytes that the units of the result may have.
     pub(crate) fn max_bytes_of_units(&self) -> usize {
-        let units: usize = self.units().iter().map(|unit| unit.bytes).sum();
-        let around = self.conversation.bytes().saturating_sub(units);
-        self.max_bytes.saturating_sub(around)
+        self.max_bytes
+            .saturating_sub(around_units(&self.conversation))
     }
 
     /// What has to be reached: the budget, or the floor where the budget is below that.
@@ -275,6 +307,12 @@ impl Situation {
     pub(crate) fn are_too_many(&self, kept: &[bool]) -> bool {
         tokens_of_units(&self.conversation, kept, None) > self.target()
     }
+}
+
+/// Bytes of a document beside its units.
+fn around_units(conversation: &Conversation) -> usize {
+    let units: usize = conversation.units().iter().map(|unit| unit.bytes).sum();
+    conversation.bytes().saturating_sub(units)
 }
 
 /// How many notes of the host's own a result of these units would need. Where a text stands, in

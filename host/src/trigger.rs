@@ -17,10 +17,10 @@ pub struct CachePrice {
 /// Whether a conversation is over what it may be. What it merely should be can wait while the
 /// cache is worth more: see [`Request::cache_price`].
 pub(crate) fn is_due(conversation: &Conversation, request: &Request) -> bool {
-    let limits = conversation.format().limits();
+    let (max_bytes, max_media) = request.limits(conversation.format());
     let must = (request.context_window > 0 && conversation.tokens() > request.context_window)
-        || conversation.bytes() > request.max_bytes.unwrap_or(limits.body_bytes)
-        || conversation.media() > request.max_media.unwrap_or(limits.pictures);
+        || conversation.bytes() > max_bytes
+        || conversation.media() > max_media;
     let budget = conversation.tokens_of(request.budget);
     must || (conversation.tokens() > budget
         && request

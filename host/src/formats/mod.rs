@@ -280,16 +280,20 @@ impl Role {
 #[non_exhaustive]
 pub enum ReadError {
     /// Nothing but white space.
-    #[error("the document is empty")]
+    #[error("the document is empty; give a request body, a list of messages, or a session log")]
     Empty,
     /// Not UTF-8.
-    #[error("the document is not UTF-8: the byte at offset {offset} starts no character")]
+    #[error(
+        "the document is not UTF-8: the byte at offset {offset} starts no character; give it as the provider or program wrote it"
+    )]
     NotUtf8 {
         /// Offset of the first wrong byte, from 0.
         offset: usize,
     },
     /// Not JSON.
-    #[error("the document is not JSON: {what} at line {line}, column {column}")]
+    #[error(
+        "the document is not JSON: {what} at line {line}, column {column}; give the whole body, or the log, as it was written"
+    )]
     NotJson {
         /// Line, from 1.
         line: usize,

@@ -111,6 +111,14 @@ fn what_cannot_be_read_is_told_with_its_place() {
             "message 1: `wizard` is no role of OpenAI Chat (system, developer, user, assistant, tool)",
         ),
         (
+            r#"[{"role":3,"content":"a"}]"#,
+            "message 1: its `role` is no text",
+        ),
+        (
+            r#"[{"role":"Dear diary, I met a wizard","content":"a"}]"#,
+            "message 1: its `role` is none of OpenAI Chat (system, developer, user, assistant, tool)",
+        ),
+        (
             r#"[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}]"#,
             "message 3: a `tool_use` block belongs to Anthropic Messages, and other messages are OpenAI Chat; for Anthropic put the system prompt in `system`, outside of the messages",
         ),

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
 use crate::formats::Rule;
-use crate::formats::body::{Body, Raw, without_position};
+use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
 
@@ -18,13 +18,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         Some("assistant") => Role::Assistant,
         // Not allowed, and a rule says so; the reader can still tell the user which message.
         Some("system") => Role::System,
-        Some(other) => {
-            return Err(format!(
-                "`{}` is no role of Anthropic Messages (user, assistant)",
-                printable(other)
-            ));
-        }
-        None => return Err("it has no `role`".to_owned()),
+        _ => return Err(no_role(members, "Anthropic Messages (user, assistant)")),
     };
     let Some(content) = members.present("content") else {
         return Err("it has no `content`".to_owned());

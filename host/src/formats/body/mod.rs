@@ -272,6 +272,24 @@ fn list_of(envelope: &Members<'_>, format: Option<Format>) -> Result<List, ReadE
     })
 }
 
+/// What is wrong with the role of a message; `known` names the format and its roles. A role that
+/// looks like one is quoted, anything else may be text of the conversation's.
+pub(crate) fn no_role(members: &Members<'_>, known: &str) -> String {
+    let Some(raw) = members.present("role") else {
+        return "it has no `role`".to_owned();
+    };
+    if !json::is_text(raw.get()) {
+        return "its `role` is no text".to_owned();
+    }
+    let role = json::decode(raw.get());
+    let is_word = role.len() <= 16 && role.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    if is_word && !role.is_empty() {
+        format!("`{role}` is no role of {known}")
+    } else {
+        format!("its `role` is none of {known}")
+    }
+}
+
 /// serde_json counts lines and columns from the slice it was given, which is not the document.
 pub(crate) fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();

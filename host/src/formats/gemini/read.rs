@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
-use crate::formats::body::{Body, Raw, without_position};
+use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
 
@@ -14,16 +14,12 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     };
     let role = match members.text("role").as_deref() {
         // The API takes a content without a role for the user's.
-        Some("user" | "function") | None => Role::User,
+        Some("user" | "function") => Role::User,
+        None if members.present("role").is_none() => Role::User,
         Some("model") => Role::Assistant,
         // Not allowed, and a rule says so; the reader can still tell the user which message.
         Some("system") => Role::System,
-        Some(other) => {
-            return Err(format!(
-                "`{}` is no role of Gemini (user, model)",
-                printable(other)
-            ));
-        }
+        _ => return Err(no_role(members, "Gemini (user, model)")),
     };
     let list = members.present("parts");
     let mut message = Message {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
 use crate::formats::Rule;
-use crate::formats::body::{Body, Raw, without_position};
+use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
 
@@ -21,13 +21,12 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("tool" | "function") => Role::Tool,
-        Some(other) => {
-            return Err(format!(
-                "`{}` is no role of OpenAI Chat (system, developer, user, assistant, tool)",
-                printable(other)
+        _ => {
+            return Err(no_role(
+                members,
+                "OpenAI Chat (system, developer, user, assistant, tool)",
             ));
         }
-        None => return Err("it has no `role`".to_owned()),
     };
     let content = members.present("content");
     let name = members.text("name").map(Cow::into_owned);

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::item::{self, Kind};
 use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
 use crate::formats::Rule;
-use crate::formats::body::{Body, Raw, without_position};
+use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
 
@@ -55,13 +55,12 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
         Some("developer") => Role::Developer,
-        Some(other) => {
-            return Err(format!(
-                "`{}` is no role of OpenAI Responses (user, assistant, system, developer)",
-                printable(other)
+        _ => {
+            return Err(no_role(
+                members,
+                "OpenAI Responses (user, assistant, system, developer)",
             ));
         }
-        None => return Err("it has no `role`".to_owned()),
     };
     let Some(content) = members.present("content") else {
         return Err("it has no `content`".to_owned());

@@ -86,7 +86,7 @@ rules! {
     Gem1 "GEM-1" => "begin with a user content, and put the system prompt in `systemInstruction`",
     /// A model turn with calls is followed by one user turn with as many answers, and follows
     /// a turn of the user's.
-    Gem2 "GEM-2" => "answer every `functionCall` in one user content directly behind it",
+    Gem2 "GEM-2" => "put each content with calls behind one of the user's, and answer every `functionCall` in one user content directly behind it",
     /// A step of the current turn has a thought signature on its first call.
     Gem3 "GEM-3" => "send thought signatures as they came, on the part on which they came",
     /// A `functionResponse` holds an object.
