@@ -52,6 +52,16 @@ pub(super) fn lines(text: &str) -> Vec<String> {
     found
 }
 
+/// What stands for an error where no line tells of one: the last that says anything, beside the
+/// code with which a program ended.
+pub(super) fn last_line(text: &str) -> Option<String> {
+    let says = |line: &&str| {
+        line.chars().any(char::is_alphanumeric) && !(line.len() <= EXIT && exited_badly(line))
+    };
+    let line = text.lines().rev().map(str::trim).find(says)?;
+    Some(text::around(line, 0, LIMIT))
+}
+
 /// Whether an output says that a program ended with another code than 0. That stands at one of
 /// its ends.
 pub(super) fn exited_badly(text: &str) -> bool {
@@ -97,6 +107,13 @@ mod tests {
             ]
         );
         assert!(lines("all is well").is_empty());
+    }
+
+    #[test]
+    fn a_failure_without_such_a_line_is_its_last_one() {
+        let text = "3 seats asked for\nNo seats left on BX71.\nexit code: 3\n\n";
+        assert_eq!(last_line(text).as_deref(), Some("No seats left on BX71."));
+        assert_eq!(last_line("exit code: 3\n---\n"), None);
     }
 
     #[test]

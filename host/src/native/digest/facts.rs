@@ -1,7 +1,7 @@
 //! What can be told of a unit once it is gone.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::actions::Action;
 use super::rules::Strength;
@@ -89,10 +89,7 @@ fn read(conversation: &Conversation, unit: usize) -> Vec<Fact> {
         .flat_map(|message| &message.parts)
         .filter_map(|part| Told::of(conversation, part))
         .collect();
-    let by_call: HashMap<&str, &Told<'_>> = outputs
-        .iter()
-        .map(|told| (told.output.call_id.as_str(), told))
-        .collect();
+    let mut answers = Answers::of(&outputs);
     let mut next_output = outputs.iter();
     let mut facts = Vec::new();
     for message in messages {
@@ -113,16 +110,20 @@ fn read(conversation: &Conversation, unit: usize) -> Vec<Fact> {
                     }
                 }
                 Content::Call(call) => {
-                    read_call(
-                        conversation,
-                        call,
-                        by_call.get(call.id.as_str()).copied(),
-                        &mut facts,
-                    );
+                    read_call(conversation, call, answers.take(call), &mut facts);
                 }
                 Content::Output(output) => {
-                    let text = next_output.next().map_or("", |told| &told.text);
+                    let told = next_output.next();
+                    let text = told.map_or("", |told| &told.text);
+                    let before = facts.len();
                     read_errors(text, true, &mut facts);
+                    if facts.len() == before
+                        && told.is_some_and(Told::failed)
+                        && let Some(line) = errors::last_line(text)
+                    {
+                        let of_tool = true;
+                        facts.push(Fact::Error { line, of_tool });
+                    }
                     let lines = values::lines(&output.name, text).into_iter().enumerate();
                     facts.extend(lines.map(|(number, line)| Fact::Value { number, line }));
                 }
@@ -149,6 +150,43 @@ impl<'a> Told<'a> {
             None => output.text(conversation.source()),
         };
         Some(Self { output, text })
+    }
+
+    fn failed(&self) -> bool {
+        self.output.failed || errors::exited_badly(&self.text)
+    }
+}
+
+/// Outputs by what their calls are found by: ids, or names where there are none.
+struct Answers<'a> {
+    by_id: HashMap<&'a str, &'a Told<'a>>,
+    by_name: HashMap<&'a str, VecDeque<&'a Told<'a>>>,
+}
+
+impl<'a> Answers<'a> {
+    fn of(outputs: &'a [Told<'a>]) -> Self {
+        let mut answers = Self {
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+        };
+        for told in outputs {
+            let Output { call_id, name, .. } = told.output;
+            if call_id.is_empty() {
+                answers.by_name.entry(name).or_default().push_back(told);
+            } else {
+                answers.by_id.insert(call_id, told);
+            }
+        }
+        answers
+    }
+
+    /// The output of a call. Calls without ids are asked for in their order.
+    fn take(&mut self, call: &Call) -> Option<&'a Told<'a>> {
+        if call.id.is_empty() {
+            self.by_name.get_mut(call.name.as_str())?.pop_front()
+        } else {
+            self.by_id.get(call.id.as_str()).copied()
+        }
     }
 }
 
@@ -212,7 +250,7 @@ fn read_call(
         .arguments
         .as_ref()
         .map_or(Cow::Borrowed(""), |place| conversation.text(place));
-    let failed = output.is_some_and(|told| told.output.failed || errors::exited_badly(&told.text));
+    let failed = output.is_some_and(Told::failed);
     let answer = output.map(|told| &*told.text);
     facts.push(Fact::Action(Action::of_call(
         &call.name, &arguments, failed, answer,

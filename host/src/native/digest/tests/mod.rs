@@ -9,6 +9,7 @@ use crate::situation::{Budget, Pins, Request};
 use crate::strategy::Strategy;
 use crate::{Host, Outcome, SecretKey, Unchanged};
 use fixtures::{bug_fix, greetings, tickets};
+use serde_json::{Value, json};
 
 fn host() -> Host {
     Host::builder()
@@ -91,6 +92,59 @@ fn what_was_done_and_which_values_came_up_is_told() {
             "## Values",
         ],
     );
+}
+
+#[test]
+fn a_failure_is_told_of_the_call_that_failed() {
+    let book = |flight: &str| json!({"functionCall": {"name": "book", "args": {"flight": flight}}});
+    let booked =
+        |response: Value| json!({"functionResponse": {"name": "book", "response": response}});
+    let says = |role: &str, text: &str| json!({"role": role, "parts": [{"text": text}]});
+    let mut contents = vec![
+        says("user", "Book two seats to Lisbon."),
+        json!({"role": "model", "parts": [book("BX71"), book("LX2")]}),
+        json!({"role": "user", "parts": [booked(json!({"error": "full"})), booked(json!({"output": "seat 12A"}))]}),
+    ];
+    for day in 0..30 {
+        contents.push(says(
+            "model",
+            &format!("Day {day} begins at the river, and ends late with music by the harbour."),
+        ));
+        contents.push(says("user", &format!("And what about day {}?", day + 1)));
+    }
+    let document = json!({"contents": contents}).to_string();
+    let digest = compact(&document, Budget::Share(0.4));
+    let document = digest.document();
+    let told = |flight: &str| {
+        let at = document
+            .find(&format!("called book(flight={flight})"))
+            .expect("is told");
+        document[at..]
+            .split("\\n")
+            .next()
+            .expect("a line")
+            .contains("— failed")
+    };
+    assert!(told("BX71"), "{document}");
+    assert!(!told("LX2"), "{document}");
+}
+
+#[test]
+fn what_failed_without_saying_so_is_an_error_all_the_same() {
+    let mut messages = vec![
+        json!({"role": "user", "content": "Book a seat to Lisbon."}),
+        json!({"role": "assistant", "content": [{"type": "tool_use", "id": "b", "name": "book", "input": {"flight": "BX71"}}]}),
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "b", "is_error": true, "content": "asked the airline\nNo seats left on BX71.\n"}]}),
+    ];
+    for day in 0..30 {
+        messages.push(json!({"role": "assistant", "content": format!("Day {day} begins at the river, and ends late with music by the harbour.")}));
+        messages
+            .push(json!({"role": "user", "content": format!("And what about day {}?", day + 1)}));
+    }
+    let document =
+        json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": messages}).to_string();
+    let digest = compact(&document, Budget::Share(0.4));
+    assert_holds(&digest, &["## Errors\n- No seats left on BX71."]);
 }
 
 #[test]
