@@ -1,0 +1,125 @@
+//! Models, as baler asks them: one question at a time, without history and without tools.
+//!
+//! [`Model`] is all that the host knows of a model. It says when a question is worth asking again
+//! and what it cost; how often and for how much a strategy may ask is the host's to say.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+/// One question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The system prompt.
+    pub instructions: String,
+    /// The user message.
+    pub prompt: String,
+    /// The answer is cut off past this many tokens.
+    pub max_output_tokens: u32,
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// It was finished.
+    Stop,
+    /// It was cut off by the limit.
+    Length,
+    /// The model declined.
+    Refusal,
+}
+
+/// What a model said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The text, without thinking; empty where there is none.
+    pub text: String,
+    /// Why it ended.
+    pub finish: Finish,
+    /// Tokens of the question, as the provider counted or else as they were estimated.
+    pub input_tokens: u32,
+    /// Tokens of the answer, thinking included.
+    pub output_tokens: u32,
+}
+
+/// Why there is no answer. The texts are the provider's own words, bounded, without any key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Nothing answered, after all retries: no connection, no time, a failure of the provider's,
+    /// a rate limit that did not lift.
+    #[error("the model did not answer: {0}")]
+    Unavailable(String),
+    /// The question is too long.
+    #[error("the question is too long for the model{}", fits.map_or(String::new(), |fits| format!(", which takes {fits} tokens")))]
+    TooLong {
+        /// How many tokens would fit, where the provider says so.
+        fits: Option<u32>,
+    },
+    /// The provider refused the question: a wrong key, an unknown model, a policy.
+    #[error("the provider refused the question: {0}")]
+    Refused(String),
+    /// What was granted is used up.
+    #[error("what was granted is used up: {0}")]
+    Spent(String),
+    /// Anything else, such as an answer that makes no sense.
+    #[error("the model cannot be used: {0}")]
+    Other(String),
+}
+
+/// What is known of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelInfo {
+    /// The provider's name of it.
+    pub name: String,
+    /// Tokens of question and answer together.
+    pub context_window: u32,
+    /// The most tokens of an answer.
+    pub max_output_tokens: u32,
+    /// What it costs, where that is known.
+    pub price: Option<Price>,
+}
+
+/// Prices, in any one currency, for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Of a question.
+    pub input: f64,
+    /// Of an answer.
+    pub output: f64,
+}
+
+impl Price {
+    /// What so many tokens cost.
+    #[must_use]
+    pub fn of(&self, input_tokens: u64, output_tokens: u64) -> f64 {
+        const MILLION: f64 = 1e6;
+        (input_tokens as f64 * self.input + output_tokens as f64 * self.output) / MILLION
+    }
+}
+
+/// An answer that is on its way.
+pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>> + Send + 'a>>;
+
+/// A model that can be asked. Dropping what [`Model::ask`] returns ends the question.
+pub trait Model: fmt::Debug + Send + Sync {
+    /// What is known of it.
+    fn info(&self) -> &ModelInfo;
+
+    /// Asks. Retries what is worth it, within `time`, and gives up when that is over.
+    fn ask<'a>(&'a self, question: &'a Question, time: std::time::Duration) -> Asked<'a>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_for_a_million_tokens() {
+        let price = Price {
+            input: 3.0,
+            output: 15.0,
+        };
+        assert!((price.of(200_000, 1_000) - 0.615).abs() < 1e-12);
+    }
+}
