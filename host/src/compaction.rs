@@ -186,15 +186,18 @@ impl Host {
                 match self.sandbox() {
                     Err(error) => Err(CallFailure::Host(error)),
                     Ok(sandbox) => {
+                        let before = situation.spending.so_far();
                         let call = sandbox
                             .compact(
                                 &loaded.guest,
                                 situation,
                                 strategy.config(),
-                                *strategy.limits(),
+                                self.limits_of(strategy, loaded).await,
+                                strategy.model(),
                             )
                             .await;
                         attempt.record_usage(call.usage, keep_words);
+                        attempt.model = situation.spending.so_far().since(before);
                         call.result
                     }
                 }
@@ -553,6 +556,7 @@ impl Attempt {
             component: strategy.component(),
             result: AttemptResult::Declined,
             usage: Usage::default(),
+            model: None,
             metrics: Vec::new(),
             words: None,
         }

@@ -272,6 +272,23 @@ impl Host {
             .as_ref()
     }
 
+    /// What a call of a component may use: its own limits, with the time that it declares where
+    /// that is less.
+    pub(crate) async fn limits_of(&self, strategy: &Strategy, loaded: &LoadedGuest) -> Limits {
+        let limits = *strategy.limits();
+        let asks = strategy.model().is_some() && loaded.guest.may_ask();
+        let most = if asks { limits.model_time } else { limits.time };
+        let said = self.said(loaded, &limits).await;
+        let declared = said
+            .and_then(|said| said.timeout_ms)
+            .map(|ms| std::time::Duration::from_millis(ms.into()))
+            .filter(|declared| !declared.is_zero());
+        Limits {
+            time: declared.map_or(most, |declared| declared.min(most)),
+            ..limits
+        }
+    }
+
     /// Whether it is time by the host's own view: the conversation is over its budget, or over
     /// what its provider takes. Asking costs next to nothing, however long the conversation.
     #[must_use]

@@ -36,6 +36,7 @@
 mod conversation;
 mod formats;
 mod marks;
+mod models;
 mod tokens;
 mod situation;
 mod trigger;
@@ -68,6 +69,7 @@ pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
 pub use limits::{EngineLimits, Limits};
 pub use logs::{LogError, LogFacts, LogKind};
 pub use marks::SecretKey;
+pub use models::{ModelGrant, ModelLimits, ModelUsage};
 pub use plan::Fate;
 pub use reading::ReadOptions;
 pub use receipt::{
@@ -81,6 +83,8 @@ pub use situation::{Budget, Pins, Policy, Request, SummaryRole, ThinkingPolicy, 
 pub use strategy::Strategy;
 pub use tokens::{Tokenizer, UnknownTokenizer};
 pub use trigger::CachePrice;
+
+pub use baler_models::{Answer, Asked, Finish, Model, ModelError, ModelInfo, Price, Question};
 
 /// The contracts that this host speaks, newest first.
 #[must_use]

@@ -14,6 +14,9 @@ pub struct Limits {
     pub fuel: u64,
     /// Time on the clock, from the start of the call on, waiting for the host included.
     pub time: Duration,
+    /// The same of a call that may ask a model. Where a strategy declares that it needs less
+    /// time, it gets that.
+    pub model_time: Duration,
     /// Bytes of all its memories together.
     pub memory: usize,
     /// Elements of all its tables together.
@@ -41,6 +44,8 @@ impl Default for Limits {
         Self {
             fuel: 4_000_000_000,
             time: Duration::from_secs(2),
+            // Self-hosted models are slow: 120 s were too short for planck's users (PL-I7).
+            model_time: Duration::from_secs(600),
             memory: 64 << 20,
             table_elements: 20_000,
             lifted_bytes: 16 << 20,

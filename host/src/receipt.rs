@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::fault::{Declared, Fault, Quantity};
 use crate::formats::{Format, Violation};
+use crate::models::ModelUsage;
 use crate::repair::Repair;
 use crate::report::Metric;
 use crate::sandbox::{LogLevel, Permission};
@@ -146,6 +147,8 @@ pub struct Attempt {
     pub result: AttemptResult,
     /// What it used.
     pub usage: Usage,
+    /// What it asked a model; none where it asked nothing.
+    pub model: Option<ModelUsage>,
     /// Its own figures, as far as it declares their names.
     pub metrics: Vec<Metric>,
     /// What it said in words, bounded; only where the request asked for it.

@@ -6,6 +6,7 @@ use crate::archive;
 use crate::conversation::{Conversation, Role, Unit, UnitKind};
 use crate::fault::Quantity;
 use crate::formats::Format;
+use crate::models::Spending;
 use crate::trigger::CachePrice;
 
 /// Why the host is asked.
@@ -215,6 +216,8 @@ pub(crate) struct Situation {
     pub(crate) opening_note: u32,
     /// Whether what leaves can be had back, so that references mean something.
     pub(crate) archived: bool,
+    /// What was asked of models so far.
+    pub(crate) spending: Spending,
 }
 
 /// Why a unit has to stay.
@@ -263,6 +266,7 @@ impl Situation {
             floor,
             opening_note: marks.opening_note,
             archived,
+            spending: Spending::default(),
         }
     }
 
@@ -359,10 +363,10 @@ impl Conversation {
     }
 }
 
-/// The first step of the open loop, where the request wants the loop to begin with thinking
-/// (ANTH-5). What stands directly behind outputs is one message with them (ANTH-2), and so the
+/// The step by which the open loop begins with thinking, where the request wants that (ANTH-5):
+/// the first one, or else the newest. What stands directly behind outputs is one message with them (ANTH-2), and so the
 /// loop goes on behind it.
-fn first_thinker(conversation: &Conversation) -> Option<usize> {
+fn thinker(conversation: &Conversation) -> Option<usize> {
     let envelope = conversation.envelope();
     if !envelope.thinks || envelope.binds_thinking {
         return None;
@@ -372,12 +376,17 @@ fn first_thinker(conversation: &Conversation) -> Option<usize> {
         let mut messages = conversation.messages(index).iter();
         units[index].kind == UnitKind::Step && messages.any(|own| own.calls().next().is_some())
     };
-    let first = (0..units.len())
+    let mut steps = (0..units.len())
         .rev()
         .take_while(|index| calls(*index) || units[*index].kind != UnitKind::Step)
-        .filter(|index| calls(*index))
-        .last()?;
-    units[first].traits.thinking.then_some(first)
+        .filter(|index| calls(*index));
+    let newest = steps.next()?;
+    let first = steps.last().unwrap_or(newest);
+    let begins = |index: &usize| {
+        let message = conversation.messages(*index).first();
+        message.is_some_and(|message| message.begins_with_thinking())
+    };
+    [first, newest].into_iter().find(begins)
 }
 
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
@@ -391,7 +400,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
         .iter()
         .rposition(|unit| unit.traits.user_text)
         .or_else(|| units.iter().rposition(|unit| !unit.traits.instructions));
-    let thinker = first_thinker(conversation);
+    let thinker = thinker(conversation);
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
     units

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 use crate::limits::Limits;
+use crate::models::ModelGrant;
 use crate::receipt::ComponentInfo;
 use crate::report::Introspection;
 use crate::sandbox::Guest;
@@ -19,6 +20,7 @@ pub struct Strategy {
     kind: Kind,
     config: Arc<str>,
     limits: Limits,
+    model: Option<ModelGrant>,
 }
 
 #[derive(Clone)]
@@ -79,6 +81,7 @@ impl Strategy {
             kind,
             config: "".into(),
             limits: Limits::default(),
+            model: None,
         }
     }
 
@@ -125,6 +128,27 @@ impl Strategy {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// The same strategy, which may ask this model. Without a grant no strategy asks any.
+    #[must_use]
+    pub fn with_model(mut self, grant: ModelGrant) -> Self {
+        self.model = Some(grant);
+        self
+    }
+
+    /// Whether it wants to ask a model, and was not granted one.
+    #[must_use]
+    pub fn lacks_model(&self) -> bool {
+        self.model.is_none()
+            && match &self.kind {
+                Kind::Guest(loaded) => loaded.guest.may_ask(),
+                Kind::Digest | Kind::Truncate => false,
+            }
+    }
+
+    pub(crate) const fn model(&self) -> Option<&ModelGrant> {
+        self.model.as_ref()
     }
 
     /// The same strategy with a config that was checked: see [`crate::Host::configure`].

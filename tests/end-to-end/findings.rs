@@ -542,3 +542,33 @@ async fn truncation_leaves_room_for_notes_beside_its_own() {
     let truncate = Strategy::truncate();
     assert_accepted_within_every_budget(&conversation, &truncate, &Pins::Units(vec![2])).await;
 }
+
+// ANTH-5
+#[tokio::test]
+async fn the_newest_step_stays_where_it_alone_begins_with_thinking() {
+    let step = |id: &str, first: serde_json::Value, output: &str| {
+        let call = json!({"type": "tool_use", "id": id, "name": "sound", "input": {}});
+        [
+            json!({"role": "assistant", "content": [first, {"type": "thinking", "thinking": "Deep.", "signature": "c2ln"}, call]}),
+            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": output}]}),
+        ]
+    };
+    // A block of a later time, which is not known to be thinking.
+    let unknown = json!({"type": "musing", "data": "c2ln"});
+    let hidden = json!({"type": "redacted_thinking", "data": "c2ln"});
+    let mut messages = vec![
+        json!({"role": "user", "content": "Survey the coast."}),
+        json!({"role": "assistant", "content": listing("plan", 150)}),
+        json!({"role": "user", "content": "Begin."}),
+    ];
+    messages.extend(step("toolu_1", unknown, "12 fathoms"));
+    messages.extend(step("toolu_2", hidden, &listing("soundings", 200)));
+    let conversation = read(&json!({
+        "model": "claude-sonnet-4-5",
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+        "messages": messages,
+    }));
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        assert_accepted_within_every_budget(&conversation, &strategy, &Pins::FirstUser).await;
+    }
+}

@@ -259,6 +259,14 @@ impl Message {
             .collect()
     }
 
+    /// Whether it begins with thinking, or with what stands for all that was thought before.
+    pub(crate) fn begins_with_thinking(&self) -> bool {
+        self.parts.first().is_none_or(|part| {
+            part.content.is_thinking()
+                || matches!(&part.content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION)
+        })
+    }
+
     /// Whether a provider's own compaction stands in it.
     pub(crate) fn has_compaction(&self) -> bool {
         self.opaques()

@@ -1,6 +1,8 @@
 //! Between the host's types and the generated ones of the contract.
 
-use super::bindings::v0_1::{history, strategy};
+use baler_models::{Finish, ModelError, Question};
+
+use super::bindings::v0_1::{history, model, strategy};
 use crate::conversation::message::{Call, Content, Media, Message, Part};
 use crate::conversation::{Conversation, Role, UnitKind};
 use crate::fault::Declared;
@@ -304,6 +306,37 @@ pub(super) fn introspection(said: strategy::Introspection) -> Introspection {
         memory_mib: said.memory_mib,
         fuel: said.fuel,
         metadata: said.metadata.into_iter().map(metric).collect(),
+    }
+}
+
+pub(super) fn question(request: model::Request) -> Question {
+    Question {
+        instructions: request.instructions,
+        prompt: request.prompt,
+        max_output_tokens: request.max_output_tokens,
+    }
+}
+
+pub(super) fn answer(answer: baler_models::Answer) -> model::Completion {
+    model::Completion {
+        text: answer.text,
+        finish: match answer.finish {
+            Finish::Stop => model::Finish::Stop,
+            Finish::Length => model::Finish::Length,
+            Finish::Refusal => model::Finish::Refusal,
+        },
+        input_tokens: answer.input_tokens,
+        output_tokens: answer.output_tokens,
+    }
+}
+
+pub(super) fn model_error(error: ModelError) -> model::ModelError {
+    match error {
+        ModelError::Unavailable(why) => model::ModelError::Unavailable(why),
+        ModelError::TooLong { fits } => model::ModelError::TooLong(fits.unwrap_or(0)),
+        ModelError::Refused(why) => model::ModelError::Refused(why),
+        ModelError::Spent(what) => model::ModelError::Spent(what),
+        other => model::ModelError::Other(other.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 use wasmtime::component::Resource;
 
 use super::LogLevel;
-use super::bindings::v0_1::{history, log, tokenizer};
+use super::bindings::v0_1::{history, log, model, tokenizer};
 use super::convert;
 use super::store::Context;
 
@@ -137,5 +137,41 @@ impl log::Host for Context {
         };
         self.meter.log.push((level, message));
         Ok(())
+    }
+}
+
+impl model::Host for Context {
+    fn available(&mut self) -> wasmtime::Result<Option<model::Info>> {
+        self.host_call()?;
+        Ok(self.grant.as_ref().map(|grant| {
+            let info = grant.model.info();
+            model::Info {
+                name: info.name.clone(),
+                context_window: info.context_window,
+                max_output_tokens: info.max_output_tokens,
+            }
+        }))
+    }
+
+    async fn complete(
+        &mut self,
+        request: model::Request,
+    ) -> wasmtime::Result<Result<model::Completion, model::ModelError>> {
+        self.host_call()?;
+        let (Some(grant), Some(situation)) = (&self.grant, &self.situation) else {
+            return Ok(Err(model::ModelError::Refused(
+                "no model was granted to this strategy".to_owned(),
+            )));
+        };
+        let answer = situation
+            .spending
+            .ask(
+                grant,
+                convert::question(request),
+                situation.conversation.tokenizer(),
+                self.deadline,
+            )
+            .await;
+        Ok(answer.map(convert::answer).map_err(convert::model_error))
     }
 }

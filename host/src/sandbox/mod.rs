@@ -26,7 +26,7 @@ use wasmtime::component::{Component, HasSelf, Linker, Resource};
 use wasmtime::{Engine, Store};
 
 pub(crate) use bindings::CONTRACTS;
-use bindings::v0_1::{PureStrategy, PureStrategyPre, history, log, tokenizer};
+use bindings::v0_1::{ModelStrategy, ModelStrategyPre, history, log, model, tokenizer};
 use cache::CodeCache;
 pub use compile::{Compiler, serve_as_compiler};
 pub use load_error::LoadError;
@@ -35,6 +35,7 @@ use store::Context;
 use crate::fault::{Declared, Fault, HostError};
 use crate::limits::{EngineLimits, Limits};
 use crate::marks::SecretKey;
+use crate::models::ModelGrant;
 use crate::report::{Decision, Introspection, Report};
 use crate::situation::Situation;
 
@@ -100,6 +101,8 @@ pub enum Permission {
     Tokenizer,
     /// Write log lines.
     Log,
+    /// Ask the host's model, where the user grants that.
+    Model,
 }
 
 impl Permission {
@@ -110,6 +113,7 @@ impl Permission {
             Self::Conversation => "conversation",
             Self::Tokenizer => "tokenizer",
             Self::Log => "log",
+            Self::Model => "model",
         }
     }
 
@@ -118,6 +122,7 @@ impl Permission {
             "baler:compaction/history" => Some(Self::Conversation),
             "baler:compaction/tokenizer" => Some(Self::Tokenizer),
             "baler:compaction/log" => Some(Self::Log),
+            "baler:compaction/model" => Some(Self::Model),
             _ => None,
         }
     }
@@ -134,6 +139,9 @@ pub(crate) struct Sandbox {
     running: Semaphore,
     /// Those, and as many that wait.
     admitted: Semaphore,
+    /// Calls that may ask a model, and so take long: no more than half, so that the others find
+    /// room.
+    asking: Semaphore,
 }
 
 /// A component, ready to run.
@@ -142,7 +150,14 @@ pub(crate) struct Guest {
     pub(crate) contract: String,
     pub(crate) permissions: Vec<Permission>,
     pub(crate) bytes: usize,
-    pre: PureStrategyPre<Context>,
+    pre: ModelStrategyPre<Context>,
+}
+
+impl Guest {
+    /// Whether it imports the model.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.permissions.contains(&Permission::Model)
+    }
 }
 
 /// Why a call of a guest gave nothing.
@@ -191,6 +206,8 @@ impl Sandbox {
             .map_err(failed)?;
         log::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
             .map_err(failed)?;
+        model::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
+            .map_err(failed)?;
         let cache = match state {
             Some((folder, key)) => Some(CodeCache::open(
                 &folder.join("compiled"),
@@ -208,6 +225,7 @@ impl Sandbox {
             cache,
             running: Semaphore::new(calls),
             admitted: Semaphore::new(calls * 2),
+            asking: Semaphore::new(calls.div_ceil(2)),
         })
     }
 
@@ -236,7 +254,7 @@ impl Sandbox {
             contract: inspection.contract,
             permissions,
             bytes: bytes.len(),
-            pre: PureStrategyPre::new(pre).map_err(does_not_fit)?,
+            pre: ModelStrategyPre::new(pre).map_err(does_not_fit)?,
         })
     }
 
@@ -286,7 +304,7 @@ impl Sandbox {
             lifted_bytes: limits.lifted_bytes.min(INTROSPECTION_BYTES),
             ..limits
         };
-        self.call(guest, None, limits, async |strategy, store, _| {
+        self.call(guest, None, limits, None, async |strategy, store, _| {
             let said = strategy
                 .baler_compaction_strategy()
                 .call_introspect(store, config)
@@ -309,6 +327,8 @@ impl Sandbox {
             guest,
             Some(situation),
             limits,
+            // A model is for the work, not for the question whether there is any.
+            None,
             async |strategy, store, handle| {
                 let said = strategy
                     .baler_compaction_strategy()
@@ -327,12 +347,14 @@ impl Sandbox {
         situation: &Arc<Situation>,
         config: &str,
         limits: Limits,
+        grant: Option<&ModelGrant>,
     ) -> Call<Report> {
         let lent = convert::situation(situation);
         self.call(
             guest,
             Some(situation),
             limits,
+            grant,
             async |strategy, store, handle| {
                 let said = strategy
                     .baler_compaction_strategy()
@@ -351,8 +373,9 @@ impl Sandbox {
         guest: &Guest,
         situation: Option<&Arc<Situation>>,
         limits: Limits,
+        grant: Option<&ModelGrant>,
         ask: impl AsyncFnOnce(
-            &PureStrategy,
+            &ModelStrategy,
             &mut Store<Context>,
             Resource<imports::Lent>,
         ) -> wasmtime::Result<Result<T, (Declared, String)>>,
@@ -367,6 +390,11 @@ impl Sandbox {
             }));
         };
         // Waiting for room is the host's time and not the guest's.
+        let asking = grant.filter(|_| guest.may_ask());
+        let _asking = match asking {
+            Some(_) => self.asking.acquire().await.ok(),
+            None => None,
+        };
         let Ok(_running) = self.running.acquire().await else {
             return failed(CallFailure::Host(HostError::Sandbox {
                 what: "the host is shutting down".to_owned(),
@@ -374,10 +402,11 @@ impl Sandbox {
         };
         let start = Instant::now();
         let deadline = start + limits.time;
-        let mut store = match store::fresh(&self.engine, situation.cloned(), limits, deadline) {
-            Ok(store) => store,
-            Err(error) => return failed(CallFailure::Host(error)),
-        };
+        let mut store =
+            match store::fresh(&self.engine, situation.cloned(), limits, asking, deadline) {
+                Ok(store) => store,
+                Err(error) => return failed(CallFailure::Host(error)),
+            };
         let talk = async {
             // A guest can loop where it starts; so this is inside of the timeout.
             let strategy = guest.pre.instantiate_async(&mut store).await?;

@@ -8,6 +8,7 @@ use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
 
 use crate::fault::{Fault, HostError, Quantity};
 use crate::limits::Limits;
+use crate::models::ModelGrant;
 use crate::situation::Situation;
 
 /// A limit that was broken, on its way through wasmtime's errors.
@@ -21,8 +22,10 @@ pub(crate) struct Context {
     /// The conversation and what is wanted; none for `introspect`, which sees nothing.
     pub(super) situation: Option<Arc<Situation>>,
     pub(super) meter: Meter,
+    /// The model that it may ask; none where it was not granted.
+    pub(super) grant: Option<ModelGrant>,
     limits: Limits,
-    deadline: Instant,
+    pub(super) deadline: Instant,
 }
 
 /// What a call used.
@@ -124,6 +127,7 @@ pub(super) fn fresh(
     engine: &Engine,
     situation: Option<Arc<Situation>>,
     limits: Limits,
+    grant: Option<&ModelGrant>,
     deadline: Instant,
 ) -> Result<Store<Context>, HostError> {
     let mut table = ResourceTable::new();
@@ -132,6 +136,7 @@ pub(super) fn fresh(
         table,
         situation,
         meter: Meter::default(),
+        grant: grant.cloned(),
         limits,
         deadline,
     };

@@ -47,6 +47,9 @@ fuzz_target!(|data: &[u8]| {
     let cut = 1 + cut % made.messages.len().max(1);
     let conversation = host.read(made.cut(cut)).expect("a cut one is one");
     check(&conversation);
+    if let Pins::Units(pins) = &mut request.pins {
+        pins.retain(|pin| *pin < conversation.units().len());
+    }
     request.live_from = has_live.then_some(live % (cut + 1));
     request.max_bytes = bytes.then_some(conversation.bytes() / 2);
     request.max_media = media.then_some(conversation.media() / 2);

@@ -144,12 +144,7 @@ fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
 }
 
 fn begins_with_thinking(turn: &[Message]) -> bool {
-    let first = turn.first().and_then(|message| message.parts.first());
-    first.is_none_or(|part| match &part.content {
-        Content::Thinking(_) => true,
-        Content::Opaque(opaque) => opaque.kind.contains("thinking") || opaque.kind == "compaction",
-        _ => false,
-    })
+    turn.first().is_none_or(Message::begins_with_thinking)
 }
 
 fn texts_are_not_empty(view: &View<'_>, found: &mut Findings) {

@@ -3,8 +3,11 @@
 mod generated {
     wasmtime::component::bindgen!({
         path: "../wit/v0.1",
-        world: "pure-strategy",
-        imports: { default: trappable },
+        world: "model-strategy",
+        imports: {
+            "baler:compaction/model.complete": async | trappable,
+            default: trappable,
+        },
         exports: { default: async },
         with: {
             "baler:compaction/history.conversation": crate::sandbox::imports::Lent,
@@ -12,6 +15,6 @@ mod generated {
     });
 }
 
-pub(crate) use generated::baler::compaction::{history, log, tokenizer};
+pub(crate) use generated::baler::compaction::{history, log, model, tokenizer};
 pub(crate) use generated::exports::baler::compaction::strategy;
-pub(crate) use generated::{PureStrategy, PureStrategyPre};
+pub(crate) use generated::{ModelStrategy, ModelStrategyPre};
