@@ -58,9 +58,14 @@ mod receipt;
 mod host;
 mod reading;
 mod compaction;
+mod compactor;
 
 pub use archive::Archive;
 pub use compaction::Compaction;
+pub use compactor::{
+    Attempting, Before, Compactor, CompactorConfig, CompactorOptions, ConfigFormError, Event,
+    Finished, Hooks, OptionError, Pressure, ResumeError, Step, Triggers, Work,
+};
 pub use config::ConfigError;
 pub use conversation::{Conversation, Role, Traits, Unit, UnitKind};
 pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap};

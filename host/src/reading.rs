@@ -138,6 +138,25 @@ impl Host {
         self.read_body(document.into(), Some(source), options)
     }
 
+    /// Reads a body in a format that is known.
+    pub(crate) fn read_body_as(
+        &self,
+        document: Arc<str>,
+        format: Format,
+    ) -> Result<Conversation, ReadError> {
+        Reader {
+            format: Some(format),
+            tokenizer: &|named| match &self.tokenizer {
+                Some(tokenizer) => tokenizer.clone(),
+                None => self.tokenizers.for_model(named),
+            },
+            key: &self.key,
+            reported: None,
+            progress: None,
+        }
+        .read(document)
+    }
+
     fn read_body(
         &self,
         document: Arc<str>,

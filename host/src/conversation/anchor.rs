@@ -1,6 +1,8 @@
 //! Counts, held against what a provider reported.
 
-use super::Inner;
+use std::sync::Arc;
+
+use super::{Conversation, Inner};
 
 /// What a provider reported of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +16,21 @@ pub(crate) struct Reported {
 /// The factors, in thousandths, by which counts may be corrected. A provider's own figure can
 /// be for something else altogether; then it is better not believed in full.
 const FACTORS: std::ops::RangeInclusive<u64> = 250..=4_000;
+
+impl Conversation {
+    /// The same, counted so that all of it has as many tokens as a provider reported.
+    pub(crate) fn counting(&self, tokens: u32) -> Self {
+        let mut counted = self.clone();
+        let inner = Arc::make_mut(&mut counted.inner);
+        inner.anchor(Reported {
+            tokens,
+            messages: usize::MAX,
+        });
+        inner.divide();
+        inner.marks.take();
+        counted
+    }
+}
 
 impl Inner {
     /// Corrects the counts so that they agree with what was reported.

@@ -50,7 +50,8 @@ fn is_the_logs_own(kind: LogKind, violation: &Violation) -> bool {
         // So are parts.
         (LogKind::GeminiCli, Rule::Gem5) => true,
         // So are blocks, which the provider wrote.
-        (LogKind::ClaudeCode | LogKind::Pi, Rule::Anth11) => true,
+        (LogKind::ClaudeCode, Rule::Anth11) => true,
+        (LogKind::Pi, Rule::Anth11 | Rule::Chat4 | Rule::Resp9) => true,
         _ => false,
     }
 }

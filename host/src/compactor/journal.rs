@@ -1,0 +1,168 @@
+//! What happened to a conversation, in order: nothing in it is ever taken back.
+//!
+//! What the model sees is worked out from it: the newest compaction, and what came after.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::conversation::Conversation;
+
+/// One thing that happened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Entry {
+    /// A message came.
+    Message(Box<RawValue>),
+    /// A compaction: the messages of its result, in order.
+    Compaction(Vec<Slot>),
+}
+
+/// A message of a result.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Slot {
+    /// These messages, as they came: the first one, counted from 0 over all that ever came, and
+    /// how many.
+    Came(usize, usize),
+    /// This one, as an earlier compaction or this one wrote it.
+    Written(Box<RawValue>),
+}
+
+/// A journal, and where the messages of the present view come from.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Journal {
+    entries: Vec<Entry>,
+    /// Number of messages that ever came.
+    #[serde(skip)]
+    came: usize,
+    /// Of each message of the view, its number among all that came; none for one that a
+    /// compaction wrote.
+    #[serde(skip)]
+    view: Vec<Option<usize>>,
+}
+
+impl Journal {
+    /// Notes a message that came.
+    pub(super) fn message(&mut self, raw: &str) {
+        // What is no JSON was refused before it came here.
+        if let Ok(raw) = RawValue::from_string(raw.trim().to_owned()) {
+            self.entries.push(Entry::Message(raw));
+            self.view.push(Some(self.came));
+            self.came += 1;
+        }
+    }
+
+    /// Notes a compaction, which made `after` of the first messages of the view, `before`.
+    pub(super) fn compaction(&mut self, before: &Conversation, after: &Conversation) {
+        let old: Vec<&str> = messages(before).collect();
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, raw) in old.iter().enumerate().rev() {
+            places.entry(raw).or_default().push(index);
+        }
+        let mut slots: Vec<Slot> = Vec::new();
+        let mut view = Vec::new();
+        let mut next = 0;
+        for raw in messages(after) {
+            // The first one behind the last that was found: results keep the order.
+            let found = places.get_mut(raw).and_then(|places| {
+                while places.last().is_some_and(|index| *index < next) {
+                    places.pop();
+                }
+                places.pop()
+            });
+            next = found.map_or(next, |index| index + 1);
+            let came = found.and_then(|index| self.view.get(index).copied().flatten());
+            view.push(came);
+            match (came, slots.last_mut()) {
+                (Some(came), Some(Slot::Came(first, count))) if *first + *count == came => {
+                    *count += 1;
+                }
+                (Some(came), _) => slots.push(Slot::Came(came, 1)),
+                (None, _) => {
+                    if let Ok(raw) = RawValue::from_string(raw.to_owned()) {
+                        slots.push(Slot::Written(raw));
+                    }
+                }
+            }
+        }
+        view.extend(self.view.drain(old.len().min(self.view.len())..));
+        self.view = view;
+        // Messages that came while it ran stand in front of it, and behind it in the view.
+        let later = self.view.len() - messages(after).count();
+        let at = self.entries.len() - later;
+        self.entries.insert(at, Entry::Compaction(slots));
+    }
+
+    /// How many compactions there were.
+    pub(super) fn compactions(&self) -> usize {
+        let is_one = |entry: &&Entry| matches!(entry, Entry::Compaction(_));
+        self.entries.iter().filter(is_one).count()
+    }
+
+    /// All messages that ever came.
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Message(raw) => Some(raw.get()),
+            Entry::Compaction(_) => None,
+        })
+    }
+
+    /// What the model saw just before the compaction with this number, counted from 0, or sees
+    /// now, where there is none with it.
+    pub(super) fn view_before(&self, compaction: usize) -> Vec<&str> {
+        let all: Vec<&str> = self.all().collect();
+        let mut view: Vec<&str> = Vec::new();
+        let mut number = 0;
+        for entry in &self.entries {
+            match entry {
+                Entry::Message(raw) => view.push(raw.get()),
+                Entry::Compaction(_) if number == compaction => return view,
+                Entry::Compaction(slots) => {
+                    number += 1;
+                    view.clear();
+                    for slot in slots {
+                        match slot {
+                            Slot::Came(first, count) => {
+                                view.extend(all.iter().skip(*first).take(*count));
+                            }
+                            Slot::Written(raw) => view.push(raw.get()),
+                        }
+                    }
+                }
+            }
+        }
+        view
+    }
+
+    /// Works out where the messages of the view come from, after the journal was read.
+    pub(super) fn restore(&mut self) {
+        (self.came, self.view) = (0, Vec::new());
+        for entry in &self.entries {
+            match entry {
+                Entry::Message(_) => {
+                    self.view.push(Some(self.came));
+                    self.came += 1;
+                }
+                Entry::Compaction(slots) => {
+                    self.view.clear();
+                    for slot in slots {
+                        match slot {
+                            Slot::Came(first, count) => {
+                                self.view
+                                    .extend((*first..first.saturating_add(*count)).map(Some));
+                            }
+                            Slot::Written(_) => self.view.push(None),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The raw messages of a conversation.
+pub(super) fn messages(conversation: &Conversation) -> impl Iterator<Item = &str> {
+    (0..conversation.units().len()).flat_map(|unit| conversation.raw_messages(unit))
+}

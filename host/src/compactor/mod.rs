@@ -1,0 +1,492 @@
+//! The compactor: one for each conversation, asked at every step of an agent's loop.
+//!
+//! It holds what the agent should send. Messages are appended as they come; [`Compactor::step`]
+//! is called before each request to the model, and compacts where it is time. Everything that
+//! ever came stays in its journal: [`Compactor::save`] writes it, [`Compactor::resume`] goes on
+//! from it.
+
+mod config;
+mod events;
+mod guard;
+mod hooks;
+mod journal;
+mod options;
+mod pressure;
+mod saved;
+#[cfg(test)]
+mod tests;
+mod work;
+
+use std::sync::Arc;
+
+use tokio::sync::broadcast;
+use tokio::task::JoinHandle;
+
+pub use config::{CompactorConfig, ConfigFormError};
+pub use events::Event;
+pub use hooks::{Attempting, Before, Hooks};
+pub use options::{CompactorOptions, OptionError, Triggers};
+pub use pressure::Pressure;
+pub use saved::ResumeError;
+pub use work::{Finished, Work};
+
+use crate::compaction::Compaction;
+use crate::conversation::Conversation;
+use crate::fault::HostError;
+use crate::formats::ReadError;
+use crate::host::Host;
+use crate::receipt::{Outcome, Receipt, Unchanged};
+use crate::report::Decision;
+use crate::situation::{Budget, Pins, Request, Trigger};
+use crate::strategy::Strategy;
+use guard::Fruitless;
+use journal::Journal;
+
+/// Events that a slow listener may be behind.
+const EVENTS: usize = 64;
+
+/// What is left of a request that the provider refused as too long.
+const OVERFLOW_SHARE: f64 = 0.7;
+
+/// Keeps one conversation within its model's window.
+#[derive(Debug)]
+pub struct Compactor {
+    host: Arc<Host>,
+    chain: Arc<[Strategy]>,
+    options: CompactorOptions,
+    pins: Pins,
+    context: String,
+    hooks: Option<Arc<dyn Hooks>>,
+    events: broadcast::Sender<Event>,
+    journal: Journal,
+    view: Conversation,
+    /// Counts up whenever the view becomes another one than the old with something appended.
+    generation: u64,
+    reported: Option<Usage>,
+    failures: u32,
+    fruitless: Option<Fruitless>,
+    running: Option<JoinHandle<Finished>>,
+}
+
+/// What the provider counted, and what the host had counted for the same messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct Usage {
+    reported: u32,
+    counted: u32,
+}
+
+/// What a step came to.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Step {
+    /// Why it was time; none where it was not.
+    pub pressure: Option<Pressure>,
+    /// The receipts of the compactions that ended with this step: none, one, or where one was
+    /// begun earlier, two.
+    pub receipts: Vec<Receipt>,
+    /// A hook said no, and why.
+    pub vetoed: Option<String>,
+    /// It is time, but the newest try came to nothing and hardly anything has changed since.
+    pub held: bool,
+}
+
+impl Step {
+    /// Whether the conversation became smaller.
+    #[must_use]
+    pub fn is_compacted(&self) -> bool {
+        let is_one = |receipt: &Receipt| receipt.outcome == Outcome::Compacted;
+        self.receipts.iter().any(is_one)
+    }
+}
+
+impl Compactor {
+    /// A compactor for `conversation`, with strategies in the order in which they are tried.
+    /// The host's own always end the chain.
+    ///
+    /// # Errors
+    /// An option makes no sense.
+    pub fn new(
+        host: Arc<Host>,
+        conversation: Conversation,
+        chain: impl Into<Arc<[Strategy]>>,
+        options: CompactorOptions,
+    ) -> Result<Self, OptionError> {
+        options.check()?;
+        let mut journal = Journal::default();
+        for raw in journal::messages(&conversation) {
+            journal.message(raw);
+        }
+        Ok(Self {
+            host,
+            chain: chain.into(),
+            options,
+            pins: Pins::FirstUser,
+            context: String::new(),
+            hooks: None,
+            events: broadcast::channel(EVENTS).0,
+            journal,
+            view: conversation,
+            generation: 0,
+            reported: None,
+            failures: 0,
+            fruitless: None,
+            running: None,
+        })
+    }
+
+    /// With hooks around each compaction.
+    #[must_use]
+    pub fn with_hooks(mut self, hooks: Arc<dyn Hooks>) -> Self {
+        self.hooks = Some(hooks);
+        self
+    }
+
+    /// What stays in any case. Units are those of the present view; see [`Pins`].
+    pub fn pin(&mut self, pins: Pins) {
+        self.pins = pins;
+    }
+
+    /// JSON for strategies: turns left, memory, data …
+    pub fn set_context(&mut self, json: impl Into<String>) {
+        self.context = json.into();
+    }
+
+    /// What happens from now on. Who listens too slowly misses the oldest.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    /// What the model is to be sent, as a conversation.
+    #[must_use]
+    pub fn conversation(&self) -> &Conversation {
+        &self.view
+    }
+
+    /// What the model is to be sent: the request body.
+    #[must_use]
+    pub fn document(&self) -> &str {
+        self.view.document()
+    }
+
+    /// How it works.
+    #[must_use]
+    pub fn options(&self) -> &CompactorOptions {
+        &self.options
+    }
+
+    /// Failures that strategies declared in a row.
+    #[must_use]
+    pub fn failures_in_a_row(&self) -> u32 {
+        self.failures
+    }
+
+    /// How many compactions there were that changed something.
+    #[must_use]
+    pub fn compactions(&self) -> usize {
+        self.journal.compactions()
+    }
+
+    /// All messages that ever came, as they came.
+    pub fn history(&self) -> impl Iterator<Item = &str> {
+        self.journal.all()
+    }
+
+    /// The messages that the model saw just before the compaction with this number, counted
+    /// from 0.
+    #[must_use]
+    pub fn seen_before(&self, compaction: usize) -> Option<Vec<&str>> {
+        (compaction < self.journal.compactions()).then(|| self.journal.view_before(compaction))
+    }
+
+    /// Appends a message, as JSON in the conversation's wire format. See
+    /// [`Conversation::append`].
+    ///
+    /// # Errors
+    /// It is no message of this format; then nothing has changed.
+    pub fn append(&mut self, message: &str) -> Result<(), ReadError> {
+        self.view.append(message)?;
+        self.journal.message(message);
+        Ok(())
+    }
+
+    /// Notes what the provider reported for its newest response: tokens of input and output
+    /// together. Call it once the response was appended. It is preferred to what the host
+    /// counts, until a compaction makes it void.
+    pub fn reported(&mut self, tokens: u32) {
+        let counted = self.view.tokens();
+        self.reported = (tokens > 0).then_some(Usage {
+            reported: tokens,
+            counted,
+        });
+        self.view.mark_sent();
+    }
+
+    /// Tokens of the next request: as the provider reported, and what came since by the host's
+    /// count; or all by that.
+    #[must_use]
+    pub fn tokens(&self) -> u32 {
+        let counted = self.view.tokens();
+        match self.reported {
+            Some(usage) => usage
+                .reported
+                .saturating_add(counted.saturating_sub(usage.counted)),
+            None => counted,
+        }
+    }
+
+    /// To be called before each request to the model. Compacts where it is time, and otherwise
+    /// costs next to nothing.
+    ///
+    /// # Errors
+    /// What leaves could not be archived; then nothing has left.
+    pub async fn step(&mut self) -> Result<Step, HostError> {
+        let mut step = Step::default();
+        self.collect(&mut step, false).await?;
+        let pressure = match pressure::of(&self.view, self.tokens(), &self.options) {
+            Some(pressure) if pressure.is_required() => Some(pressure),
+            pressure => self.with_strategy(pressure).await,
+        };
+        step.pressure = pressure;
+        let Some(pressure) = pressure else {
+            self.begin_early();
+            return Ok(step);
+        };
+        // What was begun early ends first, and may be enough.
+        if self.running.is_some() {
+            self.collect(&mut step, true).await?;
+            let is_still = pressure::of(&self.view, self.tokens(), &self.options);
+            if is_still.is_none() && step.is_compacted() {
+                return Ok(step);
+            }
+        }
+        if self.is_held() {
+            step.held = true;
+            return Ok(step);
+        }
+        let trigger = Trigger::Threshold;
+        self.work_through(trigger, pressure, None, &mut step)
+            .await?;
+        Ok(step)
+    }
+
+    /// To be called when the provider refused the request as too long. Each call aims lower.
+    ///
+    /// # Errors
+    /// As [`Compactor::step`].
+    pub async fn overflowed(&mut self) -> Result<Step, HostError> {
+        let mut step = Step {
+            pressure: Some(Pressure::Overflow),
+            ..Step::default()
+        };
+        self.collect(&mut step, true).await?;
+        let most = (f64::from(self.view.tokens()) * OVERFLOW_SHARE) as u32;
+        let target = self.options.target(&self.view).min(most.max(1));
+        let trigger = Trigger::Overflow;
+        self.work_through(trigger, Pressure::Overflow, Some(target), &mut step)
+            .await?;
+        Ok(step)
+    }
+
+    /// Compacts now, because somebody asks for it, perhaps saying what to keep in mind. Triggers
+    /// do not count, and neither does what came to nothing before.
+    ///
+    /// # Errors
+    /// As [`Compactor::step`].
+    pub async fn compact_now(&mut self, wish: Option<&str>) -> Result<Step, HostError> {
+        let mut step = Step {
+            pressure: Some(Pressure::Manual),
+            ..Step::default()
+        };
+        self.collect(&mut step, true).await?;
+        let trigger = Trigger::Manual(wish.map(str::to_owned));
+        self.work_through(trigger, Pressure::Manual, None, &mut step)
+            .await?;
+        Ok(step)
+    }
+
+    /// A compaction as a piece of work that needs nothing of the compactor, to be run beside it,
+    /// on another task. [`Compactor::apply`] takes what comes of it.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        let pressure = Pressure::Tokens;
+        self.work_for(Trigger::Scheduled, pressure, None)
+    }
+
+    /// Applies finished work. Messages that came meanwhile stay, behind what it made of the
+    /// others. Where the conversation has become another one, nothing is done.
+    ///
+    /// # Errors
+    /// As [`Compactor::step`].
+    pub fn apply(&mut self, finished: Finished) -> Result<Step, HostError> {
+        let mut step = Step::default();
+        self.take(finished, &mut step)?;
+        Ok(step)
+    }
+
+    /// The host's view, and the strategy's where it has one.
+    async fn with_strategy(&self, pressure: Option<Pressure>) -> Option<Pressure> {
+        let Some(strategy) = self.chain.first().filter(|_| self.options.ask_strategy) else {
+            return pressure;
+        };
+        if strategy.is_native() {
+            return pressure;
+        }
+        let request = Request {
+            budget: Budget::Tokens(self.options.threshold().unwrap_or(u32::MAX)),
+            ..self.request(Trigger::Threshold)
+        };
+        let answer = self
+            .host
+            .should_compact(&self.view, strategy, &request)
+            .await;
+        match answer.decision {
+            Decision::Compact(_) => pressure.or(Some(Pressure::Strategy)),
+            Decision::Wait(_) => None,
+            Decision::HostDecides if !self.options.has_trigger() => {
+                pressure.or(Some(Pressure::Strategy))
+            }
+            Decision::HostDecides => pressure,
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        self.fruitless
+            .is_some_and(|fruitless| fruitless.holds(&self.view, self.options.retry_after))
+    }
+
+    /// Begins a compaction beside the agent's work, where that is wanted and soon needed.
+    fn begin_early(&mut self) {
+        let is_soon = self.options.early.is_some_and(|early| {
+            let threshold = self.options.threshold();
+            threshold.is_some_and(|most| f64::from(self.tokens()) >= f64::from(most) * early)
+        });
+        if is_soon && self.running.is_none() && !self.is_held() {
+            let target = self.options.target(&self.view);
+            let work = self.work_for(Trigger::Scheduled, Pressure::Tokens, Some(target));
+            self.running = Some(tokio::spawn(work.run()));
+        }
+    }
+
+    /// Takes what was begun early, if it has ended, or waits for it.
+    async fn collect(&mut self, step: &mut Step, wait: bool) -> Result<(), HostError> {
+        let Some(running) = self.running.take() else {
+            return Ok(());
+        };
+        if !wait && !running.is_finished() {
+            self.running = Some(running);
+            return Ok(());
+        }
+        match running.await {
+            Ok(finished) => self.take(finished, step),
+            // It was aborted with its runtime: nothing came of it.
+            Err(_) => Ok(()),
+        }
+    }
+
+    async fn work_through(
+        &mut self,
+        trigger: Trigger,
+        pressure: Pressure,
+        target: Option<u32>,
+        step: &mut Step,
+    ) -> Result<(), HostError> {
+        let finished = self.work_for(trigger, pressure, target).run().await;
+        self.take(finished, step)
+    }
+
+    fn work_for(&self, trigger: Trigger, pressure: Pressure, target: Option<u32>) -> Work {
+        let snapshot = match self.reported {
+            // All that is worked out goes by the provider's own figure.
+            Some(_) => self.view.counting(self.tokens()),
+            None => self.view.clone(),
+        };
+        let target = target.unwrap_or_else(|| self.options.target(&snapshot));
+        let request = Request {
+            budget: Budget::Tokens(target),
+            required: pressure.is_required(),
+            ..self.request(trigger)
+        };
+        Work {
+            host: Arc::clone(&self.host),
+            chain: Arc::clone(&self.chain),
+            hooks: self.hooks.clone(),
+            events: self.events.clone(),
+            snapshot,
+            generation: self.generation,
+            pressure,
+            request,
+        }
+    }
+
+    fn request(&self, trigger: Trigger) -> Request {
+        Request {
+            trigger,
+            pins: self.pins.clone(),
+            context_window: self.options.context_window.unwrap_or(0),
+            max_bytes: self.options.triggers.bytes,
+            context: self.context.clone(),
+            failures_in_a_row: self.failures,
+            policy: self.options.policy.clone(),
+            ..Request::default()
+        }
+    }
+
+    fn take(&mut self, finished: Finished, step: &mut Step) -> Result<(), HostError> {
+        let Finished {
+            snapshot,
+            generation,
+            result,
+        } = finished;
+        let compaction = match result {
+            Ok(Ok(compaction)) => compaction,
+            Ok(Err(why)) => {
+                step.vetoed = Some(why);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        if generation != self.generation {
+            let _ = self.events.send(Event::Outdated);
+            return Ok(());
+        }
+        self.settle(&snapshot, &compaction);
+        step.receipts.push(compaction.receipt().clone());
+        Ok(())
+    }
+
+    /// Makes what came of a compaction of `snapshot` the view.
+    fn settle(&mut self, snapshot: &Conversation, compaction: &Compaction) {
+        let receipt = compaction.receipt();
+        self.failures = receipt.failures_in_a_row;
+        if receipt.outcome != Outcome::Compacted {
+            let may_be_tried = matches!(
+                receipt.outcome,
+                Outcome::Unchanged(Unchanged::StrategyFailed | Unchanged::StrategyDeclined)
+            );
+            self.fruitless = Some(Fruitless::new(&self.view, may_be_tried));
+            return;
+        }
+        self.fruitless = None;
+        let seen = journal::messages(snapshot).count();
+        let later: Vec<String> = journal::messages(&self.view)
+            .skip(seen)
+            .map(str::to_owned)
+            .collect();
+        let mut next = compaction.conversation().clone();
+        for message in &later {
+            // It was taken once.
+            if next.append(message).is_err() {
+                return;
+            }
+        }
+        self.journal.compaction(snapshot, compaction.conversation());
+        self.view = next;
+        self.generation += 1;
+        self.reported = None;
+        // Units have other numbers now.
+        if matches!(self.pins, Pins::Units(_)) {
+            self.pins = Pins::FirstUser;
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! When a compactor acts, and what it aims at.
+
+use serde::{Deserialize, Serialize};
+
+use crate::conversation::Conversation;
+use crate::situation::Policy;
+
+/// When it is time. Whatever of these is reached first decides; those that are not set do not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Triggers {
+    /// Share of the context window, above 0 and at most 1. It needs
+    /// [`CompactorOptions::context_window`].
+    pub share: Option<f64>,
+    /// Tokens of the whole request.
+    pub tokens: Option<u32>,
+    /// Tokens of the context window that are left for the answer.
+    pub reserve: Option<u32>,
+    /// Number of messages.
+    pub messages: Option<usize>,
+    /// Number of turns: user messages, with all up to the next one.
+    pub turns: Option<u32>,
+    /// Bytes of the request.
+    pub bytes: Option<usize>,
+}
+
+impl Default for Triggers {
+    fn default() -> Self {
+        Self {
+            share: Some(0.8),
+            ..Self::NONE
+        }
+    }
+}
+
+impl Triggers {
+    /// No trigger at all: then it is for the strategy to say, and where it has no opinion every
+    /// step compacts what can be.
+    pub const NONE: Self = Self {
+        share: None,
+        tokens: None,
+        reserve: None,
+        messages: None,
+        turns: None,
+        bytes: None,
+    };
+}
+
+/// How a [`crate::Compactor`] works.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CompactorOptions {
+    /// The model's context window in tokens.
+    pub context_window: Option<u32>,
+    /// When it is time.
+    pub triggers: Triggers,
+    /// Size of the result, as a share of the tokens from which on it is time. Above 0 and at
+    /// most 0.9: a result just below the trigger would fire it again at once.
+    pub target_share: f64,
+    /// Size of the result in tokens. It goes before the share, as far as it is smaller than
+    /// what fires.
+    pub target_tokens: Option<u32>,
+    /// The same share of the trigger from which on a compaction is begun beside the agent's
+    /// work, to be applied at a later step. None: only when it is time.
+    pub early: Option<f64>,
+    /// Whether the strategy is asked at each step if it is time.
+    pub ask_strategy: bool,
+    /// Messages that have to come after a compaction that came to nothing before the next try.
+    pub retry_after: usize,
+    /// What plans may do.
+    pub policy: Policy,
+}
+
+impl Default for CompactorOptions {
+    fn default() -> Self {
+        Self {
+            context_window: None,
+            triggers: Triggers::default(),
+            target_share: 0.5,
+            target_tokens: None,
+            early: None,
+            ask_strategy: true,
+            retry_after: 4,
+            policy: Policy::default(),
+        }
+    }
+}
+
+/// An option that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{field}` {allowed}")]
+pub struct OptionError {
+    /// The option, as it is spelled in JSON.
+    pub field: &'static str,
+    /// What is allowed.
+    pub allowed: &'static str,
+}
+
+impl CompactorOptions {
+    /// Checks each value.
+    ///
+    /// # Errors
+    /// The first option that makes no sense, with what is allowed.
+    pub fn check(&self) -> Result<(), OptionError> {
+        let wrong = |field, allowed| Err(OptionError { field, allowed });
+        let is_share = |share: f64| share > 0.0 && share <= 1.0;
+        let Triggers {
+            share,
+            tokens,
+            reserve,
+            messages,
+            turns,
+            bytes,
+        } = self.triggers;
+        if share.is_some_and(|share| !is_share(share)) {
+            return wrong("triggers.share", "is more than 0 and at most 1");
+        }
+        if tokens == Some(0) {
+            return wrong("triggers.tokens", "is at least 1");
+        }
+        if messages == Some(0) {
+            return wrong("triggers.messages", "is at least 1");
+        }
+        if turns == Some(0) {
+            return wrong("triggers.turns", "is at least 1");
+        }
+        if bytes == Some(0) {
+            return wrong("triggers.bytes", "is at least 1");
+        }
+        if self.context_window == Some(0) {
+            return wrong(
+                "context-window",
+                "is at least 1, or left out where it is not known",
+            );
+        }
+        if reserve.is_some() && self.context_window.is_none() {
+            return wrong(
+                "triggers.reserve",
+                "is a part of `context-window`, which is missing",
+            );
+        }
+        if reserve >= self.context_window && reserve.is_some() {
+            return wrong("triggers.reserve", "is less than `context-window`");
+        }
+        if !(self.target_share > 0.0 && self.target_share <= 0.9) {
+            return wrong("target-share", "is more than 0 and at most 0.9");
+        }
+        if self.target_tokens == Some(0) {
+            return wrong("target-tokens", "is at least 1");
+        }
+        if self.early.is_some_and(|early| !is_share(early)) {
+            return wrong("early", "is more than 0 and at most 1");
+        }
+        Ok(())
+    }
+
+    /// From how many tokens on it is time; none where no trigger goes by tokens.
+    #[must_use]
+    pub fn threshold(&self) -> Option<u32> {
+        let Triggers {
+            share,
+            tokens,
+            reserve,
+            ..
+        } = self.triggers;
+        let window = self.context_window;
+        // Truncated, as planck does (PL-S1).
+        let of_share = share
+            .zip(window)
+            .map(|(share, window)| (f64::from(window) * share) as u32);
+        let of_reserve = reserve
+            .zip(window)
+            .map(|(reserve, window)| window.saturating_sub(reserve));
+        [of_share, tokens, of_reserve].into_iter().flatten().min()
+    }
+
+    /// Whether anything of the host's own can fire.
+    pub(super) fn has_trigger(&self) -> bool {
+        let Triggers {
+            messages,
+            turns,
+            bytes,
+            ..
+        } = self.triggers;
+        self.threshold().is_some() || messages.is_some() || turns.is_some() || bytes.is_some()
+    }
+
+    /// How large the result may be. What is within its tokens already, and compacted because of
+    /// something else, is to be halved.
+    pub(super) fn target(&self, conversation: &Conversation) -> u32 {
+        let half = |tokens: u32| (f64::from(tokens) * self.target_share) as u32;
+        let by_trigger = self.threshold().map(|threshold| {
+            let least = half(threshold);
+            self.target_tokens
+                .map_or(least, |tokens| tokens.min(threshold / 10 * 9))
+        });
+        let overhead = conversation.overhead();
+        let rest = conversation.tokens().saturating_sub(overhead);
+        let by_size = overhead.saturating_add(half(rest));
+        by_trigger
+            .or(self.target_tokens)
+            .map_or(by_size, |tokens| {
+                if tokens >= conversation.tokens() {
+                    by_size
+                } else {
+                    tokens
+                }
+            })
+            .max(1)
+    }
+}

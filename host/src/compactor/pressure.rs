@@ -1,0 +1,85 @@
+//! Why it is time.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::CompactorOptions;
+use crate::conversation::Conversation;
+
+/// Why a compactor acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Pressure {
+    /// The tokens of a trigger were reached.
+    Tokens,
+    /// There are too many messages.
+    Messages,
+    /// There are too many turns.
+    Turns,
+    /// The request has too many bytes, for a trigger or for the provider.
+    Bytes,
+    /// There are more pictures than the provider takes.
+    Media,
+    /// The conversation is larger than the context window.
+    Window,
+    /// The strategy said so, or has no opinion where there is no trigger.
+    Strategy,
+    /// The provider refused the request as too long.
+    Overflow,
+    /// Somebody asked for it.
+    Manual,
+}
+
+impl Pressure {
+    /// Whether the next request would be refused, so that the strategy has no veto.
+    #[must_use]
+    pub const fn is_required(self) -> bool {
+        matches!(self, Self::Window | Self::Overflow | Self::Media)
+    }
+}
+
+/// The host's own view. It costs the same for a conversation of any length.
+pub(super) fn of(
+    conversation: &Conversation,
+    tokens: u32,
+    options: &CompactorOptions,
+) -> Option<Pressure> {
+    let triggers = &options.triggers;
+    let limits = conversation.format().limits();
+    let messages = || {
+        let last = conversation.units().last();
+        last.map_or(0, |last| last.first_message + last.messages)
+    };
+    let turns = || conversation.units().last().map_or(0, |last| last.turn);
+    let is_over = [
+        (
+            Pressure::Window,
+            options.context_window.is_some_and(|window| tokens > window),
+        ),
+        (Pressure::Media, conversation.media() > limits.pictures),
+        (
+            Pressure::Bytes,
+            conversation.bytes()
+                > triggers
+                    .bytes
+                    .unwrap_or(limits.body_bytes)
+                    .min(limits.body_bytes),
+        ),
+        (
+            Pressure::Tokens,
+            options.threshold().is_some_and(|most| tokens >= most),
+        ),
+        (
+            Pressure::Messages,
+            triggers.messages.is_some_and(|most| messages() > most),
+        ),
+        (
+            Pressure::Turns,
+            triggers.turns.is_some_and(|most| turns() > most),
+        ),
+    ];
+    is_over
+        .into_iter()
+        .find_map(|(pressure, is_over)| is_over.then_some(pressure))
+}

@@ -1,0 +1,124 @@
+//! A compactor's state as JSON.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::journal::Journal;
+use super::{Compactor, CompactorOptions, Fruitless, OptionError, Usage};
+use crate::conversation::Conversation;
+use crate::formats::{Format, ReadError};
+use crate::host::Host;
+use crate::strategy::Strategy;
+
+/// Version of the form.
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Saved {
+    compactor: u32,
+    format: String,
+    /// The request without its messages.
+    frame: Box<RawValue>,
+    journal: Journal,
+    reported: Option<Usage>,
+    failures: u32,
+    fruitless: Option<Fruitless>,
+}
+
+/// Why a saved state cannot be gone on from.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// It is no state, or not a whole one.
+    #[error("this is no saved state of a compactor: {0}; give what `save` wrote, unchanged")]
+    Malformed(String),
+    /// Another version of baler wrote it.
+    #[error("this state has version {found}, and this baler reads version {VERSION}")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+    /// Its conversation cannot be read.
+    #[error("the conversation of this state cannot be read")]
+    Conversation(#[from] ReadError),
+    /// An option makes no sense.
+    #[error(transparent)]
+    Options(#[from] OptionError),
+}
+
+impl Compactor {
+    /// All that has to be known to go on later, as JSON: every message that ever came, and what
+    /// compactions made of them. Options, strategies and hooks are not part of it.
+    #[must_use]
+    pub fn save(&self) -> String {
+        let frame = self.view.frame().write(std::iter::empty());
+        let saved = RawValue::from_string(frame).and_then(|frame| {
+            serde_json::to_string(&Saved {
+                compactor: VERSION,
+                format: self.view.format().name().to_owned(),
+                frame,
+                journal: self.journal.clone(),
+                reported: self.reported,
+                failures: self.failures,
+                fruitless: self.fruitless,
+            })
+        });
+        // Nothing in it can fail to be JSON: all of it was read as JSON.
+        saved.unwrap_or_default()
+    }
+
+    /// Goes on from what [`Compactor::save`] wrote. Summaries are known as such only to a host
+    /// with the same key.
+    ///
+    /// # Errors
+    /// It is no such state; or an option makes no sense.
+    pub fn resume(
+        host: Arc<Host>,
+        saved: &str,
+        chain: impl Into<Arc<[Strategy]>>,
+        options: CompactorOptions,
+    ) -> Result<Self, ResumeError> {
+        let malformed = |what: String| ResumeError::Malformed(what);
+        let found: Version =
+            serde_json::from_str(saved).map_err(|error| malformed(error.to_string()))?;
+        if found.compactor != VERSION {
+            return Err(ResumeError::Version {
+                found: found.compactor,
+            });
+        }
+        let saved: Saved =
+            serde_json::from_str(saved).map_err(|error| malformed(error.to_string()))?;
+        let format: Format = saved.format.parse().map_err(malformed)?;
+        let mut journal = saved.journal;
+        journal.restore();
+        let frame = host.read_as(saved.frame.get(), format)?;
+        let messages = journal.view_before(usize::MAX);
+        let document = frame.frame().write(messages.iter().copied());
+        let view = host.read_as(&document, format)?;
+        let mut compactor = Self::new(host, view, chain, options)?;
+        compactor.journal = journal;
+        compactor.reported = saved.reported;
+        compactor.failures = saved.failures;
+        compactor.fruitless = saved.fruitless;
+        Ok(compactor)
+    }
+}
+
+#[derive(Deserialize)]
+struct Version {
+    compactor: u32,
+}
+
+impl Host {
+    /// Reads a document of this format, as it is.
+    pub(super) fn read_as(
+        &self,
+        document: &str,
+        format: Format,
+    ) -> Result<Conversation, ReadError> {
+        self.read_body_as(document.into(), format)
+    }
+}

@@ -1,0 +1,124 @@
+use serde_json::{Value, json};
+
+use crate::compactor::{CompactorConfig, CompactorOptions};
+
+fn on(setting: &Value) -> (String, Value, CompactorOptions) {
+    match CompactorConfig::of(setting).expect("is a form") {
+        CompactorConfig::Off => panic!("{setting} is off"),
+        CompactorConfig::On {
+            strategy,
+            config,
+            options,
+        } => {
+            let config = if config.is_empty() {
+                Value::Null
+            } else {
+                serde_json::from_str(&config).expect("is JSON")
+            };
+            (strategy, config, *options)
+        }
+    }
+}
+
+/// NZ1, NZ2, PT-11, PT-12, TV1
+#[test]
+fn nothing_and_false_are_off() {
+    for setting in [json!(null), json!(false)] {
+        assert_eq!(CompactorConfig::of(&setting), Ok(CompactorConfig::Off));
+    }
+}
+
+/// NZ3, TV2
+#[test]
+fn true_is_the_default() {
+    let (strategy, config, options) = on(&json!(true));
+    assert_eq!((strategy.as_str(), config), ("native:digest", Value::Null));
+    assert_eq!(options, CompactorOptions::default());
+}
+
+/// NZ4, NZ9
+#[test]
+fn a_name_is_a_strategy_with_its_defaults() {
+    for setting in [
+        json!("coalesce"),
+        json!(["coalesce"]),
+        json!(["coalesce", {}]),
+    ] {
+        let (strategy, config, _) = on(&setting);
+        assert_eq!((strategy.as_str(), config), ("coalesce", Value::Null));
+    }
+}
+
+/// NZ5, NZ6, NZ7, PT-15: the strategy merges them over its own defaults.
+#[test]
+fn a_name_with_options_is_a_strategy_with_these() {
+    for options in [
+        json!({"println-limit": 5}),
+        json!({"println-limit": 10, "tool-call-limit": 30}),
+        json!({"custom-opt": "value"}),
+    ] {
+        let (strategy, config, _) = on(&json!(["coalesce", options]));
+        assert_eq!((strategy.as_str(), config), ("coalesce", options));
+    }
+}
+
+/// NZ8, NZ5
+#[test]
+fn options_go_over_those_of_a_preset() {
+    let (strategy, config, options) =
+        on(&json!({"preset": "ptc-runner", "config": {"println-limit": 5}}));
+    assert_eq!(strategy, "coalesce");
+    assert_eq!(config, json!({"println-limit": 5, "tool-call-limit": 20}));
+    assert_eq!(options.triggers.turns, Some(8));
+    let (_, config, _) = on(&json!({"preset": "ptc-runner"}));
+    assert_eq!(config, json!({"println-limit": 15, "tool-call-limit": 20}));
+}
+
+/// AP-7, AP-8, AP-I10, PL-9, R7
+#[test]
+fn presets_are_those_of_the_systems_that_baler_learned_from() {
+    let (strategy, _, options) = on(&json!({"preset": "apeira"}));
+    assert_eq!(strategy, "anchored");
+    assert_eq!(options.threshold(), Some(115_200));
+    let (_, _, options) = on(&json!({"preset": "planck", "compactor": {"context-window": 1000}}));
+    assert_eq!(options.threshold(), Some(800));
+    let (_, config, options) = on(&json!({"preset": "puck", "config": {"keep-last-messages": 2}}));
+    assert_eq!(options.threshold(), None);
+    assert_eq!(config["keep-last-messages"], 2);
+}
+
+/// NZ10, TV5, TV7, TV9, PL-N18
+#[test]
+fn any_other_form_is_an_error_that_names_it() {
+    for (setting, expected) in [
+        (json!(7), "7 says nothing about compaction"),
+        (json!(""), "the name of the strategy is empty"),
+        (json!([]), "a list is the name of a strategy"),
+        (json!(["a", 3]), "a list is the name of a strategy"),
+        (json!({"stratagem": "x"}), "`stratagem` is no option here"),
+        (json!({"strategy": 3}), "`strategy` is the name of one"),
+        (json!({"config": true}), "`config` is an object"),
+        (json!({"preset": "plank"}), "`preset` is one of planck"),
+        (
+            json!({"compactor": {"target": 3}}),
+            "`compactor`: unknown field `target`",
+        ),
+        (
+            json!({"compactor": {"triggers": {"turns": 0}}}),
+            "`compactor`: `triggers.turns` is at least 1",
+        ),
+        (
+            json!({"compactor": {"triggers": {"minutes": 5}}}),
+            "`compactor`: unknown field `minutes`",
+        ),
+        (
+            json!({"compactor": {"ask-strategy": "yes"}}),
+            "`compactor`: invalid type",
+        ),
+    ] {
+        let error = CompactorConfig::of(&setting)
+            .expect_err(expected)
+            .to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

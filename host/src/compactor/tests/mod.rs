@@ -1,0 +1,63 @@
+//! What a compactor does, with the host's own strategies.
+
+mod config;
+mod options;
+mod steps;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Compactor, CompactorOptions, Step, Triggers};
+use crate::marks::SecretKey;
+use crate::strategy::Strategy;
+use crate::{Host, Tokenizer};
+
+fn host() -> Arc<Host> {
+    let host = Host::builder()
+        .key(SecretKey::new([7; 32]))
+        .tokenizer(Tokenizer::named("o200k_base").expect("is one"))
+        .build()
+        .expect("no state that could fail");
+    Arc::new(host)
+}
+
+/// A compactor of an empty conversation with one user message.
+fn compactor(options: CompactorOptions) -> Compactor {
+    let host = host();
+    let body = json!({"model": "m", "messages": [said("user", "Plan our week by the sea.")]});
+    let conversation = host.read(body.to_string()).expect("reads");
+    Compactor::new(host, conversation, [Strategy::truncate()], options).expect("makes sense")
+}
+
+fn said(role: &str, text: &str) -> Value {
+    json!({"role": role, "content": text})
+}
+
+/// A message of about 100 tokens.
+fn long(role: &str, number: usize) -> String {
+    let line = format!("Day {number} begins at the harbour and ends late with music. ");
+    said(role, &line.repeat(8)).to_string()
+}
+
+fn step(compactor: &mut Compactor) -> Step {
+    block_on(compactor.step()).expect("no archive that could fail")
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime")
+        .block_on(future)
+}
+
+fn by_tokens(tokens: u32) -> CompactorOptions {
+    CompactorOptions {
+        triggers: Triggers {
+            tokens: Some(tokens),
+            ..Triggers::NONE
+        },
+        ..CompactorOptions::default()
+    }
+}

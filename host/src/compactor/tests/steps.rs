@@ -1,0 +1,392 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use super::{block_on, by_tokens, compactor, host, long, said, step};
+use crate::compactor::{
+    Attempting, Before, Compactor, CompactorOptions, Event, Hooks, Pressure, ResumeError, Triggers,
+};
+use crate::situation::Request;
+use crate::strategy::Strategy;
+use crate::{Compaction, Outcome, Unchanged};
+
+fn fill(compactor: &mut Compactor, messages: usize) {
+    for number in 0..messages {
+        let role = if number % 2 == 0 { "assistant" } else { "user" };
+        compactor.append(&long(role, number)).expect("is a message");
+    }
+}
+
+/// PL-S2, P19, P20, AP-S2, A19
+#[test]
+fn it_is_time_from_the_threshold_on_and_not_before() {
+    let mut one = compactor(by_tokens(u32::MAX));
+    fill(&mut one, 10);
+    let tokens = one.tokens();
+    for (threshold, expected) in [(tokens, true), (tokens + 1, false)] {
+        let mut one = compactor(by_tokens(threshold));
+        fill(&mut one, 10);
+        let step = step(&mut one);
+        assert_eq!(step.is_compacted(), expected, "{threshold} {tokens}");
+        assert_eq!(step.pressure.is_some(), expected);
+    }
+}
+
+/// ALL-N5, PL-N5: a result just below the trigger would fire it again at once.
+#[test]
+fn after_a_compaction_it_is_not_time_at_once() {
+    let mut one = compactor(by_tokens(2_000));
+    let mut compactions = 0;
+    for number in 0..200 {
+        let role = if number % 2 == 0 { "assistant" } else { "user" };
+        one.append(&long(role, number)).expect("is a message");
+        let compacted = step(&mut one).is_compacted();
+        compactions += usize::from(compacted);
+        assert!(one.tokens() < 2_000, "{number}: {}", one.tokens());
+        assert!(one.conversation().violations().is_empty());
+    }
+    // About 100 tokens come with each, and half of 2,000 go each time.
+    assert!((15..=30).contains(&compactions), "{compactions}");
+    assert_eq!(one.compactions(), compactions);
+    assert_eq!(one.history().count(), 201);
+}
+
+/// T3, PT-T2, PT-T4
+#[test]
+fn turns_messages_and_bytes_are_triggers_of_their_own() {
+    let cases: [(Triggers, Pressure); 3] = [
+        (
+            Triggers {
+                turns: Some(5),
+                ..Triggers::NONE
+            },
+            Pressure::Turns,
+        ),
+        (
+            Triggers {
+                messages: Some(10),
+                ..Triggers::NONE
+            },
+            Pressure::Messages,
+        ),
+        (
+            Triggers {
+                bytes: Some(5_000),
+                ..Triggers::NONE
+            },
+            Pressure::Bytes,
+        ),
+    ];
+    for (triggers, pressure) in cases {
+        let options = CompactorOptions {
+            triggers,
+            ..CompactorOptions::default()
+        };
+        let mut one = compactor(options);
+        let mut fired = 0;
+        for number in 0..40 {
+            fill(&mut one, 1);
+            one.append(&long("user", number)).expect("is a message");
+            let step = step(&mut one);
+            if step.is_compacted() {
+                assert_eq!(step.pressure, Some(pressure));
+                fired += 1;
+            }
+        }
+        assert!(fired >= 2, "{pressure:?}: {fired}");
+    }
+}
+
+/// AP-I5, AP-9, AH3, PU-I1, ALL-N5
+#[test]
+fn the_providers_figure_goes_before_the_hosts_and_ends_with_a_compaction() {
+    let mut one = compactor(by_tokens(3_000));
+    // What has a system prompt shows all that the provider counts.
+    let system = said("system", "You plan journeys.").to_string();
+    one.append(&system).expect("is a message");
+    fill(&mut one, 12);
+    let counted = one.tokens();
+    assert!(counted < 2_000);
+    assert!(step(&mut one).pressure.is_none());
+    one.reported(2_950);
+    one.append(&long("user", 1)).expect("is a message");
+    assert!(one.tokens() > 3_000);
+    let compacted = step(&mut one);
+    assert!(compacted.is_compacted());
+    // The budget was met by the provider's count.
+    let tokens = compacted.receipts[0].tokens;
+    assert!(tokens.before > 3_000 && tokens.after <= 1_500, "{tokens:?}");
+    assert!(one.tokens() <= 1_500);
+    assert!(step(&mut one).pressure.is_none());
+}
+
+/// PT-N16, PL-N4, ALL-N10
+#[test]
+fn what_cannot_become_smaller_is_not_tried_at_every_step() {
+    let mut one = compactor(by_tokens(50));
+    one.append(&long("user", 1)).expect("is a message");
+    let first = step(&mut one);
+    assert_eq!(
+        first.receipts[0].outcome,
+        Outcome::Unchanged(Unchanged::AtFloor)
+    );
+    for _ in 0..3 {
+        let next = step(&mut one);
+        assert!(next.held && next.receipts.is_empty());
+    }
+    one.append(&long("assistant", 2)).expect("is a message");
+    one.append(&long("user", 3)).expect("is a message");
+    assert!(!step(&mut one).held);
+}
+
+/// AP-N11
+#[test]
+fn an_overflow_makes_it_smaller_each_time() {
+    let mut one = compactor(CompactorOptions::default());
+    fill(&mut one, 30);
+    let mut before = one.tokens();
+    for _ in 0..3 {
+        let overflowed = block_on(one.overflowed()).expect("no archive that could fail");
+        assert!(overflowed.is_compacted());
+        assert!(one.tokens() <= before * 7 / 10, "{} {before}", one.tokens());
+        before = one.tokens();
+    }
+}
+
+/// PL-I9, PU-7, PU-I3
+#[test]
+fn by_hand_it_compacts_whatever_the_triggers_say() {
+    let mut one = compactor(by_tokens(1_000_000));
+    fill(&mut one, 10);
+    let asked = block_on(one.compact_now(Some("keep the harbour"))).expect("no archive");
+    assert!(asked.is_compacted());
+    assert_eq!(asked.receipts[0].trigger, "manual");
+}
+
+/// What a hook saw and says.
+#[derive(Debug, Default)]
+struct Watching {
+    before: AtomicUsize,
+    after: AtomicUsize,
+    veto: bool,
+}
+
+impl Hooks for Watching {
+    fn before(&self, attempting: &Attempting<'_>, request: &mut Request) -> Before {
+        let messages = attempting.conversation.units().len();
+        self.before.store(messages, Ordering::SeqCst);
+        request.pins = crate::Pins::None;
+        if self.veto {
+            return Before::Veto("not while somebody reads".to_owned());
+        }
+        Before::Go
+    }
+
+    fn after(&self, compaction: &Compaction) {
+        let messages = compaction.receipt().messages.after;
+        self.after.store(messages, Ordering::SeqCst);
+    }
+}
+
+/// R8, PU-14, PU-S24, PU-I5
+#[test]
+fn hooks_see_what_comes_in_and_what_comes_out_and_may_change_the_request() {
+    let hooks = Arc::new(Watching::default());
+    let mut one = compactor(by_tokens(900)).with_hooks(hooks.clone());
+    fill(&mut one, 10);
+    assert!(step(&mut one).is_compacted());
+    assert_eq!(hooks.before.load(Ordering::SeqCst), 11);
+    let after = one.conversation().units().len();
+    assert_eq!(hooks.after.load(Ordering::SeqCst), after);
+    // It took the pin off the task.
+    assert!(!one.document().contains("Plan our week"));
+}
+
+/// R9, PU-S24
+#[test]
+fn a_hook_may_say_no_unless_the_request_would_be_refused() {
+    let hooks = Arc::new(Watching {
+        veto: true,
+        ..Watching::default()
+    });
+    let mut one = compactor(by_tokens(900)).with_hooks(hooks.clone());
+    fill(&mut one, 10);
+    let before = one.document().to_owned();
+    let vetoed = step(&mut one);
+    assert_eq!(vetoed.vetoed.as_deref(), Some("not while somebody reads"));
+    assert_eq!(one.document(), before);
+    assert!(
+        block_on(one.overflowed())
+            .expect("no archive")
+            .is_compacted()
+    );
+}
+
+/// PL-S30, PL-I6, PV4, PV5, PV6, P17, PU-15, R11
+#[test]
+fn events_tell_of_the_beginning_and_the_end_and_of_nothing_else() {
+    let mut one = compactor(by_tokens(900));
+    let mut events = one.events();
+    fill(&mut one, 4);
+    step(&mut one);
+    assert!(events.try_recv().is_err(), "it is not time");
+    fill(&mut one, 8);
+    let tokens = one.tokens();
+    step(&mut one);
+    assert!(matches!(
+        events.try_recv(),
+        Ok(Event::Compacting { pressure: Pressure::Tokens, tokens: told }) if told == tokens
+    ));
+    let Ok(Event::Ended(receipt)) = events.try_recv() else {
+        panic!("no end");
+    };
+    assert_eq!(receipt.messages.before, 13);
+    assert_eq!(receipt.messages.after, one.conversation().units().len());
+    assert!(events.try_recv().is_err());
+}
+
+/// AP-10, AP-I4, AP-S6, A8
+#[test]
+fn messages_that_come_while_it_runs_stay_behind_its_result() {
+    let mut one = compactor(by_tokens(900));
+    fill(&mut one, 12);
+    let work = one.work();
+    let late = [long("assistant", 90), long("user", 91)];
+    for message in &late {
+        one.append(message).expect("is a message");
+    }
+    let finished = block_on(work.run());
+    assert!(one.apply(finished).expect("no archive").is_compacted());
+    let messages: Vec<&str> = (0..one.conversation().units().len())
+        .flat_map(|unit| one.conversation().raw_messages(unit))
+        .collect();
+    assert_eq!(messages[messages.len() - 2..], late);
+    assert_eq!(one.history().count(), 15);
+}
+
+#[test]
+fn work_on_a_conversation_that_has_changed_is_thrown_away() {
+    let mut one = compactor(by_tokens(900));
+    fill(&mut one, 12);
+    let work = one.work();
+    assert!(step(&mut one).is_compacted());
+    let before = one.document().to_owned();
+    let mut events = one.events();
+    let applied = one.apply(block_on(work.run())).expect("no archive");
+    assert!(!applied.is_compacted());
+    assert_eq!(one.document(), before);
+    let told: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    assert!(matches!(told.last(), Some(Event::Outdated)), "{told:?}");
+}
+
+/// AP-I9
+#[tokio::test]
+async fn a_compaction_that_was_begun_early_is_applied_at_a_later_step() {
+    let options = CompactorOptions {
+        early: Some(0.5),
+        ..by_tokens(2_000)
+    };
+    let mut one = compactor(options);
+    fill(&mut one, 12);
+    let first = one.step().await.expect("no archive");
+    assert!(first.pressure.is_none() && first.receipts.is_empty());
+    let mut compacted = false;
+    for _ in 0..200 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        compacted = one.step().await.expect("no archive").is_compacted();
+        if compacted {
+            break;
+        }
+    }
+    assert!(compacted && one.tokens() <= 1_000, "{}", one.tokens());
+}
+
+/// AP-I6, AP-N9, AH1, AH2, PL-N6
+#[test]
+fn a_saved_compactor_goes_on_where_it_was() {
+    let mut one = compactor(by_tokens(900));
+    fill(&mut one, 12);
+    assert!(step(&mut one).is_compacted());
+    fill(&mut one, 3);
+    let saved = one.save();
+    let chain = [Strategy::truncate()];
+    let mut two =
+        Compactor::resume(host(), &saved, chain.clone(), by_tokens(900)).expect("goes on");
+    assert_eq!(two.document(), one.document());
+    assert_eq!(two.save(), saved);
+    assert!(two.history().eq(one.history()));
+    fill(&mut two, 12);
+    assert!(step(&mut two).is_compacted());
+    assert_eq!(two.compactions(), 2);
+    let error = |text: &str| {
+        Compactor::resume(host(), text, chain.clone(), by_tokens(900)).expect_err("is none")
+    };
+    assert!(matches!(error("{}"), ResumeError::Malformed(_)));
+    assert!(matches!(
+        error(&saved[..saved.len() / 2]),
+        ResumeError::Malformed(_)
+    ));
+    let newer = saved.replacen("\"compactor\":1", "\"compactor\":2", 1);
+    assert!(matches!(error(&newer), ResumeError::Version { found: 2 }));
+}
+
+fn content(message: &str) -> String {
+    let message: Value = serde_json::from_str(message).expect("is JSON");
+    message["content"].as_str().unwrap_or_default().to_owned()
+}
+
+/// PC1, PC2, PC3, PC4, PC5, PL-S35, PL-S36, PL-S27, PL-S29
+#[test]
+fn what_was_seen_before_each_compaction_can_be_had_back() {
+    let mut one = compactor(by_tokens(900));
+    assert_eq!(one.seen_before(0), None);
+    fill(&mut one, 12);
+    let before: Vec<String> = one.history().map(str::to_owned).collect();
+    assert!(step(&mut one).is_compacted());
+    let first = one.document().to_owned();
+    assert_eq!(one.seen_before(0).expect("there was one"), before);
+    fill(&mut one, 12);
+    let grown: Vec<String> = (0..one.conversation().units().len())
+        .flat_map(|unit| one.conversation().raw_messages(unit))
+        .map(str::to_owned)
+        .collect();
+    assert!(step(&mut one).is_compacted());
+    let seen = one.seen_before(1).expect("there were two");
+    assert_eq!(seen, grown);
+    assert!(first.contains(seen[0]));
+    assert_eq!(one.seen_before(2), None);
+    assert_eq!(
+        content(one.seen_before(0).expect("is there")[0]),
+        "Plan our week by the sea."
+    );
+}
+
+/// PC6, PL-S37: each agent has its own.
+#[test]
+fn compactors_know_nothing_of_each_other() {
+    let (mut one, two) = (compactor(by_tokens(900)), compactor(by_tokens(900)));
+    fill(&mut one, 12);
+    assert!(step(&mut one).is_compacted());
+    assert_eq!(two.conversation().units().len(), 1);
+    assert_eq!(two.compactions(), 0);
+}
+
+/// AP-S4: an estimate is always there, where nothing was reported.
+#[test]
+fn without_a_report_the_hosts_count_decides() {
+    let mut one = compactor(by_tokens(500));
+    one.reported(0);
+    fill(&mut one, 8);
+    assert!(step(&mut one).is_compacted());
+}
+
+#[test]
+fn what_is_no_message_changes_nothing() {
+    let mut one = compactor(by_tokens(900));
+    let before = one.save();
+    assert!(one.append("{").is_err());
+    assert!(one.append(&json!({"role": "pirate"}).to_string()).is_err());
+    assert_eq!(one.save(), before);
+    assert!(one.append(&said("assistant", "Aye.").to_string()).is_ok());
+}

@@ -1,0 +1,85 @@
+//! One compaction, as a piece of work that needs nothing of its compactor.
+
+use std::sync::Arc;
+
+use tokio::sync::broadcast;
+use tracing::Instrument as _;
+
+use super::{Attempting, Before, Event, Hooks, Pressure};
+use crate::compaction::Compaction;
+use crate::conversation::Conversation;
+use crate::fault::HostError;
+use crate::host::Host;
+use crate::situation::Request;
+use crate::strategy::Strategy;
+
+/// A compaction to be done.
+#[derive(Debug)]
+pub struct Work {
+    pub(super) host: Arc<Host>,
+    pub(super) chain: Arc<[Strategy]>,
+    pub(super) hooks: Option<Arc<dyn Hooks>>,
+    pub(super) events: broadcast::Sender<Event>,
+    pub(super) snapshot: Conversation,
+    pub(super) generation: u64,
+    pub(super) pressure: Pressure,
+    pub(super) request: Request,
+}
+
+/// What came of it, for [`crate::Compactor::apply`].
+#[derive(Debug)]
+pub struct Finished {
+    pub(super) snapshot: Conversation,
+    pub(super) generation: u64,
+    /// A compaction, or why a hook said no.
+    pub(super) result: Result<Result<Compaction, String>, HostError>,
+}
+
+impl Work {
+    /// Does it. What is dropped half way changes nothing.
+    pub async fn run(self) -> Finished {
+        let tokens = self.snapshot.tokens();
+        let span = tracing::debug_span!("compactor.work", pressure = ?self.pressure, tokens);
+        let _ = self.events.send(Event::Compacting {
+            pressure: self.pressure,
+            tokens,
+        });
+        let events = self.events.clone();
+        let (snapshot, generation) = (self.snapshot.clone(), self.generation);
+        let result = self.result().instrument(span).await;
+        let _ = events.send(match &result {
+            Ok(Ok(compaction)) => Event::Ended(Arc::new(compaction.receipt().clone())),
+            Ok(Err(why)) => Event::Vetoed(why.clone()),
+            Err(error) => Event::Failed(error.to_string()),
+        });
+        Finished {
+            snapshot,
+            generation,
+            result,
+        }
+    }
+
+    async fn result(self) -> Result<Result<Compaction, String>, HostError> {
+        let mut request = self.request;
+        if let Some(hooks) = &self.hooks {
+            let attempting = Attempting {
+                conversation: &self.snapshot,
+                pressure: self.pressure,
+                strategies: self.chain.iter().map(Strategy::name).collect(),
+            };
+            if let Before::Veto(why) = hooks.before(&attempting, &mut request)
+                && !self.pressure.is_required()
+            {
+                return Ok(Err(why));
+            }
+        }
+        let compaction = self
+            .host
+            .compact(&self.snapshot, &self.chain, &request)
+            .await?;
+        if let Some(hooks) = &self.hooks {
+            hooks.after(&compaction);
+        }
+        Ok(Ok(compaction))
+    }
+}
