@@ -129,7 +129,7 @@ impl Host {
             return Ok(record.unchanged(why));
         }
         let mut why = Unchanged::NoProgress;
-        for strategy in whole_chain(chain, &situation) {
+        for strategy in self.whole_chain(chain, &situation) {
             let mut attempt = Attempt::of(&strategy);
             let turn = self.turn(&strategy, &situation, &mut attempt).await;
             tracing::debug!(
@@ -161,6 +161,23 @@ impl Host {
             }
         }
         Ok(record.unchanged(why))
+    }
+
+    /// The chain with its native end, no strategy of it twice. Below the floor there is nothing
+    /// to decide: only what must stay stays.
+    fn whole_chain(&self, chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
+        if !situation.below_floor.is_empty() {
+            return vec![Strategy::truncate()];
+        }
+        let native = self
+            .model
+            .clone()
+            .map(Strategy::summarize)
+            .into_iter()
+            .chain([Strategy::digest(), Strategy::truncate()]);
+        let named: HashSet<&str> = chain.iter().map(Strategy::name).collect();
+        let missing = native.filter(|strategy| !named.contains(strategy.name()));
+        chain.iter().cloned().chain(missing).collect()
     }
 
     #[tracing::instrument(
@@ -201,6 +218,13 @@ impl Host {
                         call.result
                     }
                 }
+            }
+            Kind::Summarize => {
+                let before = situation.spending.so_far();
+                let report = Self::run_summarize(strategy, situation).await;
+                attempt.usage.time_us = micros(start);
+                attempt.model = situation.spending.so_far().since(before);
+                report
             }
             native => {
                 let report = Self::run_native(native, situation);
@@ -299,20 +323,6 @@ impl Host {
             .collect::<Result<_, _>>()
             .map(Some)
     }
-}
-
-/// The chain with its native end, no strategy of it twice. Below the floor there is nothing to
-/// decide: only what must stay stays.
-fn whole_chain(chain: &[Strategy], situation: &Situation) -> Vec<Strategy> {
-    if !situation.below_floor.is_empty() {
-        return vec![Strategy::truncate()];
-    }
-    let native = [Strategy::digest(), Strategy::truncate()];
-    let named: HashSet<&str> = chain.iter().map(Strategy::name).collect();
-    let missing = native
-        .into_iter()
-        .filter(|strategy| !named.contains(strategy.name()));
-    chain.iter().cloned().chain(missing).collect()
 }
 
 fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {

@@ -6,14 +6,15 @@ use std::sync::{Arc, OnceLock};
 use crate::archive::Archive;
 use crate::config::{self, ConfigError};
 use crate::conversation::Conversation;
-use crate::fault::{Fault, HostError};
+use crate::fault::{Declared, Fault, HostError};
 use crate::formats::Format;
 use crate::limits::{EngineLimits, Limits};
 use crate::marks::SecretKey;
+use crate::models::ModelGrant;
 use crate::native;
 use crate::quarantine::Quarantine;
 use crate::receipt::{Attempt, AttemptResult, bounded};
-use crate::report::{Decision, Introspection};
+use crate::report::{Decision, Introspection, Report};
 use crate::sandbox::{CallFailure, Compiler, LoadError, Sandbox};
 use crate::situation::{Request, Situation};
 use crate::state;
@@ -31,6 +32,8 @@ pub struct Host {
     pub(crate) format: Option<Format>,
     pub(crate) tokenizer: Option<Tokenizer>,
     pub(crate) tokenizers: Tokenizers,
+    /// What its own summarizer asks, before the chain goes on without a model.
+    pub(crate) model: Option<ModelGrant>,
     limits: EngineLimits,
     compiler: Compiler,
     state: Option<PathBuf>,
@@ -49,6 +52,7 @@ pub struct HostBuilder {
     archive: Option<Archive>,
     format: Option<Format>,
     tokenizer: Option<Tokenizer>,
+    model: Option<ModelGrant>,
 }
 
 impl HostBuilder {
@@ -106,6 +110,15 @@ impl HostBuilder {
         self
     }
 
+    /// A model for the host's own summarizer. With it every chain ends with `native:summarize`,
+    /// `native:digest` and `native:truncate`. Strategies are granted theirs one by one
+    /// ([`Strategy::with_model`]).
+    #[must_use]
+    pub fn model(mut self, grant: ModelGrant) -> Self {
+        self.model = Some(grant);
+        self
+    }
+
     /// The host.
     ///
     /// # Errors
@@ -126,6 +139,7 @@ impl HostBuilder {
             format: self.format,
             tokenizer: self.tokenizer,
             tokenizers: Tokenizers::default(),
+            model: self.model,
             limits: self.limits,
             compiler: self.compiler.unwrap_or(Compiler::InProcess),
             state: self.state,
@@ -200,7 +214,7 @@ impl Host {
         config: &str,
     ) -> Result<Strategy, ConfigError> {
         let schema = match strategy.kind() {
-            Kind::Digest | Kind::Truncate => String::new(),
+            Kind::Digest | Kind::Truncate | Kind::Summarize => String::new(),
             Kind::Guest(_) => {
                 let said = self.introspect(&strategy, None).await.map_err(|error| {
                     ConfigError::NoIntrospection {
@@ -305,7 +319,7 @@ impl Host {
     ) -> ShouldCompact {
         let mut attempt = Attempt::of(strategy);
         let decision = match strategy.kind() {
-            Kind::Digest | Kind::Truncate => {
+            Kind::Digest | Kind::Truncate | Kind::Summarize => {
                 attempt.result = AttemptResult::Accepted;
                 Decision::HostDecides
             }
@@ -389,7 +403,22 @@ impl Host {
         match kind {
             Kind::Digest => Some(native::digest(situation)),
             Kind::Truncate => Some(native::truncate(situation)),
-            Kind::Guest(_) => None,
+            Kind::Guest(_) | Kind::Summarize => None,
         }
+    }
+
+    /// The same for the one that asks a model.
+    pub(crate) async fn run_summarize(
+        strategy: &Strategy,
+        situation: &Situation,
+    ) -> Result<Report, CallFailure> {
+        let Some(grant) = strategy.model() else {
+            let why = "no model was granted to it".to_owned();
+            return Err(CallFailure::Declared(Declared::Model, why));
+        };
+        let deadline = std::time::Instant::now() + strategy.limits().model_time;
+        native::summarize(situation, grant, deadline)
+            .await
+            .map_err(|(declared, why)| CallFailure::Declared(declared, why))
     }
 }

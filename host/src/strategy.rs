@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Guest(Arc<LoadedGuest>),
     Digest,
     Truncate,
+    /// It asks the model of its grant.
+    Summarize,
 }
 
 /// A guest, and what it said of itself when it was first asked.
@@ -54,6 +56,12 @@ impl Strategy {
     #[must_use]
     pub fn digest() -> Self {
         Self::new("native:digest", Kind::Digest)
+    }
+
+    /// `native:summarize`: the newest messages, and a summary of the others that this model writes.
+    #[must_use]
+    pub fn summarize(grant: ModelGrant) -> Self {
+        Self::new("native:summarize", Kind::Summarize).with_model(grant)
     }
 
     /// `native:truncate`: the newest turns that fit, with a note for the rest.
@@ -107,7 +115,7 @@ impl Strategy {
                 permissions: loaded.guest.permissions.clone(),
                 bytes: loaded.guest.bytes,
             }),
-            Kind::Digest | Kind::Truncate => None,
+            Kind::Digest | Kind::Truncate | Kind::Summarize => None,
         }
     }
 
@@ -143,6 +151,7 @@ impl Strategy {
         self.model.is_none()
             && match &self.kind {
                 Kind::Guest(loaded) => loaded.guest.may_ask(),
+                Kind::Summarize => true,
                 Kind::Digest | Kind::Truncate => false,
             }
     }

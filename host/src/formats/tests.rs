@@ -79,15 +79,15 @@ fn the_format_is_found_out() {
 #[test]
 fn what_cannot_be_read_is_told_with_its_place() {
     for (document, expected) in [
-        ("", "the document is empty"),
-        (" \n", "the document is empty"),
+        ("", "the document is empty; give a request body, a list of messages, or a session log"),
+        (" \n", "the document is empty; give a request body, a list of messages, or a session log"),
         (
             "hello",
-            "the document is not JSON: expected value at line 1, column 1",
+            "the document is not JSON: expected value at line 1, column 1; give the whole body, or the log, as it was written",
         ),
         (
             "[\n{\"role\":\"user\",\n\"content\":}]",
-            "the document is not JSON: expected value at line 3, column 11",
+            "the document is not JSON: expected value at line 3, column 11; give the whole body, or the log, as it was written",
         ),
         ("{\"messages\": 3}", "`messages` is not a list"),
         (
@@ -128,7 +128,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"{"messages":[{"role":"user","content":"a"}]"#,
-            "the document is not JSON: EOF while parsing an object at line 1, column 43",
+            "the document is not JSON: EOF while parsing an object at line 1, column 43; give the whole body, or the log, as it was written",
         ),
     ] {
         let error = read(document, None).err().map(|error| error.to_string());

@@ -2,7 +2,9 @@
 
 mod digest;
 mod room;
+mod summarize;
 mod truncate;
 
 pub(crate) use digest::digest;
+pub(crate) use summarize::summarize;
 pub(crate) use truncate::truncate;

@@ -1,5 +1,10 @@
 //! What a strategy may ask of a model: granted for each strategy, metered for each compaction.
 
+#[cfg(test)]
+pub(crate) mod scripted;
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 

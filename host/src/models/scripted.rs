@@ -1,0 +1,84 @@
+//! A model for tests, which says what it was told to say and remembers what it was asked.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use baler_models::{Answer, Asked, Finish, Model, ModelError, ModelInfo, Price, Question};
+
+use super::ModelGrant;
+
+#[derive(Debug)]
+pub(crate) struct Scripted {
+    info: ModelInfo,
+    replies: Mutex<VecDeque<Result<Answer, ModelError>>>,
+    asked: Mutex<Vec<Question>>,
+    /// It never answers.
+    hangs: bool,
+}
+
+pub(crate) fn answer(text: &str) -> Result<Answer, ModelError> {
+    Ok(Answer {
+        text: text.to_owned(),
+        finish: Finish::Stop,
+        input_tokens: 100,
+        output_tokens: 10,
+    })
+}
+
+impl Scripted {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Result<Answer, ModelError>>) -> Arc<Self> {
+        Self::with_window(replies, 100_000)
+    }
+
+    pub(crate) fn with_window(
+        replies: impl IntoIterator<Item = Result<Answer, ModelError>>,
+        context_window: u32,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            info: ModelInfo {
+                name: "scripted".to_owned(),
+                context_window,
+                max_output_tokens: 4_000,
+                price: Some(Price {
+                    input: 1.0,
+                    output: 2.0,
+                }),
+            },
+            replies: Mutex::new(replies.into_iter().collect()),
+            asked: Mutex::default(),
+            hangs: false,
+        })
+    }
+
+    pub(crate) fn hanging() -> Arc<Self> {
+        let mut model = Arc::into_inner(Self::new([])).expect("is new");
+        model.hangs = true;
+        Arc::new(model)
+    }
+
+    pub(crate) fn grant(self: &Arc<Self>) -> ModelGrant {
+        ModelGrant::new(Arc::clone(self) as Arc<dyn Model>)
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Question> {
+        self.asked.lock().expect("no panic").clone()
+    }
+}
+
+impl Model for Scripted {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question, _time: Duration) -> Asked<'a> {
+        Box::pin(async move {
+            self.asked.lock().expect("no panic").push(question.clone());
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            let reply = self.replies.lock().expect("no panic").pop_front();
+            reply.unwrap_or_else(|| Err(ModelError::Unavailable("the script has ended".to_owned())))
+        })
+    }
+}

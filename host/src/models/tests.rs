@@ -1,0 +1,114 @@
+use std::time::{Duration, Instant};
+
+use baler_models::{ModelError, Question};
+
+use super::scripted::{Scripted, answer};
+use super::{ModelLimits, Spending};
+use crate::Tokenizer;
+
+fn question(words: usize) -> Question {
+    Question {
+        instructions: "Sum it up.".to_owned(),
+        prompt: "harbour ".repeat(words),
+        max_output_tokens: 1_000,
+    }
+}
+
+fn counter() -> Tokenizer {
+    Tokenizer::named("o200k_base").expect("is one")
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(10)
+}
+
+#[tokio::test]
+async fn questions_are_asked_until_one_of_the_limits_is_reached() {
+    let limits = ModelLimits {
+        calls: 2,
+        ..ModelLimits::default()
+    };
+    let few = ModelLimits {
+        input_tokens: 500,
+        ..ModelLimits::default()
+    };
+    let short = ModelLimits {
+        output_tokens: 10,
+        ..ModelLimits::default()
+    };
+    let cheap = ModelLimits {
+        cost: Some(0.003),
+        ..ModelLimits::default()
+    };
+    for (limits, asked, what) in [
+        (limits, 2, "2 questions"),
+        (few, 4, "500 tokens of questions"),
+        (short, 1, "10 tokens of answers"),
+        (cheap, 8, "a cost of 0.003"),
+    ] {
+        let model = Scripted::new((0..9).map(|_| answer("We sailed.")));
+        let grant = model.grant().with_limits(limits);
+        let spending = Spending::default();
+        let mut last = Ok(());
+        for _ in 0..9 {
+            last = spending
+                .ask(&grant, question(80), &counter(), soon())
+                .await
+                .map(drop);
+            if last.is_err() {
+                break;
+            }
+        }
+        assert_eq!(last, Err(ModelError::Spent(what.to_owned())));
+        assert_eq!(model.asked().len(), asked, "{what}");
+        let used = spending.so_far();
+        assert_eq!(used.calls as usize, asked);
+        assert_eq!(used.input_tokens, 100 * asked as u64);
+        assert_eq!(used.output_tokens, 10 * asked as u64);
+        let cost = used.cost.expect("prices are known");
+        assert!((cost - 0.00012 * asked as f64).abs() < 1e-9, "{cost}");
+    }
+}
+
+/// ALL-N8, PL-N17, PU-N15
+#[tokio::test]
+async fn a_question_that_does_not_fit_the_window_is_not_sent() {
+    let model = Scripted::with_window([], 2_000);
+    let spending = Spending::default();
+    let error = spending
+        .ask(&model.grant(), question(3_000), &counter(), soon())
+        .await
+        .expect_err("too long");
+    assert_eq!(error, ModelError::TooLong { fits: Some(984) });
+    assert!(model.asked().is_empty());
+    assert_eq!(spending.so_far().calls, 0);
+}
+
+/// ALL-N9, AP-N10, PU-N13
+#[tokio::test]
+async fn a_model_that_hangs_is_given_up_at_the_deadline() {
+    let model = Scripted::hanging();
+    let spending = Spending::default();
+    let start = Instant::now();
+    let deadline = start + Duration::from_millis(50);
+    let error = spending
+        .ask(&model.grant(), question(1), &counter(), deadline)
+        .await
+        .expect_err("no answer");
+    assert!(matches!(error, ModelError::Unavailable(_)), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert_eq!(spending.so_far().failed, 1);
+}
+
+#[tokio::test]
+async fn where_nobody_says_what_would_fit_half_of_it_may() {
+    let model = Scripted::new([Err(ModelError::TooLong { fits: None })]);
+    let error = Spending::default()
+        .ask(&model.grant(), question(1_000), &counter(), soon())
+        .await
+        .expect_err("too long");
+    let ModelError::TooLong { fits: Some(fits) } = error else {
+        panic!("{error}");
+    };
+    assert!((490..530).contains(&fits), "{fits}");
+}

@@ -1,0 +1,86 @@
+//! Which answers are summaries.
+
+use baler_models::{Answer, Finish};
+
+/// Signs of a model that calls a tool instead of writing (ALL-N3).
+const CALLS: [&str; 8] = [
+    "<tool_call",
+    "<function_call",
+    "<invoke",
+    "<|tool_call",
+    "<｜tool",
+    "[TOOL_CALLS]",
+    "```tool_code",
+    "\"tool_calls\":",
+];
+
+/// The text of an answer, where it is one.
+pub(super) fn usable(answer: Answer) -> Result<String, String> {
+    match answer.finish {
+        Finish::Stop => {}
+        Finish::Length => return Err("the model's answer was cut off".to_owned()),
+        Finish::Refusal => return Err("the model refused to write a summary".to_owned()),
+    }
+    let text = answer.text.trim();
+    if text.is_empty() {
+        return Err("the model wrote nothing".to_owned());
+    }
+    if CALLS.iter().any(|sign| text.contains(sign)) || is_call(text) {
+        return Err("the model called a tool instead of writing a summary".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// Whether the whole text is JSON of a call.
+fn is_call(text: &str) -> bool {
+    let inner = text.trim_start_matches("```json").trim_matches('`').trim();
+    let Ok(serde_json::Value::Object(members)) = serde_json::from_str(inner) else {
+        return false;
+    };
+    members.contains_key("name")
+        && (members.contains_key("arguments") || members.contains_key("parameters"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, finish: Finish) -> Result<String, String> {
+        usable(Answer {
+            text: text.to_owned(),
+            finish,
+            input_tokens: 1,
+            output_tokens: 1,
+        })
+    }
+
+    /// PL-S8, PL-N12, PU-N3, AP-S18, AP-N18, ALL-N3, P8
+    #[test]
+    fn blank_refused_and_cut_off_answers_are_no_summaries() {
+        assert_eq!(
+            said(" We sailed.\n", Finish::Stop).as_deref(),
+            Ok("We sailed.")
+        );
+        for (text, finish) in [
+            ("", Finish::Stop),
+            (" \n\t", Finish::Stop),
+            ("We sai", Finish::Length),
+            ("I cannot help with that.", Finish::Refusal),
+        ] {
+            assert!(said(text, finish).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn calls_of_tools_are_no_summaries() {
+        for text in [
+            "<tool_call>{\"name\": \"sail\"}</tool_call>",
+            "{\"name\": \"sail\", \"arguments\": {}}",
+            "```json\n{\"name\": \"sail\", \"parameters\": {}}\n```",
+            "I will look.\n<invoke name=\"sail\">",
+        ] {
+            assert!(said(text, Finish::Stop).is_err(), "{text}");
+        }
+        assert!(said("The file {\"name\": \"x\"} was read.", Finish::Stop).is_ok());
+    }
+}

@@ -1,0 +1,306 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use baler_models::{Answer, Finish, ModelError};
+use serde_json::json;
+
+use crate::models::scripted::{Scripted, answer};
+use crate::{
+    AttemptResult, Budget, Compaction, Conversation, Declared, Host, Outcome, Request, SecretKey,
+    Strategy, Tokenizer, Trigger, Unchanged,
+};
+
+fn host() -> Host {
+    Host::builder()
+        .key(SecretKey::new([7; 32]))
+        .tokenizer(Tokenizer::named("o200k_base").expect("is one"))
+        .build()
+        .expect("no state that could fail")
+}
+
+/// A task, so many messages of about 100 tokens, and a last question.
+fn journey(messages: usize) -> Conversation {
+    let mut list =
+        vec![json!({"role": "user", "content": "Plan our week by the sea. Never by plane!"})];
+    for number in 0..messages {
+        let role = if number % 2 == 0 { "assistant" } else { "user" };
+        let text =
+            format!("Day {number} begins at the harbour and ends late with music. ").repeat(8);
+        list.push(json!({"role": role, "content": text}));
+    }
+    list.push(json!({"role": "user", "content": "And then?"}));
+    host().read(json!(list).to_string()).expect("reads")
+}
+
+async fn compact(
+    conversation: &Conversation,
+    model: &Arc<Scripted>,
+    request: &Request,
+) -> Compaction {
+    let chain = [Strategy::summarize(model.grant())];
+    host()
+        .compact(conversation, &chain, request)
+        .await
+        .expect("no archive that could fail")
+}
+
+/// P4, PL-13, PL-4, PL-5, PL-S9
+#[tokio::test]
+async fn what_goes_becomes_a_summary_and_the_newest_messages_stay() {
+    let conversation = journey(30);
+    let model = Scripted::new([answer("Summary of old messages.")]);
+    let compaction = compact(&conversation, &model, &Request::default()).await;
+    let receipt = compaction.receipt();
+    assert_eq!(receipt.strategy.as_deref(), Some("native:summarize"));
+    assert_eq!(receipt.attempts[0].model.expect("asked").calls, 1);
+    assert!(
+        compaction
+            .document()
+            .contains("\\nSummary of old messages.\\n")
+    );
+    // The task, ten messages, and the summary.
+    assert_eq!(compaction.conversation().units().len(), 12);
+    let asked = &model.asked()[0];
+    assert!(asked.prompt.contains("Assistant: Day 0 begins"));
+    assert!(!asked.prompt.contains("Day 29"), "it stays");
+    assert!(receipt.tokens.after <= receipt.tokens.budget);
+}
+
+/// P24, PL-S6, PL-I4, PL-N2, ALL-N2
+#[tokio::test]
+async fn with_nothing_to_summarise_nobody_is_asked() {
+    let conversation = journey(0);
+    let model = Scripted::new([]);
+    let request = Request {
+        budget: Budget::Tokens(1),
+        ..Request::default()
+    };
+    let compaction = compact(&conversation, &model, &request).await;
+    assert!(!compaction.is_compacted());
+    assert!(model.asked().is_empty());
+}
+
+/// P7, P8, PL-S7, PL-S8, PL-14, PU-S14, PU-S22, SU7, AP-13, AP-S20, PL-N13
+#[tokio::test]
+async fn a_model_that_fails_leaves_the_conversation_as_it_is_and_says_why() {
+    let cut = Answer {
+        text: "We sai".to_owned(),
+        finish: Finish::Length,
+        input_tokens: 1,
+        output_tokens: 1,
+    };
+    for reply in [
+        Err(ModelError::Unavailable("no connection".to_owned())),
+        Err(ModelError::Refused("wrong key".to_owned())),
+        answer(""),
+        Ok(cut),
+    ] {
+        let conversation = journey(30);
+        let model = Scripted::new([reply]);
+        let request = Request {
+            words_in_receipt: true,
+            ..Request::default()
+        };
+        let compaction = compact(&conversation, &model, &request).await;
+        let receipt = compaction.receipt();
+        assert_eq!(
+            receipt.outcome,
+            Outcome::Unchanged(Unchanged::StrategyFailed)
+        );
+        assert_eq!(compaction.document(), conversation.document());
+        assert_eq!(receipt.failures_in_a_row, 1);
+        let attempt = &receipt.attempts[0];
+        assert!(matches!(
+            attempt.result,
+            AttemptResult::Failure {
+                failure: Declared::Model
+            }
+        ));
+        let words = attempt
+            .words
+            .as_ref()
+            .and_then(|words| words.reason.as_ref());
+        assert!(words.is_some_and(|words| !words.is_empty()));
+    }
+}
+
+/// AP-S21, AP-14, A6, AP-I2: the third failure in a row goes down the chain.
+#[tokio::test]
+async fn the_third_failure_in_a_row_and_a_required_compaction_need_no_model() {
+    let conversation = journey(30);
+    for (failures_in_a_row, required) in [(2, false), (0, true)] {
+        let model = Scripted::new([]);
+        let request = Request {
+            failures_in_a_row,
+            required,
+            ..Request::default()
+        };
+        let compaction = compact(&conversation, &model, &request).await;
+        let receipt = compaction.receipt();
+        assert_eq!(receipt.strategy.as_deref(), Some("native:digest"));
+        assert_eq!(receipt.failures_in_a_row, 0);
+        assert!(receipt.fell_back);
+    }
+}
+
+/// P9, PL-N1, PL-I11, AP-S23, AH4, PU-N18, ALL-N1
+#[tokio::test]
+async fn an_earlier_summary_goes_on_in_the_new_one_and_is_not_wrapped_again() {
+    let first = Scripted::new([answer("They sail on Tuesday.")]);
+    let compaction = compact(&journey(30), &first, &Request::default()).await;
+    let mut conversation = compaction.conversation().clone();
+    for number in 0..30 {
+        let text = format!("Night {number} was calm. ").repeat(20);
+        let message = json!({"role": "assistant", "content": text});
+        conversation.append(&message.to_string()).expect("is one");
+    }
+    let second = Scripted::new([answer("They sail on Tuesday, and thirty nights were calm.")]);
+    let request = Request {
+        budget: Budget::Share(0.3),
+        ..Request::default()
+    };
+    let compaction = compact(&conversation, &second, &request).await;
+    assert!(compaction.is_compacted());
+    let asked = &second.asked()[0].prompt;
+    let (before, after) = asked.split_once("<conversation>").expect("has one");
+    assert!(before.contains("<summary_so_far>\nThey sail on Tuesday.\n"));
+    assert!(!after.contains("They sail on Tuesday."));
+    assert!(!after.contains("baler:summary"));
+}
+
+/// PL-S23, P10, PL-N9, PL-N14, PL-S20, PL-S21, P27, SU10
+#[tokio::test]
+async fn the_model_reads_words_calls_results_and_what_stands_for_pictures() {
+    let mut list = vec![
+        json!({"role": "user", "content": [{"type": "text", "text": "Where are we?"}, {"type": "image_url", "image_url": {"url": "https://example.org/map.png"}}]}),
+        json!({"role": "assistant", "reasoning_content": "Lots of thinking.", "content": "I look.", "tool_calls": [{"id": "a", "type": "function", "function": {"name": "chart", "arguments": "{\"sea\":\"north\"}"}}]}),
+        json!({"role": "tool", "tool_call_id": "a", "content": "54° north"}),
+    ];
+    for number in 0..30 {
+        list.push(json!({"role": "assistant", "content": format!("Mile {number} is behind us. ").repeat(10)}));
+    }
+    list.push(json!({"role": "user", "content": "And then?"}));
+    let conversation = host().read(json!(list).to_string()).expect("reads");
+    let model = Scripted::new([answer("We sailed.")]);
+    let request = Request {
+        pins: crate::Pins::None,
+        ..Request::default()
+    };
+    assert!(
+        compact(&conversation, &model, &request)
+            .await
+            .is_compacted()
+    );
+    let prompt = &model.asked()[0].prompt;
+    for expected in [
+        "User: Where are we?\n[image_url]",
+        "Assistant: I look.\n[calls chart({\"sea\":\"north\"})]",
+        "Tool result: 54° north",
+    ] {
+        assert!(prompt.contains(expected), "{prompt}");
+    }
+    assert!(!prompt.contains("Lots of thinking."));
+}
+
+/// ALL-N8, PL-N17
+#[tokio::test]
+async fn a_question_that_is_too_long_loses_its_oldest_units_in_few_steps() {
+    let conversation = journey(200);
+    let model = Scripted::with_window([answer("We sailed.")], 6_000);
+    let compaction = compact(&conversation, &model, &Request::default()).await;
+    assert!(compaction.is_compacted());
+    let asked = model.asked();
+    assert_eq!(asked.len(), 1);
+    assert!(
+        asked[0]
+            .prompt
+            .contains("The beginning of this conversation did not fit")
+    );
+    assert!(!asked[0].prompt.contains("Day 0 begins"));
+    // The provider finds it too long, and says nothing more: each try is half of the one before.
+    let refusals = (0..3).map(|_| Err(ModelError::TooLong { fits: None }));
+    let model = Scripted::new(refusals.chain([answer("We sailed.")]));
+    assert!(
+        compact(&conversation, &model, &Request::default())
+            .await
+            .is_compacted()
+    );
+    let lengths: Vec<usize> = model
+        .asked()
+        .iter()
+        .map(|asked| asked.prompt.len())
+        .collect();
+    assert_eq!(lengths.len(), 4);
+    assert!(
+        lengths.windows(2).all(|pair| pair[1] < pair[0]),
+        "{lengths:?}"
+    );
+}
+
+/// PL-I9
+#[tokio::test]
+async fn what_a_person_asks_to_keep_is_told_to_the_model() {
+    let model = Scripted::new([answer("We sailed.")]);
+    let request = Request {
+        trigger: Trigger::Manual(Some("keep the API design".to_owned())),
+        ..Request::default()
+    };
+    compact(&journey(30), &model, &request).await;
+    assert!(
+        model.asked()[0]
+            .instructions
+            .contains("keep the API design")
+    );
+}
+
+#[tokio::test]
+async fn a_summary_that_is_too_long_is_cut_behind_a_sentence() {
+    let model = Scripted::new([answer(
+        &"We sailed on, and the wind was good. ".repeat(2_000),
+    )]);
+    let compaction = compact(&journey(30), &model, &Request::default()).await;
+    let receipt = compaction.receipt();
+    assert_eq!(receipt.strategy.as_deref(), Some("native:summarize"));
+    assert!(receipt.tokens.after <= receipt.tokens.budget);
+    assert!(compaction.document().contains("the wind was good.…"));
+}
+
+/// ALL-N9
+#[tokio::test]
+async fn a_model_that_hangs_costs_no_more_than_the_time_it_has() {
+    let model = Scripted::hanging();
+    let strategy = Strategy::summarize(model.grant());
+    let limits = crate::Limits {
+        model_time: Duration::from_millis(100),
+        ..*strategy.limits()
+    };
+    let start = std::time::Instant::now();
+    let compaction = host()
+        .compact(
+            &journey(30),
+            &[strategy.with_limits(limits)],
+            &Request::default(),
+        )
+        .await
+        .expect("no archive");
+    assert!(!compaction.is_compacted());
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn a_host_with_a_model_of_its_own_asks_it_before_it_goes_on_without() {
+    let model = Scripted::new([answer("We sailed.")]);
+    let host = Host::builder()
+        .key(SecretKey::new([7; 32]))
+        .model(model.grant())
+        .build()
+        .expect("no state");
+    let compaction = host
+        .compact(&journey(30), &[], &Request::default())
+        .await
+        .expect("no archive");
+    assert_eq!(
+        compaction.receipt().strategy.as_deref(),
+        Some("native:summarize")
+    );
+}
