@@ -7,10 +7,13 @@
 )]
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baler_generated::{Choices, Kind, conversation};
-use baler_host::{Budget, Conversation, Decision, Format, Host, Request, Strategy};
+use baler_host::{
+    Budget, Compactor, CompactorOptions, Conversation, Decision, Format, Host, Request, Strategy,
+};
 
 const RUNS: usize = 31;
 
@@ -34,9 +37,9 @@ fn reading() {
             let host = Host::builder().format(format).build().expect("a host");
             let read = host.read(document.as_str()).expect("reads");
             let messages: usize = read.units().iter().map(|unit| unit.messages).sum();
-            let shared: std::sync::Arc<str> = document.as_str().into();
+            let shared: Arc<str> = document.as_str().into();
             let time = median(|| {
-                let document = std::sync::Arc::clone(&shared);
+                let document = Arc::clone(&shared);
                 black_box(host.read(document).expect("reads"));
             });
             let baseline = median(|| {
@@ -130,14 +133,21 @@ fn growing() {
         "one step of an agent: a message is appended and should-compact asked, in µs, medians of {RUNS} runs"
     );
     println!(
-        "{:<10} {:>10} {:>14} {:>12} {:>12} {:>16} {:>14}",
-        "units", "append", "host's trigger", "both", "guest", "append and guest", "reading anew"
+        "{:<10} {:>10} {:>14} {:>12} {:>12} {:>12} {:>16} {:>14}",
+        "units",
+        "append",
+        "host's trigger",
+        "both",
+        "compactor",
+        "guest",
+        "append and guest",
+        "reading anew"
     );
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .expect("a runtime");
-    let host = Host::builder().build().expect("a host");
+    let host = Arc::new(Host::builder().build().expect("a host"));
     // It asks for the figures of all units, and looks at each.
     let keep_last = include_bytes!(concat!(env!("OUT_DIR"), "/keep-last.wasm"));
     let guest = runtime
@@ -162,6 +172,21 @@ fn growing() {
             talk.append(&next()).expect("a message");
             black_box(host.is_due(&talk, &request));
         });
+        let mut compactor = Compactor::new(
+            Arc::clone(&host),
+            talk.clone(),
+            [Strategy::digest()],
+            CompactorOptions {
+                context_window: Some(u32::MAX),
+                ..CompactorOptions::default()
+            },
+        )
+        .expect("makes sense");
+        let step = median(|| {
+            compactor.append(&next()).expect("a message");
+            let step = runtime.block_on(compactor.step()).expect("no archive");
+            assert!(step.pressure.is_none());
+        });
         let ask = |talk: &Conversation, strategy: &Strategy| {
             let asked = runtime.block_on(host.should_compact(talk, strategy, &request));
             assert!(
@@ -180,10 +205,11 @@ fn growing() {
             black_box(host.read(document.as_str()).expect("reads"));
         });
         println!(
-            "{units:<10} {:>10.1} {:>14.2} {:>12.1} {:>12.1} {:>16.1} {:>14.1}",
+            "{units:<10} {:>10.1} {:>14.2} {:>12.1} {:>12.1} {:>12.1} {:>16.1} {:>14.1}",
             micros(append),
             micros(trigger),
             micros(both),
+            micros(step),
             micros(guest_alone),
             micros(with_guest),
             micros(anew)

@@ -79,8 +79,14 @@ fn the_format_is_found_out() {
 #[test]
 fn what_cannot_be_read_is_told_with_its_place() {
     for (document, expected) in [
-        ("", "the document is empty; give a request body, a list of messages, or a session log"),
-        (" \n", "the document is empty; give a request body, a list of messages, or a session log"),
+        (
+            "",
+            "the document is empty; give a request body, a list of messages, or a session log",
+        ),
+        (
+            " \n",
+            "the document is empty; give a request body, a list of messages, or a session log",
+        ),
         (
             "hello",
             "the document is not JSON: expected value at line 1, column 1; give the whole body, or the log, as it was written",

@@ -93,9 +93,10 @@ impl Transcript {
         let mut going = self.units.len() / 2;
         if let Some(fits) = fits {
             // What stands around the units needs room too.
-            let around = self.summaries.iter().fold(400u32, |sum, text| {
-                sum.saturating_add(counter.count(text))
-            });
+            let around = self
+                .summaries
+                .iter()
+                .fold(400u32, |sum, text| sum.saturating_add(counter.count(text)));
             let mut left = fits.saturating_sub(around);
             let fitting = self.units.iter().rev().take_while(|unit| {
                 let tokens = counter.count(unit);
