@@ -8,6 +8,7 @@ use crate::cache;
 use crate::conversation::Conversation;
 use crate::fault::{Declared, Fault, HostError, Quantity};
 use crate::host::Host;
+use crate::metrics;
 use crate::plan::{Applied, Fate, Reason, apply, check};
 use crate::receipt::{
     Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Original, Outcome, ReasonCode, Receipt,
@@ -104,6 +105,17 @@ impl Host {
     /// What leaves could not be archived; then nothing has left. Or the request pins a unit that
     /// is not there.
     pub async fn compact(
+        &self,
+        conversation: &Conversation,
+        chain: &[Strategy],
+        request: &Request,
+    ) -> Result<Compaction, HostError> {
+        let compaction = self.compacted(conversation, chain, request).await?;
+        metrics::compaction(compaction.receipt());
+        Ok(compaction)
+    }
+
+    async fn compacted(
         &self,
         conversation: &Conversation,
         chain: &[Strategy],

@@ -36,6 +36,7 @@
 mod conversation;
 mod formats;
 mod marks;
+mod metrics;
 mod models;
 mod tokens;
 mod situation;

@@ -96,6 +96,18 @@ pub enum Outcome {
     Unchanged(Unchanged),
 }
 
+impl Outcome {
+    /// The name in receipts.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Compacted => "compacted",
+            Self::Repaired(_) => "repaired",
+            Self::Unchanged(_) => "unchanged",
+        }
+    }
+}
+
 /// Why a conversation was not compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -12,6 +12,7 @@ use baler_models::{Answer, Model, ModelError, Question};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metrics;
 use crate::tokens::Tokenizer;
 
 /// What the questions of one compaction may use together.
@@ -145,7 +146,9 @@ impl Spending {
         let result = tokio::time::timeout(time, grant.model.ask(&question, time))
             .await
             .unwrap_or_else(|_| Err(ModelError::Unavailable("no answer in time".to_owned())));
-        self.settle(grant, input, &result, start.elapsed());
+        let time = start.elapsed();
+        metrics::question(grant.model.info(), &result, time);
+        self.settle(grant, input, &result, time);
         result.map_err(|error| match error {
             // Half of what was too much is worth a try where nobody says what would fit.
             ModelError::TooLong { fits: None } => ModelError::TooLong {
