@@ -48,6 +48,7 @@ mod logs;
 mod sandbox;
 mod native;
 mod config;
+mod remote;
 mod strategy;
 mod archive;
 mod cache;
@@ -74,6 +75,7 @@ pub use receipt::{
     Archived, Attempt, AttemptResult, BeforeAfter, CacheEffect, ComponentInfo, LogLine, Original,
     Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
 };
+pub use remote::{AnswerError, Asked, Question, Remote, RemoteError, RemoteProblem};
 pub use repair::Repair;
 pub use report::{Decision, Introspection, Metric, Value};
 pub use sandbox::{Compiler, LoadError, LogLevel, Permission, serve_as_compiler};
