@@ -98,6 +98,7 @@ pub(crate) fn conversation(
     let options = ReadOptions {
         used: arguments.used,
         progress: Some(&|done, of| progress.at(done, of)),
+        ..ReadOptions::default()
     };
     let read = host
         .read_with(document, options)

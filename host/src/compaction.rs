@@ -9,12 +9,12 @@ use crate::conversation::Conversation;
 use crate::fault::{Declared, Fault, HostError, Quantity};
 use crate::host::Host;
 use crate::metrics;
-use crate::plan::{Applied, Fate, Reason, apply, check};
+use crate::plan::{Applied, Fate, Plan, Reason, apply, check};
 use crate::receipt::{
     Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Original, Outcome, ReasonCode, Receipt,
     Stages, Tokens, Unchanged, Units, Usage, bounded,
 };
-use crate::report::{Answer, Introspection, Metric, Report, Value};
+use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
 use crate::sandbox::{self, CallFailure};
 use crate::situation::{Pins, Request, Situation};
 use crate::strategy::{Kind, Strategy};
@@ -32,9 +32,15 @@ pub struct Compaction {
     fates: Vec<Fate>,
     insertions: Vec<usize>,
     receipt: Receipt,
+    /// The plan that was carried out, as its strategy made it; none where none was.
+    plan: Option<Plan>,
 }
 
 impl Compaction {
+    pub(crate) fn into_plan(self) -> Option<Plan> {
+        self.plan
+    }
+
     /// The document: the new one, or the one that was handed in, byte for byte.
     #[must_use]
     pub fn document(&self) -> &str {
@@ -77,6 +83,7 @@ impl Compaction {
 pub(crate) struct Accepted {
     pub(crate) conversation: Conversation,
     pub(crate) applied: Applied,
+    plan: Plan,
     reasons: Vec<Reason>,
     stages: Stages,
 }
@@ -206,30 +213,35 @@ impl Host {
     ) -> Turn {
         let start = Instant::now();
         let keep_words = situation.request.words_in_receipt;
+        if let Some(digest) = strategy.accountable()
+            && !self.quarantine.admits(digest, start)
+        {
+            attempt.result = AttemptResult::Quarantined;
+            return Turn::Next;
+        }
         let report = match strategy.kind() {
-            Kind::Guest(loaded) => {
-                if !self.quarantine.admits(&loaded.guest.digest, start) {
-                    attempt.result = AttemptResult::Quarantined;
-                    return Turn::Next;
+            Kind::Guest(loaded) => match self.sandbox() {
+                Err(error) => Err(CallFailure::Host(error)),
+                Ok(sandbox) => {
+                    let before = situation.spending.so_far();
+                    let call = sandbox
+                        .compact(
+                            &loaded.guest,
+                            situation,
+                            strategy.config(),
+                            self.limits_of(strategy, loaded).await,
+                            strategy.model(),
+                        )
+                        .await;
+                    attempt.record_usage(call.usage, keep_words);
+                    attempt.model = situation.spending.so_far().since(before);
+                    call.result
                 }
-                match self.sandbox() {
-                    Err(error) => Err(CallFailure::Host(error)),
-                    Ok(sandbox) => {
-                        let before = situation.spending.so_far();
-                        let call = sandbox
-                            .compact(
-                                &loaded.guest,
-                                situation,
-                                strategy.config(),
-                                self.limits_of(strategy, loaded).await,
-                                strategy.model(),
-                            )
-                            .await;
-                        attempt.record_usage(call.usage, keep_words);
-                        attempt.model = situation.spending.so_far().since(before);
-                        call.result
-                    }
-                }
+            },
+            Kind::Remote(connected) => {
+                let result = connected.compact(situation, strategy).await;
+                attempt.record_time(start);
+                result
             }
             Kind::Summarize => {
                 let before = situation.spending.so_far();
@@ -240,7 +252,7 @@ impl Host {
             }
             native => {
                 let report = Self::run_native(native, situation);
-                attempt.usage.time_us = micros(start);
+                attempt.record_time(start);
                 report.ok_or_else(|| {
                     CallFailure::Host(HostError::Sandbox {
                         what: "a guest is no native strategy".to_owned(),
@@ -250,10 +262,14 @@ impl Host {
         };
         let said = match (strategy.kind(), &report) {
             (Kind::Guest(loaded), Ok(report)) if report.has_annotations() => {
-                self.said(loaded, strategy.limits()).await
+                self.said(loaded, strategy.limits()).await.cloned()
+            }
+            (Kind::Remote(connected), Ok(report)) if report.has_annotations() => {
+                connected.said(strategy.limits()).await
             }
             _ => None,
         };
+        let said = said.as_ref();
         let outcome = report.and_then(|report| {
             attempt.metrics = declared_metrics(strategy, &report.metrics, said, keep_words);
             match report.answer {
@@ -270,8 +286,8 @@ impl Host {
                     .map_err(CallFailure::Fault),
             }
         });
-        if let Kind::Guest(loaded) = strategy.kind() {
-            self.judge(loaded, outcome.as_ref().err());
+        if let Some(digest) = strategy.accountable() {
+            self.judge(digest, outcome.as_ref().err());
         }
         match outcome {
             Ok(Some(accepted)) => {
@@ -385,14 +401,14 @@ fn over(
 
 /// From a plan to a result that passed every check.
 pub(crate) fn accept(
-    plan: crate::plan::Plan,
+    plan: Plan,
     strategy: &Strategy,
     situation: &Situation,
 ) -> Result<Accepted, Fault> {
     let mut stages = Stages::default();
     let start = Instant::now();
     let checked = check(
-        plan,
+        plan.clone(),
         strategy.name(),
         situation,
         strategy.limits().of_plan(),
@@ -431,6 +447,7 @@ pub(crate) fn accept(
     Ok(Accepted {
         conversation: after,
         applied,
+        plan,
         reasons: checked.reasons,
         stages,
     })
@@ -460,6 +477,7 @@ impl Record<'_> {
             insertions: Vec::new(),
             receipt: self.receipt(outcome, &conversation),
             conversation: conversation.without_repairs(),
+            plan: None,
         }
     }
 
@@ -473,6 +491,7 @@ impl Record<'_> {
         let Accepted {
             conversation,
             applied,
+            plan,
             reasons,
             stages,
         } = accepted;
@@ -516,6 +535,7 @@ impl Record<'_> {
             insertions: applied.insertions,
             conversation,
             receipt,
+            plan: Some(plan),
         }
     }
 
@@ -599,6 +619,28 @@ impl Attempt {
                 text: bounded(&text, WORDS),
             });
             self.words.get_or_insert_default().log.extend(log);
+        }
+    }
+
+    pub(crate) fn record_time(&mut self, start: Instant) {
+        self.usage.time_us = micros(start);
+    }
+
+    /// A strategy that fails to say whether it is time has no opinion.
+    pub(crate) fn decided(
+        &mut self,
+        answer: Result<Decision, CallFailure>,
+        keep_words: bool,
+    ) -> Decision {
+        match answer {
+            Ok(decision) => {
+                self.result = AttemptResult::Accepted;
+                decision
+            }
+            Err(failure) => {
+                self.record_failure(failure, keep_words);
+                Decision::HostDecides
+            }
         }
     }
 

@@ -86,6 +86,11 @@ pub enum Fault {
         /// The first rule that it breaks.
         rule: crate::formats::Rule,
     },
+    /// It runs somewhere else, and no answer came from there.
+    Remote {
+        /// Why.
+        problem: crate::remote::RemoteProblem,
+    },
 }
 
 /// Traps of WebAssembly.
@@ -259,6 +264,7 @@ impl Fault {
             Self::OverBudget { .. } => "over-budget",
             Self::NoProgress { .. } => "no-progress",
             Self::InvalidResult { .. } => "invalid-result",
+            Self::Remote { .. } => "remote",
         }
     }
 
@@ -279,6 +285,10 @@ impl Fault {
             Self::NoProgress { .. } => {
                 "nothing was left to gain for this strategy; try another one or another config"
             }
+            Self::Remote {
+                problem: crate::remote::RemoteProblem::Status(401 | 403),
+            } => "give the token that its server wants",
+            Self::Remote { .. } => "see to its server, and that the URL is the right one",
             Self::Trap { .. }
             | Self::Stack { .. }
             | Self::OutputTooLarge { .. }
@@ -348,6 +358,7 @@ impl fmt::Display for Fault {
                     "its result would break a rule of the wire format: {rule}"
                 )
             }
+            Self::Remote { problem } => write!(f, "no answer came from its server: {problem}"),
         }
     }
 }

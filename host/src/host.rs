@@ -15,7 +15,7 @@ use crate::native;
 use crate::quarantine::Quarantine;
 use crate::receipt::{Attempt, AttemptResult, bounded};
 use crate::report::{Decision, Introspection, Report};
-use crate::sandbox::{CallFailure, Compiler, LoadError, Sandbox};
+use crate::sandbox::{CallFailure, Compiler, Digest, LoadError, Sandbox};
 use crate::situation::{Request, Situation};
 use crate::state;
 use crate::strategy::{Kind, LoadedGuest, Strategy};
@@ -215,7 +215,7 @@ impl Host {
     ) -> Result<Strategy, ConfigError> {
         let schema = match strategy.kind() {
             Kind::Digest | Kind::Truncate | Kind::Summarize => String::new(),
-            Kind::Guest(_) => {
+            Kind::Guest(_) | Kind::Remote(_) => {
                 let said = self.introspect(&strategy, None).await.map_err(|error| {
                     ConfigError::NoIntrospection {
                         strategy: strategy.name().to_owned(),
@@ -238,7 +238,7 @@ impl Host {
         Ok(strategy.with_checked_config(config))
     }
 
-    /// Asks a component who it is. With a config it also tells whether that makes sense to it.
+    /// Asks a strategy who it is. With a config it also tells whether that makes sense to it.
     ///
     /// # Errors
     /// It faulted or reported a failure, or it is native.
@@ -247,14 +247,20 @@ impl Host {
         strategy: &Strategy,
         config: Option<&str>,
     ) -> Result<Introspection, IntrospectError> {
-        let Kind::Guest(loaded) = strategy.kind() else {
-            return Err(IntrospectError::Native(strategy.name().to_owned()));
+        let result = match strategy.kind() {
+            Kind::Digest | Kind::Truncate | Kind::Summarize => {
+                return Err(IntrospectError::Native(strategy.name().to_owned()));
+            }
+            Kind::Remote(connected) => connected.introspect(config, strategy.limits()).await,
+            Kind::Guest(loaded) => {
+                let sandbox = self.sandbox().map_err(IntrospectError::Host)?;
+                sandbox
+                    .introspect(&loaded.guest, config, *strategy.limits())
+                    .await
+                    .result
+            }
         };
-        let sandbox = self.sandbox().map_err(IntrospectError::Host)?;
-        let call = sandbox
-            .introspect(&loaded.guest, config, *strategy.limits())
-            .await;
-        call.result.map_err(|failure| match failure {
+        result.map_err(|failure| match failure {
             CallFailure::Fault(fault) => IntrospectError::Fault(fault),
             CallFailure::Declared(_, words) => IntrospectError::Declared(bounded(&words, 500)),
             CallFailure::Host(error) => IntrospectError::Host(error),
@@ -323,6 +329,19 @@ impl Host {
                 attempt.result = AttemptResult::Accepted;
                 Decision::HostDecides
             }
+            Kind::Remote(connected) => {
+                let start = std::time::Instant::now();
+                if self.quarantine.admits(&connected.digest, start) {
+                    let situation = self.situation(conversation, request);
+                    let result = connected.should_compact(&situation, strategy).await;
+                    attempt.record_time(start);
+                    self.judge(&connected.digest, result.as_ref().err());
+                    attempt.decided(result, request.words_in_receipt)
+                } else {
+                    attempt.result = AttemptResult::Quarantined;
+                    Decision::HostDecides
+                }
+            }
             Kind::Guest(loaded) => match self.sandbox() {
                 Err(error) => {
                     attempt.record_failure(CallFailure::Host(error), request.words_in_receipt);
@@ -339,17 +358,8 @@ impl Host {
                         )
                         .await;
                     attempt.record_usage(call.usage, request.words_in_receipt);
-                    self.judge(loaded, call.result.as_ref().err());
-                    match call.result {
-                        Ok(decision) => {
-                            attempt.result = AttemptResult::Accepted;
-                            decision
-                        }
-                        Err(failure) => {
-                            attempt.record_failure(failure, request.words_in_receipt);
-                            Decision::HostDecides
-                        }
-                    }
+                    self.judge(&loaded.guest.digest, call.result.as_ref().err());
+                    attempt.decided(call.result, request.words_in_receipt)
                 }
             },
         };
@@ -370,9 +380,8 @@ impl Host {
         self.quarantine.lift();
     }
 
-    /// Counts what a call of a component came to. Only its own faults count against it.
-    pub(crate) fn judge(&self, loaded: &LoadedGuest, failure: Option<&CallFailure>) {
-        let digest = &loaded.guest.digest;
+    /// Counts what a call of a strategy came to. Only its own faults count against it.
+    pub(crate) fn judge(&self, digest: &Digest, failure: Option<&CallFailure>) {
         match failure {
             Some(CallFailure::Fault(_)) => {
                 self.quarantine.faulted(digest, std::time::Instant::now());
@@ -403,7 +412,7 @@ impl Host {
         match kind {
             Kind::Digest => Some(native::digest(situation)),
             Kind::Truncate => Some(native::truncate(situation)),
-            Kind::Guest(_) | Kind::Summarize => None,
+            Kind::Guest(_) | Kind::Remote(_) | Kind::Summarize => None,
         }
     }
 

@@ -50,6 +50,7 @@ mod logs;
 mod sandbox;
 mod native;
 mod config;
+mod remote;
 mod strategy;
 mod archive;
 mod cache;
@@ -82,6 +83,7 @@ pub use receipt::{
     Archived, Attempt, AttemptResult, BeforeAfter, CacheEffect, ComponentInfo, LogLine, Original,
     Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
 };
+pub use remote::{AnswerError, Asked, Question, Remote, RemoteError, RemoteProblem};
 pub use repair::Repair;
 pub use report::{Decision, Introspection, Metric, Value};
 pub use sandbox::{Compiler, LoadError, LogLevel, Permission, serve_as_compiler};
@@ -90,7 +92,7 @@ pub use strategy::Strategy;
 pub use tokens::{Tokenizer, UnknownTokenizer};
 pub use trigger::CachePrice;
 
-pub use baler_models::{Answer, Asked, Finish, Model, ModelError, ModelInfo, Price, Question};
+pub use baler_models::{Model, ModelError, ModelInfo, Price};
 
 /// The contracts that this host speaks, newest first.
 #[must_use]

@@ -15,6 +15,8 @@ const LOG: &str = "session-log";
 /// How a document is to be read.
 #[derive(Default, Clone, Copy)]
 pub struct ReadOptions<'a> {
+    /// Its wire format. Default: that of the host, else it is detected.
+    pub format: Option<Format>,
     /// Tokens that the provider reported for all of it, as input and output of its last
     /// response. Counts are corrected to agree with it. Default: what a log recorded.
     pub used: Option<u32>,
@@ -25,6 +27,7 @@ pub struct ReadOptions<'a> {
 impl fmt::Debug for ReadOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReadOptions")
+            .field("format", &self.format)
             .field("used", &self.used)
             .field("progress", &self.progress.is_some())
             .finish()
@@ -169,7 +172,11 @@ impl Host {
         });
         let model = source.as_ref().map(|source| source.model.as_str());
         let conversation = Reader {
-            format: source.as_ref().map(|source| source.format).or(self.format),
+            format: source
+                .as_ref()
+                .map(|source| source.format)
+                .or(options.format)
+                .or(self.format),
             tokenizer: &|named| match &self.tokenizer {
                 Some(tokenizer) => tokenizer.clone(),
                 None => self.tokenizers.for_model(model.unwrap_or(named)),

@@ -1,5 +1,6 @@
 //! One compaction to be done: the conversation, what must stay of it, and what to reach.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::archive;
@@ -58,7 +59,7 @@ pub enum Pins {
 }
 
 /// What a plan may do beside keeping and dropping units.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Policy {
     /// Rewrite tool outputs.
@@ -75,7 +76,7 @@ pub struct Policy {
 
 /// What becomes of thinking in messages that stay behind a change. Newer models of Anthropic's
 /// refuse a request with thinking that was made behind other messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThinkingPolicy {
     /// It goes where the model that the request names would refuse it; else it stays.
@@ -88,7 +89,7 @@ pub enum ThinkingPolicy {
 }
 
 /// The highest role that inserted text may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SummaryRole {
     /// Only the user's.

@@ -8,8 +8,9 @@ use tokio::sync::OnceCell;
 use crate::limits::Limits;
 use crate::models::ModelGrant;
 use crate::receipt::ComponentInfo;
+use crate::remote::{self, Connected, Remote};
 use crate::report::Introspection;
-use crate::sandbox::Guest;
+use crate::sandbox::{Digest, Guest};
 
 /// A strategy that can be called: a component that was loaded, or one of the host's own.
 ///
@@ -26,6 +27,7 @@ pub struct Strategy {
 #[derive(Clone)]
 pub(crate) enum Kind {
     Guest(Arc<LoadedGuest>),
+    Remote(Arc<Connected>),
     Digest,
     Truncate,
     /// It asks the model of its grant.
@@ -70,6 +72,20 @@ impl Strategy {
         Self::new("native:truncate", Kind::Truncate)
     }
 
+    /// A strategy that runs somewhere else. Nothing is asked of it yet. It may take ten minutes
+    /// where it does not say how long it wants, and never more: see [`Strategy::with_limits`].
+    #[must_use]
+    pub fn remote(remote: Arc<dyn Remote>) -> Self {
+        let connected = Connected::new(remote);
+        Self {
+            limits: Limits {
+                time: remote::TIME,
+                ..Limits::default()
+            },
+            ..Self::new(&connected.name(), Kind::Remote(Arc::new(connected)))
+        }
+    }
+
     pub(crate) fn guest(name: &str, guest: Guest, limits: Limits) -> Self {
         let loaded = LoadedGuest {
             guest,
@@ -99,13 +115,40 @@ impl Strategy {
         &self.name
     }
 
+    /// The same strategy under another name, unless that is empty or not fit for a strategy
+    /// from outside.
+    pub(crate) fn known_as(mut self, name: &str) -> Self {
+        if !name.is_empty() && name == remote::plain(name) {
+            self.name = name.into();
+        }
+        self
+    }
+
     /// Whether it is one of the host's own.
     #[must_use]
     pub const fn is_native(&self) -> bool {
-        !matches!(self.kind, Kind::Guest(_))
+        matches!(self.kind, Kind::Digest | Kind::Truncate | Kind::Summarize)
     }
 
-    /// What is known of its component; none for a native one.
+    /// Where it runs, for one that runs somewhere else.
+    #[must_use]
+    pub fn address(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Remote(connected) => Some(connected.address()),
+            Kind::Guest(_) | Kind::Digest | Kind::Truncate | Kind::Summarize => None,
+        }
+    }
+
+    /// By what its faults are counted; none for one that cannot fault.
+    pub(crate) fn accountable(&self) -> Option<&Digest> {
+        match &self.kind {
+            Kind::Guest(loaded) => Some(&loaded.guest.digest),
+            Kind::Remote(connected) => Some(&connected.digest),
+            Kind::Digest | Kind::Truncate | Kind::Summarize => None,
+        }
+    }
+
+    /// What is known of its component; none for one that is none.
     #[must_use]
     pub fn component(&self) -> Option<ComponentInfo> {
         match &self.kind {
@@ -115,7 +158,7 @@ impl Strategy {
                 permissions: loaded.guest.permissions.clone(),
                 bytes: loaded.guest.bytes,
             }),
-            Kind::Digest | Kind::Truncate | Kind::Summarize => None,
+            Kind::Remote(_) | Kind::Digest | Kind::Truncate | Kind::Summarize => None,
         }
     }
 
@@ -152,7 +195,7 @@ impl Strategy {
             && match &self.kind {
                 Kind::Guest(loaded) => loaded.guest.may_ask(),
                 Kind::Summarize => true,
-                Kind::Digest | Kind::Truncate => false,
+                Kind::Remote(_) | Kind::Digest | Kind::Truncate => false,
             }
     }
 

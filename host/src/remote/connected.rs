@@ -1,0 +1,319 @@
+//! A remote strategy, and the conversation that is had with it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use tokio::sync::Mutex;
+
+use super::wire::{self, May};
+use super::{
+    CONTRACT, INTROSPECTION_AGE, INTROSPECTION_BYTES, INTROSPECTION_TIME, Question, Remote,
+    RemoteError, RemoteProblem, TIME,
+};
+use crate::fault::{Declared, Fault, HostError, Quantity};
+use crate::limits::Limits;
+use crate::plan::{is_removable, is_rewritable};
+use crate::receipt::bounded;
+use crate::report::{Decision, Introspection, Report};
+use crate::sandbox::{CallFailure, Digest};
+use crate::situation::Situation;
+use crate::strategy::Strategy;
+
+/// Bytes of a name: no longer than the one that the host reckons with where it tells
+/// strategies what a mark costs.
+const NAME: usize = 37;
+
+/// A remote strategy, with what it said of itself a moment ago.
+pub(crate) struct Connected {
+    /// Of its address: by this its faults are counted.
+    pub(crate) digest: Digest,
+    remote: Arc<dyn Remote>,
+    /// Locked while it is asked, so that of many calls at once one asks.
+    said: Mutex<Option<(Instant, Option<Introspection>)>>,
+}
+
+impl Connected {
+    pub(crate) fn new(remote: Arc<dyn Remote>) -> Self {
+        Self {
+            digest: Digest::of(format!("remote {}", remote.address()).as_bytes()),
+            remote,
+            said: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        self.remote.address()
+    }
+
+    /// The name in marks and receipts.
+    pub(crate) fn name(&self) -> String {
+        match plain(self.remote.name()) {
+            name if name.is_empty() => "remote".to_owned(),
+            name => name,
+        }
+    }
+
+    pub(crate) async fn introspect(
+        &self,
+        config: Option<&str>,
+        limits: &Limits,
+    ) -> Result<Introspection, CallFailure> {
+        let question = wire::WhoAreYou {
+            contract: CONTRACT.into(),
+            config: config.map(raw).transpose()?,
+        };
+        let said: wire::Introspection = self
+            .ask(
+                Question::Introspect,
+                written(&question)?,
+                limits.lifted_bytes.min(INTROSPECTION_BYTES),
+                INTROSPECTION_TIME.min(limits.time),
+            )
+            .await?;
+        if let Some(failure) = said.failure {
+            let (kind, words) = failure.into();
+            return Err(CallFailure::Declared(kind, words));
+        }
+        Ok(said.into())
+    }
+
+    /// What it said of itself, at most a moment ago; none where it could not say.
+    pub(crate) async fn said(&self, limits: &Limits) -> Option<Introspection> {
+        let mut said = self.said.lock().await;
+        if let Some((when, known)) = &*said
+            && when.elapsed() < INTROSPECTION_AGE
+        {
+            return known.clone();
+        }
+        // Most of the time is for the work itself.
+        let limits = Limits {
+            time: limits.time / 4,
+            ..*limits
+        };
+        let known = self.introspect(None, &limits).await.ok();
+        *said = Some((Instant::now(), known.clone()));
+        known
+    }
+
+    pub(crate) async fn should_compact(
+        &self,
+        situation: &Situation,
+        strategy: &Strategy,
+    ) -> Result<Decision, CallFailure> {
+        self.work::<wire::Decision>(Question::ShouldCompact, situation, strategy)
+            .await
+            .map(Decision::from)
+    }
+
+    pub(crate) async fn compact(
+        &self,
+        situation: &Situation,
+        strategy: &Strategy,
+    ) -> Result<Report, CallFailure> {
+        self.work::<wire::Report>(Question::Compact, situation, strategy)
+            .await?
+            .try_into()
+            .map_err(|(kind, words)| CallFailure::Declared(kind, words))
+    }
+
+    /// Asks something of a conversation, within the time that it asks for and the host allows.
+    async fn work<A: DeserializeOwned>(
+        &self,
+        question: Question,
+        situation: &Situation,
+        strategy: &Strategy,
+    ) -> Result<A, CallFailure> {
+        let limits = strategy.limits();
+        let start = Instant::now();
+        let wanted = self
+            .said(limits)
+            .await
+            .and_then(|said| said.timeout_ms)
+            .map_or(TIME, |ms| Duration::from_millis(ms.into()));
+        let left = limits.time.saturating_sub(start.elapsed());
+        let request = ask(situation, strategy)?;
+        self.ask(question, request, limits.lifted_bytes, wanted.min(left))
+            .await
+    }
+
+    async fn ask<A: DeserializeOwned>(
+        &self,
+        question: Question,
+        request: String,
+        most_bytes: usize,
+        time: Duration,
+    ) -> Result<A, CallFailure> {
+        let answer = self.remote.ask(question, request, most_bytes);
+        let fault = match tokio::time::timeout(time, answer).await {
+            Err(_) => Fault::timeout(time),
+            Ok(Ok(answer)) if answer.len() > most_bytes => too_large(most_bytes),
+            // What is nested too deeply is refused by its reader, and so cannot overflow a stack.
+            Ok(Ok(answer)) => {
+                return serde_json::from_slice(&answer)
+                    .map_err(|_| CallFailure::Fault(Fault::OutputMalformed));
+            }
+            Ok(Err(RemoteError::TooLarge)) => too_large(most_bytes),
+            Ok(Err(RemoteError::Malformed)) => Fault::OutputMalformed,
+            Ok(Err(RemoteError::Connection)) => Fault::Remote {
+                problem: RemoteProblem::Connection,
+            },
+            Ok(Err(RemoteError::Status(status))) => Fault::Remote {
+                problem: RemoteProblem::Status(status),
+            },
+        };
+        Err(CallFailure::Fault(fault))
+    }
+}
+
+impl fmt::Debug for Connected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connected")
+            .field("remote", &self.remote)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A name of characters that can neither imitate the host's own strategies nor do anything in a
+/// mark.
+pub(crate) fn plain(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.chars()
+        .map(|c| if is_plain(c) { c } else { '-' })
+        .take(NAME)
+        .collect()
+}
+
+fn too_large(limit: usize) -> Fault {
+    Fault::OutputTooLarge {
+        what: Quantity::LiftedBytes,
+        limit: limit as u64,
+    }
+}
+
+fn raw(json: &str) -> Result<&RawValue, CallFailure> {
+    serde_json::from_str(json).map_err(unwritable)
+}
+
+fn written(question: &impl serde::Serialize) -> Result<String, CallFailure> {
+    serde_json::to_string(question).map_err(unwritable)
+}
+
+fn unwritable(error: serde_json::Error) -> CallFailure {
+    CallFailure::Host(HostError::Sandbox {
+        // Its class alone, since its text may quote the conversation.
+        what: format!("the question cannot be written: {:?}", error.classify()),
+    })
+}
+
+/// The question about a conversation.
+fn ask(situation: &Situation, strategy: &Strategy) -> Result<String, CallFailure> {
+    let config = strategy.config();
+    let conversation = &situation.conversation;
+    written(&wire::Ask {
+        contract: CONTRACT.into(),
+        name: strategy.name().into(),
+        format: conversation.format(),
+        conversation: raw(conversation.document())?,
+        units: (0..situation.units().len())
+            .map(|unit| unit_out(situation, unit))
+            .collect(),
+        situation: situation.into(),
+        policy: situation.request.policy.clone(),
+        config: (!config.is_empty()).then(|| raw(config)).transpose()?,
+    })
+}
+
+fn unit_out(situation: &Situation, index: usize) -> wire::Unit {
+    let unit = &situation.units()[index];
+    let standing = &situation.standing[index];
+    let traits = [
+        (standing.protected, "protected"),
+        (standing.pinned, "pinned"),
+        (unit.traits.pending, "pending"),
+        (standing.live, "live"),
+        (unit.traits.failed, "failed"),
+        (unit.traits.thinking, "thinking"),
+        (unit.traits.media, "media"),
+        (unit.traits.opaque, "opaque"),
+    ];
+    wire::Unit {
+        kind: unit.kind.name().into(),
+        turn: unit.turn,
+        first_message: unit.first_message,
+        messages: unit.messages,
+        tokens: unit.tokens,
+        bytes: unit.bytes,
+        media: unit.media,
+        traits: traits
+            .into_iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, name)| name.into())
+            .collect(),
+        editable: editable(situation, index),
+    }
+}
+
+fn editable(situation: &Situation, unit: usize) -> Vec<wire::Editable> {
+    let conversation = &situation.conversation;
+    let messages = conversation.messages(unit).iter();
+    messages
+        .zip(conversation.counts(unit))
+        .enumerate()
+        .flat_map(|(message, (own, counts))| {
+            let parts = own.parts.iter().zip(counts.parts.iter()).enumerate();
+            parts.filter_map(move |(part, (content, tokens))| {
+                let may = if is_rewritable(situation, own, content) {
+                    May::Text
+                } else if is_removable(situation, own, content) {
+                    May::Remove
+                } else {
+                    return None;
+                };
+                Some(wire::Editable {
+                    message,
+                    part,
+                    tokens: *tokens,
+                    may,
+                })
+            })
+        })
+        .collect()
+}
+
+impl From<wire::Failure> for (Declared, String) {
+    fn from(failure: wire::Failure) -> Self {
+        let kind = match failure.kind {
+            wire::FailureKind::BadConfig => Declared::BadConfig,
+            wire::FailureKind::Model => Declared::Model,
+            wire::FailureKind::Other => Declared::Other,
+        };
+        (kind, failure.message)
+    }
+}
+
+impl From<wire::Introspection> for Introspection {
+    /// Fit to be shown: one line each, without control characters.
+    fn from(said: wire::Introspection) -> Self {
+        let line = |text: String, bytes| bounded(&text, bytes).replace('\n', " ");
+        let names = |names: Vec<String>| names.into_iter().map(|name| line(name, 64)).collect();
+        Self {
+            name: line(said.name, 64),
+            version: line(said.version, 64),
+            description: line(said.description, 500),
+            config_schema: said.config_schema,
+            reason_codes: names(said.reason_codes),
+            metric_names: names(said.metric_names),
+            timeout_ms: said
+                .timeout_ms
+                .as_u64()
+                .filter(|ms| *ms > 0)
+                .map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
+            memory_mib: None,
+            fuel: None,
+            metadata: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,611 @@
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use baler_generated::{Choices, Kind, conversation};
+use serde_json::{Value, json};
+
+use super::{Asked, Question, Remote, RemoteError, RemoteProblem};
+use crate::conversation::Conversation;
+use crate::fault::{Declared, Fault, PlanRule, Quantity};
+use crate::host::Host;
+use crate::limits::Limits;
+use crate::receipt::{AttemptResult, Outcome, Unchanged};
+use crate::report::Decision;
+use crate::situation::{Budget, Request};
+use crate::strategy::Strategy;
+
+/// What a remote strategy of a test does when it is asked.
+#[derive(Debug, Clone)]
+enum Reply {
+    Says(String),
+    Fails(RemoteError),
+    Hangs,
+}
+
+/// A remote strategy that says what a test wants.
+#[derive(Debug)]
+struct Scripted {
+    address: String,
+    introspect: Reply,
+    gate: Reply,
+    work: Reply,
+    asked: [AtomicU32; 3],
+}
+
+impl Scripted {
+    fn new(work: Reply) -> Self {
+        Self {
+            address: format!("test:{work:?}"),
+            introspect: Reply::Says("{}".to_owned()),
+            gate: Reply::Says(r#"{"decision":"host-decides"}"#.to_owned()),
+            work,
+            asked: Default::default(),
+        }
+    }
+
+    fn says(work: &Value) -> Self {
+        Self::new(Reply::Says(work.to_string()))
+    }
+
+    fn times(&self, question: Question) -> u32 {
+        self.asked[question as usize].load(Ordering::Relaxed)
+    }
+}
+
+impl Remote for Scripted {
+    fn name(&self) -> &str {
+        "elsewhere"
+    }
+
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+        self.asked[question as usize].fetch_add(1, Ordering::Relaxed);
+        let reply = match question {
+            Question::Introspect => &self.introspect,
+            Question::ShouldCompact => &self.gate,
+            Question::Compact => &self.work,
+        };
+        Box::pin(async move {
+            match reply {
+                Reply::Says(text) => Ok(text.clone().into_bytes()),
+                Reply::Fails(error) => Err(*error),
+                Reply::Hangs => pending().await,
+            }
+        })
+    }
+}
+
+/// Another host, asked without a network between.
+#[derive(Debug)]
+struct OtherHost {
+    host: Host,
+    chain: Vec<Strategy>,
+}
+
+impl Remote for OtherHost {
+    fn name(&self) -> &str {
+        "other host"
+    }
+
+    fn address(&self) -> &str {
+        "test:other"
+    }
+
+    fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
+        Box::pin(async move {
+            let answer = self.host.answer(question, &request, &self.chain).await;
+            Ok(answer.expect("it is a question").into_bytes())
+        })
+    }
+}
+
+fn host() -> Host {
+    Host::builder().build().expect("a host")
+}
+
+/// A talk of twenty messages, each of about two hundred characters.
+fn talk(host: &Host) -> Conversation {
+    let messages: Vec<Value> = (0..20)
+        .map(|index| {
+            let role = if index % 2 == 0 { "user" } else { "assistant" };
+            let content = format!(
+                "Leg {index} of the journey: {}",
+                "by night train, ".repeat(11)
+            );
+            json!({"role": role, "content": content})
+        })
+        .collect();
+    host.read(json!({"model": "gpt-4o", "messages": messages}).to_string())
+        .expect("reads")
+}
+
+fn half() -> Request {
+    Request {
+        words_in_receipt: true,
+        ..Request::default()
+    }
+}
+
+fn kept_and_summary() -> Value {
+    json!({"outcome": {"compacted": {
+        "pieces": [
+            {"keep": {"first": 0, "count": 1}},
+            {"insert": {"role": "user", "purpose": "summary", "placement": "alone", "text": "Test summary."}},
+            {"keep": {"first": 17, "count": 3}},
+        ],
+        "reasons": [{"units": {"first": 1, "count": 16}, "code": "old"}],
+    }}, "metrics": [{"name": "legs", "value": 16}, {"name": "secret", "value": 1}]})
+}
+
+async fn compact(remote: Scripted) -> crate::Compaction {
+    let host = host();
+    let talk = talk(&host);
+    let strategy = Strategy::remote(Arc::new(remote)).with_limits(Limits {
+        time: Duration::from_millis(300),
+        ..Limits::default()
+    });
+    host.compact(&talk, &[strategy], &half())
+        .await
+        .expect("no archive that could fail")
+}
+
+/// P16, PL-S34, PL-11
+#[tokio::test]
+async fn a_remote_plan_is_carried_out_like_a_guests() {
+    let mut remote = Scripted::says(&kept_and_summary());
+    remote.introspect =
+        Reply::Says(r#"{"reason-codes":["old"],"metric-names":["legs"]}"#.to_owned());
+    let compaction = compact(remote).await;
+    let receipt = compaction.receipt();
+    assert_eq!(receipt.outcome, Outcome::Compacted);
+    assert_eq!(receipt.strategy.as_deref(), Some("elsewhere"));
+    assert_eq!((receipt.units.kept, receipt.units.inserted), (4, 1));
+    assert!(compaction.document().contains("Test summary."));
+    assert_eq!(receipt.reasons[0].code, "old");
+    let metrics = &receipt.attempts[0].metrics;
+    assert_eq!(
+        metrics.len(),
+        1,
+        "only what is declared is shown: {metrics:?}"
+    );
+}
+
+/// P14
+#[tokio::test]
+async fn a_remote_that_declines_leaves_the_conversation_as_it_is() {
+    let compaction = compact(Scripted::says(
+        &json!({"outcome": {"unchanged": "not yet"}}),
+    ))
+    .await;
+    let receipt = compaction.receipt();
+    assert_eq!(
+        receipt.outcome,
+        Outcome::Unchanged(Unchanged::StrategyDeclined)
+    );
+    let words = receipt.attempts[0].words.as_ref().expect("asked for");
+    assert_eq!(words.reason.as_deref(), Some("not yet"));
+}
+
+#[tokio::test]
+async fn a_failure_that_a_remote_declares_is_counted_and_can_wait() {
+    let said = json!({"outcome": {"failure": {"kind": "model", "message": "no\u{7} answer"}}});
+    let compaction = compact(Scripted::says(&said)).await;
+    let receipt = compaction.receipt();
+    assert_eq!(
+        receipt.outcome,
+        Outcome::Unchanged(Unchanged::StrategyFailed)
+    );
+    assert_eq!(
+        receipt.attempts[0].declared_failure(),
+        Some(Declared::Model)
+    );
+    let words = receipt.attempts[0].words.as_ref().expect("asked for");
+    assert_eq!(words.reason.as_deref(), Some("no answer"));
+}
+
+/// P15, PL-15, PL-S33, PV7, PL-N11, ALL-N15
+#[tokio::test]
+async fn whatever_a_remote_does_the_local_chain_gives_a_result() {
+    let says = |text: &str| Reply::Says(text.to_owned());
+    let fails = Reply::Fails;
+    let piece =
+        |piece: Value| says(&json!({"outcome": {"compacted": {"pieces": [piece]}}}).to_string());
+    let cases: Vec<(Reply, &str)> = vec![
+        (fails(RemoteError::Connection), "remote"),
+        (fails(RemoteError::Status(500)), "remote"),
+        (fails(RemoteError::Status(401)), "remote"),
+        (fails(RemoteError::Malformed), "output-malformed"),
+        (fails(RemoteError::TooLarge), "output-too-large"),
+        (Reply::Hangs, "timeout"),
+        (says(""), "output-malformed"),
+        (says("<html>502 Bad Gateway</html>"), "output-malformed"),
+        (says("null"), "output-malformed"),
+        (says("[]"), "output-malformed"),
+        (
+            says(r#"{"outcome":{"compacted":null}}"#),
+            "output-malformed",
+        ),
+        (says(r#"{"outcome":{"summary":"x"}}"#), "output-malformed"),
+        (says(&"[".repeat(100_000)), "output-malformed"),
+        (
+            says(r#"{"outcome":{"unchanged":"x"},"metrics":[{"name":"a","value":1e999}]}"#),
+            "output-malformed",
+        ),
+        (
+            says(&format!(
+                "{}{}",
+                json!({"outcome": {"unchanged": "x"}}),
+                "x"
+            )),
+            "output-malformed",
+        ),
+        (says(&" ".repeat((16 << 20) + 1)), "output-too-large"),
+        (
+            piece(json!({"keep": {"first": -1, "count": 1}})),
+            "output-malformed",
+        ),
+        (
+            piece(json!({"keep": {"first": 4_294_967_295_u32, "count": 4_294_967_295_u32}})),
+            "invalid-plan",
+        ),
+        (
+            piece(json!({"keep": {"first": 1, "count": 3}})),
+            "invalid-plan",
+        ),
+        (
+            piece(
+                json!({"insert": {"role": "assistant", "purpose": "note", "placement": "alone", "text": "I agree."}}),
+            ),
+            "invalid-plan",
+        ),
+        (
+            piece(json!({"keep": {"first": 0, "count": 20}})),
+            "over-budget",
+        ),
+        (
+            piece(
+                json!({"rewrite": {"unit": 0, "edits": [{"message": 0, "part": 0, "change": "remove"}]}}),
+            ),
+            "invalid-plan",
+        ),
+        (
+            piece(
+                json!({"insert": {"role": "user", "purpose": "note", "placement": "alone", "text": "x".repeat(2 << 20)}}),
+            ),
+            "output-too-large",
+        ),
+    ];
+    for (reply, fault) in cases {
+        let shown = format!("{reply:.100?}");
+        let compaction = compact(Scripted::new(reply)).await;
+        let receipt = compaction.receipt();
+        assert_eq!(receipt.attempts[0].result.code(), fault, "{shown:.100}");
+        assert_eq!(
+            receipt.strategy.as_deref(),
+            Some("native:digest"),
+            "{shown:.100}"
+        );
+        assert!(receipt.fell_back);
+        assert!(compaction.conversation().violations().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_fault_says_what_was_wrong() {
+    let fault = async |reply| match compact(Scripted::new(reply)).await.receipt().attempts[0]
+        .result
+        .clone()
+    {
+        AttemptResult::Fault { fault } => fault,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        fault(Reply::Fails(RemoteError::Status(503))).await,
+        Fault::Remote {
+            problem: RemoteProblem::Status(503)
+        }
+    );
+    assert_eq!(
+        fault(Reply::Fails(RemoteError::TooLarge)).await,
+        Fault::OutputTooLarge {
+            what: Quantity::LiftedBytes,
+            limit: 16 << 20
+        }
+    );
+    let drops_the_newest =
+        json!({"outcome": {"compacted": {"pieces": [{"keep": {"first": 0, "count": 1}}]}}});
+    assert!(matches!(
+        fault(Reply::Says(drops_the_newest.to_string())).await,
+        Fault::InvalidPlan(fault) if fault.rule == PlanRule::DropsProtected
+    ));
+    let json = serde_json::to_value(Fault::Remote {
+        problem: RemoteProblem::Status(503),
+    });
+    assert_eq!(
+        json.expect("JSON"),
+        json!({"fault": "remote", "problem": {"status": 503}})
+    );
+}
+
+/// PL-S31, PL-I7
+#[tokio::test]
+async fn the_time_is_asked_of_the_remote_and_capped_by_the_host() {
+    let limit = async |introspect: Reply, time: Duration| {
+        let host = host();
+        let talk = talk(&host);
+        let mut remote = Scripted::new(Reply::Hangs);
+        remote.introspect = introspect;
+        let strategy = Strategy::remote(Arc::new(remote)).with_limits(Limits {
+            time,
+            ..Limits::default()
+        });
+        let start = Instant::now();
+        let compaction = host
+            .compact(&talk, &[strategy], &half())
+            .await
+            .expect("works");
+        assert!(
+            start.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            start.elapsed()
+        );
+        match &compaction.receipt().attempts[0].result {
+            AttemptResult::Fault {
+                fault: Fault::Timeout { limit_ms },
+            } => *limit_ms,
+            other => panic!("{other:?}"),
+        }
+    };
+    let says = |timeout: &str| Reply::Says(format!(r#"{{"timeout-ms":{timeout}}}"#));
+    let policy = Duration::from_millis(200);
+    assert_eq!(limit(says("40"), policy).await, 40);
+    for no_time in ["0", "-5", "1.5", "\"40\"", "null", "[40]", "9000", "1e300"] {
+        let limit = limit(says(no_time), policy).await;
+        assert!((100..=200).contains(&limit), "{no_time}: {limit}");
+    }
+    for silent in [
+        Reply::Hangs,
+        Reply::Fails(RemoteError::Connection),
+        Reply::Says("no".to_owned()),
+    ] {
+        let limit = limit(silent, policy).await;
+        assert!((50..=200).contains(&limit), "{limit}");
+    }
+    assert_eq!(
+        Strategy::remote(Arc::new(Scripted::new(Reply::Hangs)))
+            .limits()
+            .time,
+        Duration::from_secs(600)
+    );
+}
+
+/// PL-I7
+#[tokio::test]
+async fn what_a_remote_says_of_itself_is_asked_before_a_call_and_believed_for_a_moment() {
+    let host = host();
+    let talk = talk(&host);
+    let remote = Arc::new(Scripted::says(&kept_and_summary()));
+    let strategy = Strategy::remote(remote.clone());
+    for _ in 0..3 {
+        host.compact(&talk, std::slice::from_ref(&strategy), &half())
+            .await
+            .expect("works");
+    }
+    assert_eq!(remote.times(Question::Introspect), 1);
+    assert_eq!(remote.times(Question::Compact), 3);
+}
+
+/// PL-I2, PL-N15, PL-S32
+#[tokio::test]
+async fn a_short_conversation_costs_no_question() {
+    let host = host();
+    let short = host
+        .read(r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hello."}]}"#)
+        .expect("reads");
+    let remote = Arc::new(Scripted::says(&kept_and_summary()));
+    let strategy = Strategy::remote(remote.clone());
+    let request = Request {
+        budget: Budget::Tokens(1_000),
+        ..Request::default()
+    };
+    let compaction = host
+        .compact(&short, &[strategy], &request)
+        .await
+        .expect("works");
+    assert_eq!(
+        compaction.receipt().outcome,
+        Outcome::Unchanged(Unchanged::WithinBudget)
+    );
+    assert!(
+        Question::ALL
+            .iter()
+            .all(|question| remote.times(*question) == 0)
+    );
+}
+
+/// PL-I2, PL-I8
+#[tokio::test]
+async fn a_gate_that_said_yes_is_not_asked_again_when_the_work_fails() {
+    let host = host();
+    let talk = talk(&host);
+    let mut remote = Scripted::new(Reply::Fails(RemoteError::Status(500)));
+    remote.gate = Reply::Says(r#"{"decision":"compact","reason":"it is long"}"#.to_owned());
+    let remote = Arc::new(remote);
+    let strategy = Strategy::remote(remote.clone());
+    let gate = host.should_compact(&talk, &strategy, &half()).await;
+    assert_eq!(gate.decision, Decision::Compact("it is long".to_owned()));
+    assert!(gate.is_time);
+    let compaction = host
+        .compact(&talk, &[strategy], &half())
+        .await
+        .expect("works");
+    assert_eq!(
+        compaction.receipt().strategy.as_deref(),
+        Some("native:digest")
+    );
+    assert_eq!(remote.times(Question::ShouldCompact), 1);
+}
+
+/// PL-I8
+#[tokio::test]
+async fn where_the_gate_itself_fails_the_local_trigger_decides() {
+    for reply in [
+        Reply::Fails(RemoteError::Connection),
+        Reply::Says(r#"{"decision":"perhaps"}"#.to_owned()),
+        Reply::Says("<html>".to_owned()),
+    ] {
+        let host = host();
+        let talk = talk(&host);
+        let mut remote = Scripted::says(&kept_and_summary());
+        remote.gate = reply;
+        let strategy = Strategy::remote(Arc::new(remote));
+        for (tokens, is_time) in [(100, true), (100_000, false)] {
+            let request = Request {
+                budget: Budget::Tokens(tokens),
+                ..Request::default()
+            };
+            let gate = host.should_compact(&talk, &strategy, &request).await;
+            assert_eq!(gate.decision, Decision::HostDecides);
+            assert!(matches!(gate.attempt.result, AttemptResult::Fault { .. }));
+            assert_eq!(gate.is_time, is_time);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_remote_that_keeps_faulting_rests_by_its_address() {
+    let host = host();
+    let talk = talk(&host);
+    let strategy = |remote: &Arc<Scripted>| Strategy::remote(remote.clone());
+    let bad = Arc::new(Scripted::new(Reply::Fails(RemoteError::Connection)));
+    for _ in 0..3 {
+        host.compact(&talk, &[strategy(&bad)], &half())
+            .await
+            .expect("works");
+    }
+    let compaction = host
+        .compact(&talk, &[strategy(&bad)], &half())
+        .await
+        .expect("works");
+    assert_eq!(
+        compaction.receipt().attempts[0].result.code(),
+        "quarantined"
+    );
+    assert_eq!(
+        compaction.receipt().strategy.as_deref(),
+        Some("native:digest")
+    );
+    assert_eq!(bad.times(Question::Compact), 3);
+    let good = Arc::new(Scripted::says(&kept_and_summary()));
+    let compaction = host
+        .compact(&talk, &[strategy(&good)], &half())
+        .await
+        .expect("works");
+    assert_eq!(compaction.receipt().strategy.as_deref(), Some("elsewhere"));
+}
+
+#[tokio::test]
+async fn one_host_can_be_the_remote_strategy_of_another_in_every_format() {
+    let here = host();
+    for kind in Kind::ALL {
+        for seed in 0..8 {
+            let generated = conversation(kind, 40, &mut Choices::from_seed(seed));
+            let document = here.read(generated.document()).expect("reads");
+            if document.broken().next().is_some() {
+                continue;
+            }
+            let other = OtherHost {
+                host: host(),
+                chain: vec![Strategy::digest()],
+            };
+            let strategy = Strategy::remote(Arc::new(other));
+            let local = here
+                .compact(&document, &[Strategy::digest()], &half())
+                .await
+                .expect("works");
+            let far = here
+                .compact(&document, &[strategy], &half())
+                .await
+                .expect("works");
+            let receipt = far.receipt();
+            assert_eq!(
+                receipt.outcome,
+                local.receipt().outcome,
+                "{kind:?} {seed}: {:?}",
+                receipt.attempts
+            );
+            assert!(
+                !receipt.fell_back,
+                "{kind:?} {seed}: {:?}",
+                receipt.attempts
+            );
+            let broken: Vec<_> = far.conversation().broken().collect();
+            assert!(broken.is_empty(), "{kind:?} {seed}: {broken:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_question_of_the_contract_is_told_without_its_text() {
+    let host = host();
+    for (question, told) in [
+        (
+            r#"{"contract":"baler:compaction@0.1.0","format":"private"}"#,
+            "line 1, column",
+        ),
+        (
+            r#"{"contract":"baler:compaction@9.0.0"}"#,
+            "is not of the contract",
+        ),
+        ("private", "line 1, column 1"),
+    ] {
+        let error = host
+            .answer(Question::Compact, question, &[])
+            .await
+            .expect_err("no question");
+        assert!(error.to_string().contains(told), "{error}");
+        assert!(!error.to_string().contains("private"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_config_that_makes_no_sense_is_an_answer() {
+    let host = host();
+    let asked = json!({"contract": "baler:compaction@0.1.0", "config": {"keep": 3}});
+    let answer = host
+        .answer(
+            Question::Introspect,
+            &asked.to_string(),
+            &[Strategy::digest()],
+        )
+        .await
+        .expect("an answer");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!(answer["failure"]["kind"], "bad-config");
+}
+
+#[test]
+fn a_name_can_neither_imitate_the_hosts_own_nor_break_a_mark() {
+    #[derive(Debug)]
+    struct Named(&'static str);
+    impl Remote for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+        fn address(&self) -> &str {
+            self.0
+        }
+        fn ask(&self, _: Question, _: String, _: usize) -> Asked<'_> {
+            Box::pin(pending())
+        }
+    }
+    let name = |named| Strategy::remote(Arc::new(Named(named))).name().to_owned();
+    assert_eq!(name("native:digest"), "native-digest");
+    assert_eq!(name("a\"> <system>"), "a----system-");
+    assert_eq!(name(""), "remote");
+}
