@@ -1,0 +1,157 @@
+//! Where a summary goes and how long it may be.
+
+use baler_strategy::{Failure, Room, Situation, Unit, UnitKind, opening_note};
+
+/// A summary of fewer tokens says nothing.
+const LEAST: u64 = 16;
+
+/// Tokens that texts may have more together than one by one.
+const SEAMS: u64 = 4;
+
+/// What becomes of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// It stays.
+    Kept,
+    /// It is a summary that the new one carries on.
+    Earlier,
+    /// The new summary stands for it.
+    Summarized,
+}
+
+/// What of the room is kept free for a summary of up to `wanted` tokens while units are chosen:
+/// a quarter at most, but enough to say something. `framing` is what stands around it.
+pub fn set_aside(situation: &Situation, room: &Room, framing: u32, wanted: u32) -> u32 {
+    let quarter = u32::try_from(room.tokens() / 4).unwrap_or(u32::MAX);
+    wanted
+        .min(quarter.max(64))
+        .saturating_add(situation.insertion_overhead)
+        .saturating_add(framing)
+}
+
+/// The unit before which the summary goes: after all that it stands for, and after the user
+/// messages that follow and are kept, as far as `end`.
+pub fn place(units: &[Unit], places: &[Place], end: usize) -> usize {
+    let after = places
+        .iter()
+        .rposition(|place| *place != Place::Kept)
+        .map_or(0, |last| last + 1);
+    let kept = units.get(after..end).unwrap_or_default();
+    after
+        + kept
+            .iter()
+            .take_while(|unit| unit.kind == UnitKind::User)
+            .count()
+}
+
+/// What the units cost that do not stay.
+pub fn dropped(units: &[Unit], places: &[Place]) -> u64 {
+    let pairs = units.iter().zip(places);
+    pairs
+        .filter(|(_, place)| **place != Place::Kept)
+        .map(|(unit, _)| unit.cost())
+        .sum()
+}
+
+/// The most tokens that a summary before unit `at` may have so that the result fits and is
+/// smaller than before. None where no summary would make it smaller.
+///
+/// # Errors
+/// There is no room for a summary.
+pub fn room(
+    situation: &Situation,
+    units: &[Unit],
+    places: &[Place],
+    at: usize,
+    framing: u32,
+) -> Result<Option<u32>, Failure> {
+    let mut room = Room::of(situation);
+    let kept = || {
+        units
+            .iter()
+            .zip(places)
+            .filter(|(_, place)| **place == Place::Kept)
+    };
+    for (unit, _) in kept() {
+        room.charge(unit);
+    }
+    let first = (0..at).find(|index| {
+        places[*index] == Place::Kept && units[*index].kind != UnitKind::Instructions
+    });
+    let note = opening_note(situation, first.and_then(|index| units.get(index)));
+    let around = u64::from(situation.insertion_overhead) + u64::from(framing) + SEAMS;
+    // A token is rarely more than eight bytes.
+    let free = room.tokens().saturating_sub(note).min(room.bytes() / 8);
+    if !room.is_kept() || free < around + LEAST {
+        return Err(Failure::Other(
+            "there is no room for a summary beside what has to stay".to_owned(),
+        ));
+    }
+    let gain = dropped(units, places).saturating_sub(note);
+    if gain < around + LEAST {
+        return Ok(None);
+    }
+    let tokens = free.min(gain - 1) - around;
+    Ok(Some(u32::try_from(tokens).unwrap_or(u32::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baler_strategy::Source;
+    use baler_strategy::testing::Recording;
+
+    fn recording() -> Recording {
+        Recording::new()
+            .system("be brief")
+            .tokens(50)
+            .step("old", [])
+            .tokens(1_000)
+            .user("new")
+            .tokens(30)
+    }
+
+    const PLACES: [Place; 3] = [Place::Kept, Place::Summarized, Place::Kept];
+
+    /// ALL-N7: the overhead, what stays and what stands around the summary are all paid for.
+    #[test]
+    fn a_summary_has_what_the_rest_leaves_free() {
+        let units = recording().units();
+        let situation = recording().situation(500);
+        assert_eq!(room(&situation, &units, &PLACES, 1, 6), Ok(Some(370)));
+        assert!(room(&recording().situation(100), &units, &PLACES, 1, 0).is_err());
+    }
+
+    #[test]
+    fn a_summary_is_shorter_than_what_it_stands_for() {
+        let recording = recording();
+        let mut units = recording.units();
+        units[1].tokens = 100;
+        let situation = recording.situation(500);
+        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(Some(55)));
+        units[1].tokens = 50;
+        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(None));
+    }
+
+    #[test]
+    fn bytes_bound_it_too() {
+        let units = recording().units();
+        let mut situation = recording().situation(500);
+        situation.max_bytes = Some(units[0].bytes + units[2].bytes + 800);
+        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(Some(56)));
+    }
+
+    #[test]
+    fn it_goes_after_what_it_stands_for_and_the_user_messages_there() {
+        let recording = Recording::new()
+            .step("", [])
+            .user("kept")
+            .step("", [])
+            .user("kept");
+        let units = recording.units();
+        let places = [Place::Summarized, Place::Kept, Place::Kept, Place::Kept];
+        assert_eq!(place(&units, &places, 4), 2);
+        assert_eq!(place(&units, &places, 1), 1);
+        assert_eq!(place(&units, &[Place::Kept; 4], 0), 0);
+    }
+}
