@@ -21,6 +21,6 @@ mod place;
 
 pub use answer::unwrapped;
 pub use earlier::so_far;
-pub use place::{Place, dropped, place, room, set_aside};
+pub use place::{Place, after_the_dropped, room, set_aside};
 pub use question::{Form, Question, wishes};
-pub use summarize::{Summary, summarize};
+pub use summarize::{METRICS, Summary, summarize};

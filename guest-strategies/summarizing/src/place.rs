@@ -5,6 +5,9 @@ use baler_strategy::{Failure, Room, Situation, Unit, UnitKind, opening_note};
 /// A summary of fewer tokens says nothing.
 const LEAST: u64 = 16;
 
+/// A token is rarely more bytes.
+const BYTES: u64 = 8;
+
 /// Tokens that texts may have more together than one by one.
 const SEAMS: u64 = 4;
 
@@ -22,30 +25,24 @@ pub enum Place {
 /// What of the room is kept free for a summary of up to `wanted` tokens while units are chosen:
 /// a quarter at most, but enough to say something. `framing` is what stands around it.
 pub fn set_aside(situation: &Situation, room: &Room, framing: u32, wanted: u32) -> u32 {
-    let quarter = u32::try_from(room.tokens() / 4).unwrap_or(u32::MAX);
+    let quarter = room.tokens().min(room.bytes() / BYTES) / 4;
+    let quarter = u32::try_from(quarter).unwrap_or(u32::MAX);
     wanted
         .min(quarter.max(64))
         .saturating_add(situation.insertion_overhead)
         .saturating_add(framing)
 }
 
-/// The unit before which the summary goes: after all that it stands for, and after the user
-/// messages that follow and are kept, as far as `end`.
-pub fn place(units: &[Unit], places: &[Place], end: usize) -> usize {
-    let after = places
+/// The unit after the last that does not stay: before it goes the summary.
+pub fn after_the_dropped(places: &[Place]) -> usize {
+    places
         .iter()
         .rposition(|place| *place != Place::Kept)
-        .map_or(0, |last| last + 1);
-    let kept = units.get(after..end).unwrap_or_default();
-    after
-        + kept
-            .iter()
-            .take_while(|unit| unit.kind == UnitKind::User)
-            .count()
+        .map_or(0, |last| last + 1)
 }
 
 /// What the units cost that do not stay.
-pub fn dropped(units: &[Unit], places: &[Place]) -> u64 {
+fn dropped(units: &[Unit], places: &[Place]) -> u64 {
     let pairs = units.iter().zip(places);
     pairs
         .filter(|(_, place)| **place != Place::Kept)
@@ -80,8 +77,7 @@ pub fn room(
     });
     let note = opening_note(situation, first.and_then(|index| units.get(index)));
     let around = u64::from(situation.insertion_overhead) + u64::from(framing) + SEAMS;
-    // A token is rarely more than eight bytes.
-    let free = room.tokens().saturating_sub(note).min(room.bytes() / 8);
+    let free = room.tokens().saturating_sub(note).min(room.bytes() / BYTES);
     if !room.is_kept() || free < around + LEAST {
         return Err(Failure::Other(
             "there is no room for a summary beside what has to stay".to_owned(),
@@ -142,16 +138,12 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_after_what_it_stands_for_and_the_user_messages_there() {
-        let recording = Recording::new()
-            .step("", [])
-            .user("kept")
-            .step("", [])
-            .user("kept");
-        let units = recording.units();
-        let places = [Place::Summarized, Place::Kept, Place::Kept, Place::Kept];
-        assert_eq!(place(&units, &places, 4), 2);
-        assert_eq!(place(&units, &places, 1), 1);
-        assert_eq!(place(&units, &[Place::Kept; 4], 0), 0);
+    fn it_goes_after_what_it_stands_for() {
+        use Place::{Earlier, Kept, Summarized};
+        assert_eq!(
+            after_the_dropped(&[Kept, Summarized, Kept, Earlier, Kept]),
+            4
+        );
+        assert_eq!(after_the_dropped(&[Kept, Kept]), 0);
     }
 }

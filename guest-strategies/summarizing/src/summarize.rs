@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{Conversation, Failure, Model, ModelError, ModelRequest};
+use baler_strategy::{Conversation, Failure, Model, ModelError, ModelRequest, Report};
 
 use crate::question::{Question, limit};
 use crate::transcript::{self, Transcript};
@@ -30,6 +30,33 @@ pub struct Summary {
     pub input_tokens: u64,
     /// Tokens that the model wrote.
     pub output_tokens: u64,
+}
+
+/// The names of the metrics that [`Summary::told_in`] adds.
+pub const METRICS: [&str; 6] = [
+    "units-summarized",
+    "units-left-out",
+    "summary-tokens",
+    "model-calls",
+    "input-tokens",
+    "output-tokens",
+];
+
+impl Summary {
+    /// The report with the metrics of a summary of so many units.
+    #[must_use]
+    pub fn told_in(&self, report: Report, units: usize) -> Report {
+        report
+            .with_count(
+                "units-summarized",
+                (units - self.left_out.min(units)) as u64,
+            )
+            .with_count("units-left-out", self.left_out as u64)
+            .with_count("summary-tokens", u64::from(self.tokens))
+            .with_count("model-calls", u64::from(self.calls))
+            .with_count("input-tokens", self.input_tokens)
+            .with_count("output-tokens", self.output_tokens)
+    }
 }
 
 /// Lets the model summarise these units, in a text of at most `question.room` tokens.
