@@ -17,7 +17,7 @@ const PERMITTED: [&str; 3] = [
 ];
 
 /// These ask the host's model and need the user's grant to run.
-const ASKING: [&str; 1] = ["summarize"];
+const ASKING: [&str; 2] = ["summarize", "anchored"];
 const MODEL: &str = "baler:compaction/model@0.1.0";
 
 /// The imports and exports of the component itself, not of what is nested in it.
@@ -110,7 +110,7 @@ fn they_hold_no_path_of_the_machine_that_built_them() {
 #[test]
 fn they_are_found_by_name() {
     let names: Vec<&str> = ALL.iter().map(|bundled| bundled.name).collect();
-    assert_eq!(names, ["sliding-window", "mask-tool-outputs", "summarize"]);
+    assert_eq!(names, ["sliding-window", "mask-tool-outputs", "summarize", "anchored"]);
     for name in names {
         assert_eq!(by_name(name).map(|bundled| bundled.name), Some(name));
     }
