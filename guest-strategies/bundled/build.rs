@@ -7,7 +7,12 @@ use std::{env, fs};
 
 use baler_guest_build::{Kind, components};
 
-const STRATEGIES: [&str; 4] = ["sliding-window", "mask-tool-outputs", "summarize", "anchored"];
+const STRATEGIES: [&str; 4] = [
+    "sliding-window",
+    "mask-tool-outputs",
+    "summarize",
+    "anchored",
+];
 
 #[expect(
     clippy::print_stderr,

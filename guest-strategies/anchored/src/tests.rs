@@ -4,6 +4,8 @@ mod turns;
 
 mod limits;
 
+mod example;
+
 use baler_strategy::testing::{Recording, ScriptedModel, Tested, run};
 use baler_strategy::{
     Conversation, Decision, Failure, Finish, ModelError, Piece, Purpose, Role, Situation, Strategy,

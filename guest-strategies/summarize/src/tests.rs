@@ -8,6 +8,8 @@ mod earlier;
 
 mod limits;
 
+mod example;
+
 use baler_strategy::testing::{Recording, ScriptedModel, Tested, run};
 use baler_strategy::{
     Conversation, Decision, Failure, Insertion, ModelError, Piece, Situation, Strategy,
