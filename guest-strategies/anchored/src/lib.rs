@@ -12,8 +12,8 @@ mod split;
 mod tests;
 
 use baler_strategy::{
-    Conversation, Decision, Draft, Failure, Insertion, Report, Role, Room, Situation, Strategy,
-    UnitKind,
+    Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Role, Room, Situation,
+    Strategy, UnitKind,
 };
 use summarizing::{Form, Question};
 
@@ -41,6 +41,7 @@ impl Strategy for Anchored {
     const REASON_CODES: &'static [&'static str] =
         &["preserved", "anchor", "protected", "earlier", "summarized"];
     const METRIC_NAMES: &'static [&'static str] = &summarizing::METRICS;
+    const LIMITS: Limits = summarizing::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()

@@ -11,7 +11,7 @@ mod window;
 mod tests;
 
 use baler_strategy::{
-    Conversation, Decision, Draft, Failure, Insertion, Report, Room, Situation, Strategy,
+    Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Room, Situation, Strategy,
 };
 use summarizing::{Place, Question};
 
@@ -30,6 +30,7 @@ impl Strategy for Summarize {
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &["summarized", "earlier", "kept"];
     const METRIC_NAMES: &'static [&'static str] = &summarizing::METRICS;
+    const LIMITS: Limits = summarizing::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()

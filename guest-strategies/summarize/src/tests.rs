@@ -10,6 +10,8 @@ mod limits;
 
 mod example;
 
+mod all_sorts;
+
 use baler_strategy::testing::{Recording, ScriptedModel, Tested, run};
 use baler_strategy::{
     Conversation, Decision, Failure, Insertion, ModelError, Piece, Situation, Strategy,

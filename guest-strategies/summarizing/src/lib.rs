@@ -23,4 +23,4 @@ pub use answer::unwrapped;
 pub use earlier::so_far;
 pub use place::{Place, after_the_dropped, room, set_aside};
 pub use question::{Form, Question, wishes};
-pub use summarize::{METRICS, Summary, summarize};
+pub use summarize::{LIMITS, METRICS, Summary, summarize};

@@ -5,6 +5,9 @@ mod tests;
 
 use baler_strategy::{ModelRequest, Situation, Trigger};
 
+/// A model that may write so many tokens needs no limit in words.
+const AMPLE: u32 = 4_000;
+
 /// How instruction and transcript are put to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -52,9 +55,10 @@ impl Question<'_> {
             instructions =
                 format!("{instructions}\n\nThe user asks for this in particular: {wishes}");
         }
-        // A model that has room enough is not told of it.
-        if self.room < max_output_tokens {
-            let limit = limit(self.room);
+        // What is told to keep to less is rarely cut off, and what is cut off is no summary.
+        let room = self.room.min(max_output_tokens);
+        if room < AMPLE {
+            let limit = limit(room);
             instructions = format!("{instructions}\n\n{limit}");
         }
         let mut prompt = String::new();

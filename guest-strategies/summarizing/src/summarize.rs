@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{Conversation, Failure, Model, ModelError, ModelRequest, Report};
+use baler_strategy::{Conversation, Failure, Limits, Model, ModelError, ModelRequest, Report};
 
 use crate::question::{Question, limit};
 use crate::transcript::{self, Transcript};
@@ -31,6 +31,13 @@ pub struct Summary {
     /// Tokens that the model wrote.
     pub output_tokens: u64,
 }
+
+/// The limits that a strategy asks for that waits for a model: 10 minutes, for models that run
+/// on a machine of the user's own are slow.
+pub const LIMITS: Limits = Limits {
+    timeout_ms: Some(600_000),
+    ..Limits::OF_THE_HOST
+};
 
 /// The names of the metrics that [`Summary::told_in`] adds.
 pub const METRICS: [&str; 6] = [

@@ -208,6 +208,12 @@ fn the_system_prompt_counts() {
     assert!(compacts(900, 1_000, PLANCK));
 }
 
+/// PL-6, PL-7, PL-I7, ALL-N9: it asks for a deadline of its own, of ten minutes.
+#[test]
+fn it_asks_for_a_deadline() {
+    assert_eq!(Summarize::LIMITS.timeout_ms, Some(600_000));
+}
+
 /// PV7: it does the work where another strategy could not.
 #[test]
 fn it_stands_in_for_another_strategy() {

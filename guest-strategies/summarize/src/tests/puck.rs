@@ -50,15 +50,16 @@ fn the_newest_user_message_stays_beside_the_last() {
 #[test]
 fn the_instruction_reaches_the_model() {
     let prompt = |config: &str| {
-        let recording = saying(talk(2), "Talk.");
+        let long = Recording::new().user("Q0").tokens(8_000);
+        let recording = saying(long.step("A0", []).user("Q1"), "Talk.");
         summarized(&recording, PLENTY, config);
         let mut asked = recording.asked();
         asked.remove(0).prompt
     };
-    let base = r#""preset":"puck","keep-last-messages":1,"max-output-tokens":500"#;
+    let base = r#""preset":"puck","keep-last-messages":1"#;
     assert!(
         prompt(&format!(r#"{{{base},"prompt":"Only {{names}} please."}}"#))
-            .starts_with("Only {names} please.\n\n<conversation>\nUser: Q1\n\nAssistant: A1\n")
+            .starts_with("Only {names} please.\n\n<conversation>\nUser: Q0\n\nAssistant: A0\n")
     );
     for config in [
         format!("{{{base}}}"),

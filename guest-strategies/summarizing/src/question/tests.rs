@@ -5,12 +5,12 @@ const QUESTION: Question<'static> = Question {
     wishes: None,
     so_far: None,
     form: Form::Bare,
-    max_output_tokens: 100,
-    room: 1_000,
+    max_output_tokens: 5_000,
+    room: 10_000,
 };
 
 fn parts(question: &Question<'_>) -> (String, String) {
-    let request = question.request("User: hi", 100);
+    let request = question.request("User: hi", 5_000);
     (request.instructions, request.prompt)
 }
 
@@ -61,6 +61,15 @@ fn wishes_and_a_limit_follow_the_instruction() {
         parts(&question).0,
         "Summarise.\n\nThe user asks for this in particular: keep the API design\n\n\
          Write at most 30 words."
+    );
+}
+
+#[test]
+fn a_model_that_may_write_little_is_told_so() {
+    let request = QUESTION.request("User: hi", 100);
+    assert_eq!(
+        request.instructions,
+        "Summarise.\n\nWrite at most 60 words."
     );
 }
 
