@@ -94,7 +94,7 @@ fn the_summary_stands_between_anchors_and_the_newest_turns() {
     assert!(is_the_developers);
 }
 
-/// A2, AP-S18, AP-S20, AP-13, AP-N18, ALL-N3: what is no summary is a failure, and the history
+/// A2, AP-S18, AP-13, AP-N18, ALL-N3: what is no summary is a failure, and the history
 /// stays.
 #[test]
 fn what_is_no_summary_is_a_failure() {
@@ -112,7 +112,7 @@ fn what_is_no_summary_is_a_failure() {
     }
 }
 
-/// A5, AP-S3, AP-1: at 950 of 1000 it is time, and no model is asked for that; the result of the
+/// A5, AP-1: at 950 of 1000 it is time, and no model is asked for that; the result of the
 /// next turn has the anchors, the summary, the preserved turn and the new message.
 #[test]
 fn the_next_turn_finds_a_compacted_history() {
@@ -157,7 +157,7 @@ fn live_messages_are_not_touched() {
     assert!(!prompt(&recording).contains("live"));
 }
 
-/// A23, AH4, AP-S23, AP-I7, AP-N2, ALL-N1: an earlier summary reaches the model as one, and the
+/// A23, AH4, AP-S23, AP-I7, ALL-N1: an earlier summary reaches the model as one, and the
 /// new one stands for it.
 #[test]
 fn an_earlier_summary_is_folded_in() {
@@ -215,8 +215,7 @@ fn the_instruction_asks_for_a_handover() {
     );
 }
 
-/// AP-N3: a placeholder is never inserted by the strategy: its text is for hosts that have
-/// given up.
+/// The strategy itself never inserts a placeholder.
 #[test]
 fn there_is_a_text_for_hosts_that_give_up() {
     assert_eq!(

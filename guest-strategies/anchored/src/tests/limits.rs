@@ -8,7 +8,7 @@ fn agent() -> Recording {
     )
 }
 
-/// AP-N11, AP-S22: a single turn that is too large is compacted as well.
+/// AP-N11: a single turn that is too large is compacted as well.
 #[test]
 fn a_long_loop_is_compacted() {
     let recording = saying(agent(), "Ten steps.");

@@ -208,7 +208,7 @@ fn the_system_prompt_counts() {
     assert!(compacts(900, 1_000, PLANCK));
 }
 
-/// PL-6, PL-7, PL-I7, ALL-N9: it asks for a deadline of its own, of ten minutes.
+/// PL-6, PL-I7: it asks for a deadline of its own, of ten minutes.
 #[test]
 fn it_asks_for_a_deadline() {
     assert_eq!(Summarize::LIMITS.timeout_ms, Some(600_000));

@@ -33,8 +33,8 @@ fn the_summary_has_a_header() {
     );
 }
 
-/// SU4, SU5, PU-S13, PU-I4: what goes into the metadata the host writes, so the strategy says
-/// that it is a summary; 0.5 of the description: the newest user message stays beside it.
+/// ALL-N6, PU-N4: with steps and messages in turn the newest user message stays beside the last
+/// step (section 0.5 of the description). What goes into the metadata the host writes.
 #[test]
 fn the_newest_user_message_stays_beside_the_last() {
     let recording = saying(talk(2), "Talk.");
