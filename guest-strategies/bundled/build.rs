@@ -7,7 +7,12 @@ use std::{env, fs};
 
 use baler_guest_build::{Kind, components};
 
-const STRATEGIES: [&str; 2] = ["sliding-window", "mask-tool-outputs"];
+const STRATEGIES: [&str; 4] = [
+    "sliding-window",
+    "mask-tool-outputs",
+    "summarize",
+    "anchored",
+];
 
 #[expect(
     clippy::print_stderr,
@@ -32,7 +37,7 @@ fn build() -> Result<(), String> {
     let (here, out_dir) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
     let workspace = here.join("..");
     println!("cargo::rerun-if-changed=build.rs");
-    for path in ["sdk", "Cargo.toml", "Cargo.lock", "../wit"]
+    for path in ["sdk", "summarizing", "Cargo.toml", "Cargo.lock", "../wit"]
         .iter()
         .chain(&STRATEGIES)
     {

@@ -16,6 +16,10 @@ const PERMITTED: [&str; 3] = [
     "baler:compaction/tokenizer@0.1.0",
 ];
 
+/// These ask the host's model and need the user's grant to run.
+const ASKING: [&str; 2] = ["summarize", "anchored"];
+const MODEL: &str = "baler:compaction/model@0.1.0";
+
 /// The imports and exports of the component itself, not of what is nested in it.
 fn names(wasm: &[u8]) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut imports, mut exports) = (BTreeSet::new(), BTreeSet::new());
@@ -53,10 +57,13 @@ fn names(wasm: &[u8]) -> (BTreeSet<String>, BTreeSet<String>) {
 }
 
 #[test]
-fn they_import_nothing_but_the_pure_interfaces() {
+fn they_import_nothing_but_the_pure_interfaces_and_some_the_model() {
     for bundled in ALL {
         let (imports, exports) = names(bundled.wasm);
-        let permitted = PERMITTED.map(str::to_owned).into();
+        let asks = ASKING.contains(&bundled.name);
+        let mut permitted: BTreeSet<String> = PERMITTED.map(str::to_owned).into();
+        permitted.extend(asks.then(|| MODEL.to_owned()));
+        assert_eq!(imports.contains(MODEL), asks, "{}", bundled.name);
         assert!(
             imports.is_subset(&permitted),
             "{} imports {imports:?}",
@@ -103,7 +110,15 @@ fn they_hold_no_path_of_the_machine_that_built_them() {
 #[test]
 fn they_are_found_by_name() {
     let names: Vec<&str> = ALL.iter().map(|bundled| bundled.name).collect();
-    assert_eq!(names, ["sliding-window", "mask-tool-outputs"]);
+    assert_eq!(
+        names,
+        [
+            "sliding-window",
+            "mask-tool-outputs",
+            "summarize",
+            "anchored"
+        ]
+    );
     for name in names {
         assert_eq!(by_name(name).map(|bundled| bundled.name), Some(name));
     }

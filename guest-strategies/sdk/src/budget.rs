@@ -57,6 +57,11 @@ impl Room {
         self.tokens.max(0).unsigned_abs()
     }
 
+    /// Free bytes, 0 where there are too many already. Without a limit there is no end of them.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.max(0).unsigned_abs()
+    }
+
     /// Whether no limit is exceeded.
     pub fn is_kept(&self) -> bool {
         self.tokens >= 0 && self.bytes >= 0 && self.media >= 0
@@ -181,6 +186,8 @@ mod tests {
         let units = recording.units();
         let mut situation = recording.situation(1000);
         situation.max_bytes = Some(units[0].bytes + units[2].bytes);
-        assert!(!Room::beside_protected(&situation, &units).holds(&units[1]));
+        let room = Room::beside_protected(&situation, &units);
+        assert_eq!(room.bytes(), 0);
+        assert!(!room.holds(&units[1]));
     }
 }

@@ -2,6 +2,7 @@ use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::model::{self, Answers, Model};
 use crate::{Level, Message, Tool, Unit};
 
 /// Where a [`Conversation`] comes from: the host, or a [`testing::Recording`].
@@ -23,6 +24,11 @@ pub trait Source {
     fn count(&self, text: &str) -> u32;
     /// Tells the people who run the strategy.
     fn log(&self, level: Level, message: &str);
+    /// The script that stands for the model in a test. The host's own model is asked past its
+    /// source, so that only a strategy that asks it imports it.
+    fn model(&self) -> Option<&dyn Answers> {
+        None
+    }
 }
 
 /// One conversation, for one call: figures at once, text on demand.
@@ -99,6 +105,12 @@ impl<'a> Conversation<'a> {
     /// Tokens of `text` alone, as the host counts them for the model in use.
     pub fn count(&self, text: &str) -> u32 {
         self.source.count(text)
+    }
+
+    /// The model that the strategy may ask; none where it was not granted or none is set. A
+    /// component whose code calls this imports the model and needs the user's grant to run.
+    pub fn model(&self) -> Option<Model<'_>> {
+        model::of(self.source.model())
     }
 
     /// Logs for the strategy's author.

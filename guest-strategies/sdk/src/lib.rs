@@ -52,6 +52,7 @@
 //! - [`Strategy`] is what a strategy implements, [`export!`] makes a component of it.
 //! - [`Conversation`] is what it sees, [`Situation`] what it has to reach.
 //! - [`Room`] does the arithmetic of budgets, [`Draft`] makes the plan.
+//! - [`Conversation::model`] asks the host's model, where the user granted one.
 //! - [`testing`] runs a strategy natively and checks its plans by the contract's rules.
 
 mod strategy;
@@ -63,6 +64,8 @@ mod draft;
 mod budget;
 
 mod report;
+
+mod model;
 
 mod config;
 
@@ -86,6 +89,7 @@ pub use budget::{Room, opening_note};
 pub use config::NoConfig;
 pub use conversation::{Conversation, Read, Source};
 pub use draft::{Draft, DraftError, Rewriting};
+pub use model::{Answers, Completion, Finish, Model, ModelError, ModelInfo, ModelRequest};
 pub use strategy::{Limits, Strategy};
 
 /// The examples of the README, tested.

@@ -28,10 +28,13 @@ mod content;
 
 mod check;
 
+mod model;
+
 mod run;
 
 pub use call::{Call, call, failed, pending};
 pub use check::violation;
+pub use model::ScriptedModel;
 pub use recording::Recording;
 pub use run::{Tested, run};
 

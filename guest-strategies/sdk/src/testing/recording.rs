@@ -2,11 +2,11 @@ mod source;
 
 use std::cell::{Cell, RefCell};
 
-use super::Call;
 use super::content::{message, part, plain};
+use super::{Call, ScriptedModel};
 use crate::{
-    Content, Level, Message, PartTraits, Role, Situation, Source, ToolCall, Traits, Trigger,
-    UnitKind,
+    Content, Level, Media, Message, ModelRequest, PartTraits, Role, Situation, Source, ToolCall,
+    Traits, Trigger, UnitKind,
 };
 
 /// A conversation made up for a test.
@@ -21,6 +21,7 @@ pub struct Recording {
     no_archive: bool,
     units_read: Cell<usize>,
     log: RefCell<Vec<(Level, String)>>,
+    model: Option<ScriptedModel>,
 }
 
 #[derive(Debug, Clone)]
@@ -115,6 +116,23 @@ impl Recording {
         })
     }
 
+    /// The newest unit's first message ends with a picture, document or the like.
+    #[must_use]
+    pub fn attached(self, kind: &str, name: Option<&str>) -> Self {
+        let media = Media {
+            kind: kind.to_owned(),
+            name: name.map(str::to_owned),
+            bytes: 4000,
+        };
+        self.and(|unit| {
+            unit.traits |= Traits::MEDIA;
+            if let Some(first) = unit.messages.first_mut() {
+                let media = Content::Media(media);
+                first.parts.push(part(media, PartTraits::empty()));
+            }
+        })
+    }
+
     /// The embedding program asked for the newest unit to stay.
     #[must_use]
     pub fn pin(self) -> Self {
@@ -155,6 +173,13 @@ impl Recording {
         self
     }
 
+    /// The model that the strategy may ask.
+    #[must_use]
+    pub fn model(mut self, model: ScriptedModel) -> Self {
+        self.model = Some(model);
+        self
+    }
+
     /// The state of things for this conversation and a budget: the host decided on its own,
     /// a mark costs 40 tokens, and there is no other limit. Change the fields as needed.
     pub fn situation(&self, budget: u32) -> Situation {
@@ -192,6 +217,20 @@ impl Recording {
     /// What the strategy has logged so far.
     pub fn log(&self) -> Vec<(Level, String)> {
         self.log.borrow().clone()
+    }
+
+    /// What the model was asked in the last run.
+    pub fn asked(&self) -> Vec<ModelRequest> {
+        self.model
+            .as_ref()
+            .map_or_else(Vec::new, ScriptedModel::asked)
+    }
+
+    /// Starts the model's script anew.
+    pub(super) fn rewind(&self) {
+        if let Some(model) = &self.model {
+            model.rewind();
+        }
     }
 
     /// The messages of every unit.

@@ -32,7 +32,9 @@ pub fn run<S: Strategy>(
 ) -> Result<Tested, Failure> {
     guest::introspect::<S>(Some(config))?;
     let config = config::parse::<S>(config)?;
+    recording.rewind();
     let report = S::compact(&Conversation::new(recording), situation, &config)?;
+    recording.rewind();
     let again = S::compact(&Conversation::new(recording), situation, &config)?;
     assert_eq!(report, again, "the same input gave two answers");
     for Metric { name, .. } in &report.metrics {

@@ -1,4 +1,5 @@
 use super::Recording;
+use crate::model::Answers;
 use crate::testing::content::{bytes, media};
 use crate::testing::count;
 use crate::{Level, Message, Source, Tool, Traits, Unit, UnitKind};
@@ -63,5 +64,9 @@ impl Source for Recording {
 
     fn log(&self, level: Level, message: &str) {
         self.log.borrow_mut().push((level, message.to_owned()));
+    }
+
+    fn model(&self) -> Option<&dyn Answers> {
+        self.model.as_ref().map(|model| model as &dyn Answers)
     }
 }

@@ -1,0 +1,95 @@
+#[cfg(test)]
+mod tests;
+
+use serde::Deserialize;
+
+/// The window of a model of which nothing is known.
+const WINDOW: u32 = 128_000;
+
+/// The config; `config.schema.json` says the same as JSON Schema.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// So many of the newest turns stay; fractions are cut off, and less than 0 is 0.
+    pub preserve_turns: f64,
+    /// The most tokens of older user messages that stay.
+    pub max_retained_user_tokens: u32,
+    /// Compact from this share of the context window on.
+    pub threshold: f64,
+    /// What the model is told to write.
+    pub instructions: Option<String>,
+    /// The role of the summary.
+    pub role: SummaryRole,
+    /// The longest answer of the model.
+    pub max_output_tokens: u32,
+}
+
+/// The role of the summary.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SummaryRole {
+    /// Always allowed.
+    #[default]
+    User,
+    /// Of OpenAI's formats alone, and only where the host's policy `summary-role` allows it.
+    Developer,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            preserve_turns: 2.0,
+            max_retained_user_tokens: 8_192,
+            threshold: 0.9,
+            instructions: None,
+            role: SummaryRole::User,
+            max_output_tokens: 4_096,
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what cannot be meant.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if !(self.threshold > 0.0 && self.threshold <= 1.0) {
+            let threshold = self.threshold;
+            return Err(format!(
+                "`threshold` must be over 0 and at most 1: {threshold}"
+            ));
+        }
+        if self.max_output_tokens < 64 {
+            let tokens = self.max_output_tokens;
+            return Err(format!("`max-output-tokens` must be at least 64: {tokens}"));
+        }
+        if let Some(text) = &self.instructions
+            && text.trim().is_empty()
+        {
+            return Err(
+                "`instructions` must not be blank: leave it out for the default".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    pub(crate) fn turns(&self) -> usize {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "that is what is meant: truncated, and 0 for what is less"
+        )]
+        let turns = self.preserve_turns as usize;
+        turns
+    }
+
+    /// Whether so many tokens of a window (0: of one that is not known) are enough to compact.
+    pub(crate) fn is_reached(&self, used: u32, window: u32) -> bool {
+        let window = if window == 0 { WINDOW } else { window };
+        f64::from(used) >= f64::from(window) * self.threshold
+    }
+
+    pub(crate) fn instructions(&self) -> &str {
+        self.instructions
+            .as_deref()
+            .unwrap_or(include_str!("instructions.txt").trim_ascii_end())
+    }
+}

@@ -1,0 +1,143 @@
+//! Keeps the newest turns and, as anchors, older messages of the user; a model summarises the
+//! rest.
+//!
+//! What the user asked for stays in the user's own words, and the summary tells what came of
+//! it. If the model gives none, nothing changes.
+
+mod config;
+
+mod split;
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{
+    Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Role, Room, Situation,
+    Strategy, UnitKind,
+};
+use summarizing::{Form, Question};
+
+pub use config::{Config, SummaryRole};
+use split::{Fate, Split};
+
+/// What stands for the older part where it had to go without a summary. Only a host that has
+/// given up on the model inserts it, and only where something was left out.
+pub const PLACEHOLDER: &str = "(Earlier conversation omitted due to length)";
+
+/// The last line of what the model is asked.
+const CLOSING: &str = "Summarize the conversation.";
+
+/// The strategy.
+#[derive(Debug)]
+pub struct Anchored;
+
+impl Strategy for Anchored {
+    type Config = Config;
+    const NAME: &'static str = "anchored";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const DESCRIPTION: &'static str =
+        "Keeps the newest turns and older user messages; a model summarises the rest.";
+    const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
+    const REASON_CODES: &'static [&'static str] =
+        &["preserved", "anchor", "protected", "earlier", "summarized"];
+    const METRIC_NAMES: &'static [&'static str] = &summarizing::METRICS;
+    const LIMITS: Limits = summarizing::LIMITS;
+
+    fn check(config: &Config) -> Result<(), String> {
+        config.check()
+    }
+
+    fn should_compact(
+        _: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Decision, Failure> {
+        let used = situation.used;
+        let share = config.threshold;
+        Ok(if config.is_reached(used, situation.context_window) {
+            Decision::Compact(format!("{used} tokens are {share} of the window or more"))
+        } else {
+            Decision::Wait(format!("{used} tokens are less than {share} of the window"))
+        })
+    }
+
+    fn compact(
+        conversation: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Report, Failure> {
+        let units = conversation.units();
+        let framing = conversation.count(&framed(""));
+        let longest = config.max_output_tokens;
+        let beside = Room::beside_protected(situation, units);
+        let set_aside = summarizing::set_aside(situation, &beside, framing, longest);
+        let Some(split) = split::split(conversation, situation, config, set_aside) else {
+            return Ok(Report::unchanged("there are too few turns to compact any"));
+        };
+        let summarized = split.with(Fate::Summarized);
+        if summarized.is_empty() {
+            return Ok(Report::unchanged(
+                "beside what stays there is nothing to summarise",
+            ));
+        }
+        let places = split.places();
+        let at = place(conversation, &split);
+        let Some(room) = summarizing::room(situation, units, &places, at, framing)? else {
+            return Ok(Report::unchanged(
+                "a summary would be no shorter than what it stands for",
+            ));
+        };
+        let so_far = summarizing::so_far(conversation, &split.with(Fate::Earlier), "");
+        let question = Question {
+            instruction: config.instructions(),
+            wishes: summarizing::wishes(situation),
+            so_far: so_far.as_deref(),
+            form: Form::Closing(CLOSING),
+            max_output_tokens: longest,
+            room: room.min(longest),
+        };
+        let summary = summarizing::summarize(conversation, &summarized, &question)?;
+        let mut draft = Draft::dropping(units.len());
+        for (unit, fate) in split.fates.iter().enumerate() {
+            let code = match fate {
+                Fate::Preserved => "preserved",
+                Fate::Anchor => "anchor",
+                Fate::Protected => "protected",
+                Fate::Earlier => "earlier",
+                Fate::Summarized => "summarized",
+            };
+            draft.reason(unit..unit + 1, code);
+            if !matches!(fate, Fate::Earlier | Fate::Summarized) {
+                draft.keep(unit);
+            }
+        }
+        let role = match config.role {
+            SummaryRole::User => Role::User,
+            SummaryRole::Developer => Role::Developer,
+        };
+        let insertion = Insertion::summary(framed(&summary.text));
+        draft.insert(at, Insertion { role, ..insertion });
+        Ok(summary.told_in(Report::compacted(draft.build()?), summarized.len()))
+    }
+}
+
+fn framed(summary: &str) -> String {
+    format!("<context_summary>\n{summary}\n</context_summary>")
+}
+
+/// Before the preserved turns, after the anchors. What else stays there, such as a call that
+/// has no output yet, keeps what follows it.
+fn place(conversation: &Conversation<'_>, split: &Split) -> usize {
+    let after = summarizing::after_the_dropped(&split.places());
+    let kept = conversation
+        .units()
+        .get(after..split.cut)
+        .unwrap_or_default();
+    let anchors = kept
+        .iter()
+        .take_while(|unit| unit.kind == UnitKind::User)
+        .count();
+    after + anchors
+}
+
+baler_strategy::export!(Anchored);

@@ -1,0 +1,182 @@
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::Situation;
+use serde::Deserialize;
+use summarizing::Form;
+
+/// The config; `config.schema.json` says the same as JSON Schema. What is absent is as in the
+/// preset, or else as by default.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// The system whose defaults are meant.
+    pub preset: Option<Preset>,
+    /// The newest units with so many messages stay.
+    pub keep_last_messages: Option<u32>,
+    /// So many of the newest units stay.
+    pub keep_last_units: Option<u32>,
+    /// The newest units stay that fit this share of the context window.
+    pub keep_share: Option<f64>,
+    /// Compact from this many tokens on.
+    pub trigger_tokens: Option<u32>,
+    /// Compact from this share of the context window on.
+    pub trigger_share: Option<f64>,
+    /// What the model is told to write.
+    pub prompt: Option<String>,
+    /// What stands above the summary.
+    pub header: Option<String>,
+    /// What becomes of earlier summaries.
+    pub earlier_summaries: Option<Earlier>,
+    /// The longest answer of the model.
+    pub max_output_tokens: Option<u32>,
+}
+
+/// A system whose defaults are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// `Planck.Agent.Compactor`
+    Planck,
+    /// `Puck.Compaction.Summarize`
+    Puck,
+}
+
+/// What becomes of earlier summaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Earlier {
+    /// The model gets them and writes one summary of all.
+    Merge,
+    /// The new summary follows them, word for word, as long as there is room.
+    Carry,
+}
+
+/// How much of the newest part stays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Keep {
+    Messages(u32),
+    Units(u32),
+    Share(f64),
+}
+
+impl Config {
+    /// Refuses what cannot be meant.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        one_of(
+            "at most one of `keep-last-messages`, `keep-last-units` and `keep-share`",
+            &[
+                self.keep_last_messages.is_some(),
+                self.keep_last_units.is_some(),
+                self.keep_share.is_some(),
+            ],
+        )?;
+        one_of(
+            "at most one of `trigger-tokens` and `trigger-share`",
+            &[self.trigger_tokens.is_some(), self.trigger_share.is_some()],
+        )?;
+        for (name, number) in [
+            ("keep-last-messages", self.keep_last_messages),
+            ("keep-last-units", self.keep_last_units),
+            ("trigger-tokens", self.trigger_tokens),
+        ] {
+            if number == Some(0) {
+                return Err(format!("`{name}` must be at least 1: 0"));
+            }
+        }
+        if let Some(tokens) = self.max_output_tokens
+            && tokens < 64
+        {
+            return Err(format!("`max-output-tokens` must be at least 64: {tokens}"));
+        }
+        for (name, share) in [
+            ("keep-share", self.keep_share),
+            ("trigger-share", self.trigger_share),
+        ] {
+            if let Some(share) = share
+                && !(share > 0.0 && share <= 1.0)
+            {
+                return Err(format!("`{name}` must be over 0 and at most 1: {share}"));
+            }
+        }
+        for (name, text) in [("prompt", &self.prompt), ("header", &self.header)] {
+            if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+                return Err(format!(
+                    "`{name}` must not be blank: leave it out for the default"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn keep(&self) -> Keep {
+        let messages = self.keep_last_messages.map(Keep::Messages);
+        let units = self.keep_last_units.map(Keep::Units);
+        let share = self.keep_share.map(Keep::Share);
+        messages.or(units).or(share).unwrap_or(match self.preset {
+            None => Keep::Share(0.1),
+            Some(Preset::Planck) => Keep::Messages(10),
+            Some(Preset::Puck) => Keep::Messages(3),
+        })
+    }
+
+    /// The tokens from which on it is time. None where the config or the host does not say.
+    pub(crate) fn threshold(&self, situation: &Situation) -> Option<u64> {
+        if let Some(tokens) = self.trigger_tokens {
+            return Some(u64::from(tokens));
+        }
+        let preset = (self.preset == Some(Preset::Planck)).then_some(0.8);
+        let share = self.trigger_share.or(preset)?;
+        (situation.context_window > 0).then(|| share_of(situation.context_window, share))
+    }
+
+    pub(crate) fn prompt(&self) -> &str {
+        self.prompt.as_deref().unwrap_or(match self.preset {
+            None => include_str!("prompts/default.txt").trim_ascii_end(),
+            Some(Preset::Planck) => include_str!("prompts/planck.txt").trim_ascii_end(),
+            Some(Preset::Puck) => include_str!("prompts/puck.txt").trim_ascii_end(),
+        })
+    }
+
+    pub(crate) fn header(&self) -> Option<&str> {
+        let preset = (self.preset == Some(Preset::Puck)).then_some("[Conversation Summary]");
+        self.header.as_deref().or(preset)
+    }
+
+    pub(crate) fn earlier(&self) -> Earlier {
+        self.earlier_summaries.unwrap_or(match self.preset {
+            None | Some(Preset::Puck) => Earlier::Merge,
+            Some(Preset::Planck) => Earlier::Carry,
+        })
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        match self.preset {
+            None => Form::Tagged,
+            Some(Preset::Planck) => Form::Bare,
+            Some(Preset::Puck) => Form::OneMessage,
+        }
+    }
+
+    pub(crate) fn max_output_tokens(&self) -> u32 {
+        self.max_output_tokens.unwrap_or(4_096)
+    }
+}
+
+/// A share of some tokens, truncated; the product is an IEEE double.
+pub(crate) fn share_of(tokens: u32, share: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "truncation is meant, and neither factor is negative"
+    )]
+    let product = (f64::from(tokens) * share) as u64;
+    product
+}
+
+fn one_of(rule: &str, given: &[bool]) -> Result<(), String> {
+    match given.iter().filter(|given| **given).count() {
+        0 | 1 => Ok(()),
+        number => Err(format!("{rule} may be given: {number} are")),
+    }
+}

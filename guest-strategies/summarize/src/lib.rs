@@ -1,0 +1,141 @@
+//! Lets a model summarise the older part of a conversation and keeps the newest part.
+//!
+//! The summary stands for the older part, and for the summaries of earlier compactions. If the
+//! model gives none, nothing changes.
+
+mod config;
+
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{
+    Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Room, Situation, Strategy,
+};
+use summarizing::{Place, Question};
+
+pub use config::{Config, Earlier, Preset};
+
+/// The strategy.
+#[derive(Debug)]
+pub struct Summarize;
+
+impl Strategy for Summarize {
+    type Config = Config;
+    const NAME: &'static str = "summarize";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const DESCRIPTION: &'static str =
+        "Lets a model summarise the older part of the conversation and keeps the newest part.";
+    const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
+    const REASON_CODES: &'static [&'static str] = &["summarized", "earlier", "kept"];
+    const METRIC_NAMES: &'static [&'static str] = &summarizing::METRICS;
+    const LIMITS: Limits = summarizing::LIMITS;
+
+    fn check(config: &Config) -> Result<(), String> {
+        config.check()
+    }
+
+    fn should_compact(
+        _: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Decision, Failure> {
+        let used = u64::from(situation.used);
+        Ok(match config.threshold(situation) {
+            None => Decision::HostDecides,
+            Some(threshold) if used >= threshold => {
+                Decision::Compact(format!("{used} of {threshold} tokens are in use"))
+            }
+            Some(threshold) => {
+                Decision::Wait(format!("only {used} of {threshold} tokens are in use"))
+            }
+        })
+    }
+
+    fn compact(
+        conversation: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Report, Failure> {
+        let units = conversation.units();
+        let header = config
+            .header()
+            .map_or_else(String::new, |header| format!("{header}\n\n"));
+        let framing = conversation.count(&header);
+        let longest = config.max_output_tokens();
+        let set_aside = summarizing::set_aside(
+            situation,
+            &Room::beside_protected(situation, units),
+            framing,
+            longest,
+        );
+        let wanted = window::wanted(conversation, situation, config.keep());
+        let places = window::places(units, situation, wanted, set_aside);
+        let with = |wanted: Place| -> Vec<usize> {
+            let places = places.iter().enumerate();
+            places
+                .filter(|(_, place)| **place == wanted)
+                .map(|(unit, _)| unit)
+                .collect()
+        };
+        let summarized = with(Place::Summarized);
+        if summarized.is_empty() {
+            return Ok(Report::unchanged(
+                "beside what stays there is nothing to summarise",
+            ));
+        }
+        let at = summarizing::after_the_dropped(&places);
+        let Some(room) = summarizing::room(situation, units, &places, at, framing)? else {
+            return Ok(Report::unchanged(
+                "a summary would be no shorter than what it stands for",
+            ));
+        };
+        let mut so_far = summarizing::so_far(conversation, &with(Place::Earlier), &header);
+        let carried = carried(conversation, config, room.min(longest), &mut so_far);
+        let question = Question {
+            instruction: config.prompt(),
+            wishes: summarizing::wishes(situation),
+            so_far: so_far.as_deref(),
+            form: config.form(),
+            max_output_tokens: longest,
+            room: room
+                .min(longest)
+                .saturating_sub(conversation.count(&carried)),
+        };
+        let summary = summarizing::summarize(conversation, &summarized, &question)?;
+        let mut draft = Draft::dropping(units.len());
+        for (unit, place) in places.iter().enumerate() {
+            let code = match place {
+                Place::Kept => "kept",
+                Place::Earlier => "earlier",
+                Place::Summarized => "summarized",
+            };
+            draft.reason(unit..unit + 1, code);
+            if *place == Place::Kept {
+                draft.keep(unit);
+            }
+        }
+        let text = format!("{header}{carried}{}", summary.text);
+        draft.insert(at, Insertion::summary(text));
+        Ok(summary.told_in(Report::compacted(draft.build()?), summarized.len()))
+    }
+}
+
+/// The earlier summaries as they stand above the new one, where the config wants it and they
+/// leave half of the room. The model is not asked to merge them then.
+fn carried(
+    conversation: &Conversation<'_>,
+    config: &Config,
+    room: u32,
+    so_far: &mut Option<String>,
+) -> String {
+    if config.earlier() == Earlier::Carry
+        && let Some(text) = so_far.take_if(|text| conversation.count(text) < room / 2)
+    {
+        return text + "\n\n";
+    }
+    String::new()
+}
+
+baler_strategy::export!(Summarize);

@@ -1,0 +1,100 @@
+//! Which units stay.
+
+use baler_strategy::{Conversation, Room, Situation, Unit, UnitKind};
+use summarizing::Place;
+
+use crate::config::{Keep, share_of};
+
+/// The first unit of the newest part that the config wants to stay. Units are never parted, so
+/// one that holds a message of it belongs to it as a whole.
+pub(crate) fn wanted(conversation: &Conversation<'_>, situation: &Situation, keep: Keep) -> usize {
+    let units = conversation.units();
+    match keep {
+        Keep::Messages(messages) => back(units, messages, |unit| unit.messages),
+        Keep::Units(number) => back(units, number, |_| 1),
+        Keep::Share(share) => {
+            let window = match situation.context_window {
+                0 => situation.budget,
+                window => window,
+            };
+            within(conversation, share_of(window, share))
+        }
+    }
+}
+
+/// Back from the end until so much is reached. Instructions do not count: they stay anyway.
+fn back(units: &[Unit], mut left: u32, measure: impl Fn(&Unit) -> u32) -> usize {
+    let mut first = units.len();
+    for (index, unit) in units.iter().enumerate().rev() {
+        if left == 0 {
+            break;
+        }
+        if unit.kind != UnitKind::Instructions {
+            left = left.saturating_sub(measure(unit));
+            first = index;
+        }
+    }
+    first
+}
+
+/// Back from the end while the sum of tokens is at most this; the newest message in any case.
+fn within(conversation: &Conversation<'_>, budget: u64) -> usize {
+    let units = conversation.units();
+    let mut first = units.len();
+    let mut left = budget;
+    for (index, unit) in units.iter().enumerate().rev() {
+        if unit.kind == UnitKind::Instructions {
+            continue;
+        }
+        let is_newest = first == units.len();
+        match left.checked_sub(u64::from(unit.tokens)) {
+            Some(rest) => left = rest,
+            None if is_newest || newest_message_fits(conversation, index, left) => return index,
+            None => break,
+        }
+        first = index;
+    }
+    first
+}
+
+fn newest_message_fits(conversation: &Conversation<'_>, unit: usize, left: u64) -> bool {
+    let messages = conversation.messages(unit);
+    messages.last().is_some_and(|message| {
+        let tokens: u64 = message
+            .parts
+            .iter()
+            .map(|part| u64::from(part.tokens))
+            .sum();
+        messages.len() > 1 && tokens <= left
+    })
+}
+
+/// What becomes of each unit: protected ones stay, and of the wanted part as much as fits
+/// beside them and what is set aside for the summary.
+pub(crate) fn places(
+    units: &[Unit],
+    situation: &Situation,
+    wanted: usize,
+    set_aside: u32,
+) -> Vec<Place> {
+    let mut room = Room::beside_protected(situation, units);
+    room.spend(set_aside, set_aside.saturating_mul(8));
+    let mut places: Vec<Place> = units
+        .iter()
+        .map(|unit| match unit.kind {
+            _ if unit.is_protected() => Place::Kept,
+            UnitKind::Summary => Place::Earlier,
+            _ => Place::Summarized,
+        })
+        .collect();
+    for (unit, place) in units.iter().zip(&mut places).skip(wanted).rev() {
+        if *place == Place::Kept {
+            continue;
+        }
+        if !room.take(unit) {
+            break;
+        }
+        *place = Place::Kept;
+    }
+    places
+}

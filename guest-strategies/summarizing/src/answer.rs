@@ -1,0 +1,113 @@
+//! Whether what the model wrote is a summary.
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{Completion, Failure, Finish};
+use serde_json::Value;
+
+/// What strategies put around a summary, and models that saw it repeat.
+const HEADERS: [&str; 1] = ["[Conversation Summary]"];
+const TAGS: [&str; 2] = ["context_summary", "summary_so_far"];
+
+/// How models write calls of tools where they have none.
+const CALLS: [&str; 10] = [
+    "<tool_call>",
+    "<tool_calls>",
+    "<function_calls>",
+    "<function_call>",
+    "<function=",
+    "<invoke",
+    "<|tool_call",
+    "<|python_tag|>",
+    "[TOOL_CALLS]",
+    "```tool_code",
+];
+
+/// The summary of an answer, trimmed.
+///
+/// # Errors
+/// The answer is none: cut off, declined, blank, or a call of a tool. What it says is not
+/// repeated.
+pub(crate) fn accepted(completion: &Completion) -> Result<String, Failure> {
+    let refuse = |why: &str| Err(Failure::Model(format!("no summary: {why}")));
+    match completion.finish {
+        Finish::Refusal => return refuse("the model declined"),
+        Finish::Length => return refuse("the answer was cut off by its limit"),
+        Finish::Stop => {}
+    }
+    let Some(said) = after_thinking(&completion.text) else {
+        return refuse("the answer ends in the middle of thinking");
+    };
+    let text = unwrapped(said, "");
+    if text.is_empty() {
+        return refuse("the answer is blank");
+    }
+    if calls_a_tool(text) {
+        return refuse("the answer calls a tool");
+    }
+    Ok(text.to_owned())
+}
+
+/// The text of a summary without what was put around it: so it is never wrapped twice.
+/// `header` is the strategy's own, beside those that are known.
+pub fn unwrapped<'a>(text: &'a str, header: &str) -> &'a str {
+    let mut text = text.trim();
+    loop {
+        let before = text;
+        for header in HEADERS.iter().copied().chain([header.trim()]) {
+            text = text.strip_prefix(header).unwrap_or(text).trim_start();
+        }
+        for tag in TAGS {
+            text = text
+                .strip_prefix(&format!("<{tag}>"))
+                .and_then(|text| text.strip_suffix(&format!("</{tag}>")))
+                .unwrap_or(text)
+                .trim();
+        }
+        if text.len() == before.len() {
+            return text;
+        }
+    }
+}
+
+/// Models that think aloud do so first. None where they do nothing else.
+fn after_thinking(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    for (start, end) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
+        if let Some(thought) = text.strip_prefix(start) {
+            return thought.split_once(end).map(|(_, said)| said);
+        }
+    }
+    Some(text)
+}
+
+/// A call that is written out, not one that is quoted: a summary may tell of calls.
+fn calls_a_tool(text: &str) -> bool {
+    let written = CALLS.iter().any(|call| {
+        text.match_indices(call).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            !matches!(before, Some('`' | '"' | '\''))
+        })
+    });
+    written || is_a_call(text)
+}
+
+/// A call in JSON, or several, as the whole answer.
+fn is_a_call(text: &str) -> bool {
+    let body = text.strip_prefix("```").map_or(text, |fenced| {
+        let body = fenced.strip_prefix("json").unwrap_or(fenced);
+        body.strip_suffix("```").unwrap_or(body)
+    });
+    let is_call = |value: &Value| {
+        let has = |field: &str| value.get(field).is_some();
+        has("tool_calls")
+            || has("function_call")
+            || (has("name") && (has("arguments") || has("parameters") || has("input")))
+    };
+    match serde_json::from_str(body.trim()) {
+        Ok(Value::Array(values)) => values.iter().any(is_call),
+        Ok(value) => is_call(&value),
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,149 @@
+//! Where a summary goes and how long it may be.
+
+use baler_strategy::{Failure, Room, Situation, Unit, UnitKind, opening_note};
+
+/// A summary of fewer tokens says nothing.
+const LEAST: u64 = 16;
+
+/// A token is rarely more bytes.
+const BYTES: u64 = 8;
+
+/// Tokens that texts may have more together than one by one.
+const SEAMS: u64 = 4;
+
+/// What becomes of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// It stays.
+    Kept,
+    /// It is a summary that the new one carries on.
+    Earlier,
+    /// The new summary stands for it.
+    Summarized,
+}
+
+/// What of the room is kept free for a summary of up to `wanted` tokens while units are chosen:
+/// a quarter at most, but enough to say something. `framing` is what stands around it.
+pub fn set_aside(situation: &Situation, room: &Room, framing: u32, wanted: u32) -> u32 {
+    let quarter = room.tokens().min(room.bytes() / BYTES) / 4;
+    let quarter = u32::try_from(quarter).unwrap_or(u32::MAX);
+    wanted
+        .min(quarter.max(64))
+        .saturating_add(situation.insertion_overhead)
+        .saturating_add(framing)
+}
+
+/// The unit after the last that does not stay: before it goes the summary.
+pub fn after_the_dropped(places: &[Place]) -> usize {
+    places
+        .iter()
+        .rposition(|place| *place != Place::Kept)
+        .map_or(0, |last| last + 1)
+}
+
+/// What the units cost that do not stay.
+fn dropped(units: &[Unit], places: &[Place]) -> u64 {
+    let pairs = units.iter().zip(places);
+    pairs
+        .filter(|(_, place)| **place != Place::Kept)
+        .map(|(unit, _)| unit.cost())
+        .sum()
+}
+
+/// The most tokens that a summary before unit `at` may have so that the result fits and is
+/// smaller than before. None where no summary would make it smaller.
+///
+/// # Errors
+/// There is no room for a summary.
+pub fn room(
+    situation: &Situation,
+    units: &[Unit],
+    places: &[Place],
+    at: usize,
+    framing: u32,
+) -> Result<Option<u32>, Failure> {
+    let mut room = Room::of(situation);
+    let kept = || {
+        units
+            .iter()
+            .zip(places)
+            .filter(|(_, place)| **place == Place::Kept)
+    };
+    for (unit, _) in kept() {
+        room.charge(unit);
+    }
+    let first = (0..at).find(|index| {
+        places[*index] == Place::Kept && units[*index].kind != UnitKind::Instructions
+    });
+    let note = opening_note(situation, first.and_then(|index| units.get(index)));
+    let around = u64::from(situation.insertion_overhead) + u64::from(framing) + SEAMS;
+    let free = room.tokens().saturating_sub(note).min(room.bytes() / BYTES);
+    if !room.is_kept() || free < around + LEAST {
+        return Err(Failure::Other(
+            "there is no room for a summary beside what has to stay".to_owned(),
+        ));
+    }
+    let gain = dropped(units, places).saturating_sub(note);
+    if gain < around + LEAST {
+        return Ok(None);
+    }
+    let tokens = free.min(gain - 1) - around;
+    Ok(Some(u32::try_from(tokens).unwrap_or(u32::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baler_strategy::Source;
+    use baler_strategy::testing::Recording;
+
+    fn recording() -> Recording {
+        Recording::new()
+            .system("be brief")
+            .tokens(50)
+            .step("old", [])
+            .tokens(1_000)
+            .user("new")
+            .tokens(30)
+    }
+
+    const PLACES: [Place; 3] = [Place::Kept, Place::Summarized, Place::Kept];
+
+    /// ALL-N7: the overhead, what stays and what stands around the summary are all paid for.
+    #[test]
+    fn a_summary_has_what_the_rest_leaves_free() {
+        let units = recording().units();
+        let situation = recording().situation(500);
+        assert_eq!(room(&situation, &units, &PLACES, 1, 6), Ok(Some(370)));
+        assert!(room(&recording().situation(100), &units, &PLACES, 1, 0).is_err());
+    }
+
+    #[test]
+    fn a_summary_is_shorter_than_what_it_stands_for() {
+        let recording = recording();
+        let mut units = recording.units();
+        units[1].tokens = 100;
+        let situation = recording.situation(500);
+        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(Some(55)));
+        units[1].tokens = 50;
+        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(None));
+    }
+
+    #[test]
+    fn bytes_bound_it_too() {
+        let units = recording().units();
+        let mut situation = recording().situation(500);
+        situation.max_bytes = Some(units[0].bytes + units[2].bytes + 800);
+        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(Some(56)));
+    }
+
+    #[test]
+    fn it_goes_after_what_it_stands_for() {
+        use Place::{Earlier, Kept, Summarized};
+        assert_eq!(
+            after_the_dropped(&[Kept, Summarized, Kept, Earlier, Kept]),
+            4
+        );
+        assert_eq!(after_the_dropped(&[Kept, Kept]), 0);
+    }
+}

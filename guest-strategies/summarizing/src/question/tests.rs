@@ -1,0 +1,88 @@
+use super::*;
+
+const QUESTION: Question<'static> = Question {
+    instruction: "Summarise.",
+    wishes: None,
+    so_far: None,
+    form: Form::Bare,
+    max_output_tokens: 5_000,
+    room: 10_000,
+};
+
+fn parts(question: &Question<'_>) -> (String, String) {
+    let request = question.request("User: hi", 5_000);
+    (request.instructions, request.prompt)
+}
+
+fn of(instructions: &str, prompt: &str) -> (String, String) {
+    (instructions.to_owned(), prompt.to_owned())
+}
+
+/// PL-S16: the system text is the instruction, the user message is the whole transcript.
+#[test]
+fn instruction_and_transcript_are_put_in_four_forms() {
+    let form = |form| parts(&Question { form, ..QUESTION });
+    assert_eq!(form(Form::Bare), of("Summarise.", "User: hi"));
+    assert_eq!(
+        form(Form::Tagged),
+        of("Summarise.", "<conversation>\nUser: hi\n</conversation>")
+    );
+    assert_eq!(
+        form(Form::Closing("Summarize the conversation.")),
+        of("Summarise.", "User: hi\n\nSummarize the conversation.")
+    );
+}
+
+/// PU-S10: one user message: the instruction, a blank line, the transcript between tags.
+#[test]
+fn everything_may_be_one_message() {
+    let question = Question {
+        form: Form::OneMessage,
+        ..QUESTION
+    };
+    assert_eq!(
+        parts(&question),
+        of(
+            "",
+            "Summarise.\n\n<conversation>\nUser: hi\n</conversation>"
+        )
+    );
+}
+
+/// PL-I9: what the user wants kept follows the instruction.
+#[test]
+fn wishes_and_a_limit_follow_the_instruction() {
+    let question = Question {
+        wishes: Some("keep the API design"),
+        room: 50,
+        ..QUESTION
+    };
+    assert_eq!(
+        parts(&question).0,
+        "Summarise.\n\nThe user asks for this in particular: keep the API design\n\n\
+         Write at most 30 words."
+    );
+}
+
+#[test]
+fn a_model_that_may_write_little_is_told_so() {
+    let request = QUESTION.request("User: hi", 100);
+    assert_eq!(
+        request.instructions,
+        "Summarise.\n\nWrite at most 60 words."
+    );
+}
+
+/// PL-N1, AP-S23, PU-N18: an earlier summary is handed over as one, not as something said.
+#[test]
+fn a_summary_so_far_is_handed_over_as_one() {
+    let question = Question {
+        so_far: Some("The build is red."),
+        ..QUESTION
+    };
+    assert_eq!(
+        parts(&question).1,
+        "This summary tells what came before. The new one replaces it, so carry over all of it \
+         that still matters.\n<summary_so_far>\nThe build is red.\n</summary_so_far>\n\nUser: hi"
+    );
+}

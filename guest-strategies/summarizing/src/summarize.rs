@@ -1,0 +1,231 @@
+//! From units to a summary.
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{Conversation, Failure, Limits, Model, ModelError, ModelRequest, Report};
+
+use crate::question::{Question, limit};
+use crate::transcript::{self, Transcript};
+use crate::{answer, shorten};
+
+/// A model that keeps saying that less is too long as well is not asked for ever.
+const ATTEMPTS: u32 = 8;
+
+/// What is kept free of a window in any case: counters differ.
+const SPARE: u32 = 16;
+
+/// A summary, and what it took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The summary, trimmed and not blank.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u32,
+    /// How many of the oldest units the model did not see, because they did not fit.
+    pub left_out: usize,
+    /// How often the model was asked.
+    pub calls: u32,
+    /// Tokens that the model read.
+    pub input_tokens: u64,
+    /// Tokens that the model wrote.
+    pub output_tokens: u64,
+}
+
+/// The limits that a strategy asks for that waits for a model: 10 minutes, for models that run
+/// on a machine of the user's own are slow.
+pub const LIMITS: Limits = Limits {
+    timeout_ms: Some(600_000),
+    ..Limits::OF_THE_HOST
+};
+
+/// The names of the metrics that [`Summary::told_in`] adds.
+pub const METRICS: [&str; 6] = [
+    "units-summarized",
+    "units-left-out",
+    "summary-tokens",
+    "model-calls",
+    "input-tokens",
+    "output-tokens",
+];
+
+impl Summary {
+    /// The report with the metrics of a summary of so many units.
+    #[must_use]
+    pub fn told_in(&self, report: Report, units: usize) -> Report {
+        report
+            .with_count(
+                "units-summarized",
+                (units - self.left_out.min(units)) as u64,
+            )
+            .with_count("units-left-out", self.left_out as u64)
+            .with_count("summary-tokens", u64::from(self.tokens))
+            .with_count("model-calls", u64::from(self.calls))
+            .with_count("input-tokens", self.input_tokens)
+            .with_count("output-tokens", self.output_tokens)
+    }
+}
+
+/// Lets the model summarise these units, in a text of at most `question.room` tokens.
+///
+/// The transcript fits the model's window; where the model says that it is too long all the
+/// same, it becomes shorter. A summary that is too long for its room is shortened by the model
+/// once, and cut only where that does not help.
+///
+/// # Errors
+/// There are no units, or what the model answered is no summary.
+pub fn summarize(
+    conversation: &Conversation<'_>,
+    units: &[usize],
+    question: &Question<'_>,
+) -> Result<Summary, Failure> {
+    if units.is_empty() {
+        return Err(Failure::Other("there is nothing to summarise".to_owned()));
+    }
+    let Some(model) = conversation.model() else {
+        return Err(Failure::Model("no model may be asked".to_owned()));
+    };
+    let mut asking = Asking {
+        conversation,
+        model,
+        calls: 0,
+        input_tokens: 0,
+        output_tokens: 0,
+    };
+    let (text, left_out) = asking.for_a_summary(units, question)?;
+    let text = asking.within_its_room(text, question)?;
+    Ok(Summary {
+        tokens: conversation.count(&text),
+        text,
+        left_out,
+        calls: asking.calls,
+        input_tokens: asking.input_tokens,
+        output_tokens: asking.output_tokens,
+    })
+}
+
+struct Asking<'a> {
+    conversation: &'a Conversation<'a>,
+    model: Model<'a>,
+    calls: u32,
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+impl Asking<'_> {
+    fn for_a_summary(
+        &mut self,
+        units: &[usize],
+        question: &Question<'_>,
+    ) -> Result<(String, usize), Failure> {
+        let max_output = self.max_output(question);
+        let frame = self.tokens(&question.request("", max_output));
+        let mut room = self
+            .window()
+            .saturating_sub(max_output)
+            .saturating_sub(frame);
+        for _ in 0..ATTEMPTS {
+            let Some(transcript) = transcript::fitting(self.conversation, units, room) else {
+                break;
+            };
+            let request = question.request(&transcript.text, max_output);
+            match self.ask(&request) {
+                Ok(text) => return Ok((text?, transcript.left_out)),
+                Err(ModelError::TooLong(fits)) => {
+                    room = less(&transcript, self.tokens(&request), fits);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Failure::Model(
+            "what is to be summarised does not fit the model's window".to_owned(),
+        ))
+    }
+
+    /// The summary itself, or a shorter one where it is too long.
+    fn within_its_room(
+        &mut self,
+        text: String,
+        question: &Question<'_>,
+    ) -> Result<String, Failure> {
+        let fits = |text: &str| self.conversation.count(text) <= question.room;
+        if fits(&text) {
+            return Ok(text);
+        }
+        let request = ModelRequest {
+            instructions: format!(
+                "Shorten the summary that the user sends. Leave out what matters least. Answer \
+                 with the shorter summary and nothing else. {}",
+                limit(question.room)
+            ),
+            prompt: text.clone(),
+            max_output_tokens: self.max_output(question),
+        };
+        let shorter = match self.ask(&request) {
+            Ok(Ok(shorter))
+                if self.conversation.count(&shorter) < self.conversation.count(&text) =>
+            {
+                shorter
+            }
+            // The longer one is a summary as well.
+            _ => text,
+        };
+        if self.conversation.count(&shorter) <= question.room {
+            return Ok(shorter);
+        }
+        shorten::cut(self.conversation, &shorter, question.room).ok_or_else(|| {
+            Failure::Other("there is no room for a summary beside what has to stay".to_owned())
+        })
+    }
+
+    /// The answer as a summary, or why there is none.
+    fn ask(&mut self, request: &ModelRequest) -> Result<Result<String, Failure>, ModelError> {
+        self.calls += 1;
+        let completion = self.model.ask(request)?;
+        self.input_tokens += u64::from(completion.input_tokens);
+        self.output_tokens += u64::from(completion.output_tokens);
+        Ok(answer::accepted(&completion))
+    }
+
+    /// Half of the window at most, so that something can be asked at all.
+    fn max_output(&self, question: &Question<'_>) -> u32 {
+        let models = match self.model.info().max_output_tokens {
+            0 => u32::MAX,
+            tokens => tokens,
+        };
+        question
+            .max_output_tokens
+            .min(models)
+            .min(self.window() / 2)
+            .max(1)
+    }
+
+    /// The window without what stays free. One that is not known has no end: the model says
+    /// itself what is too long.
+    fn window(&self) -> u32 {
+        match self.model.info().context_window {
+            0 => u32::MAX,
+            window => window.saturating_sub(window / 50 + SPARE),
+        }
+    }
+
+    fn tokens(&self, request: &ModelRequest) -> u32 {
+        self.conversation
+            .count(&request.instructions)
+            .saturating_add(self.conversation.count(&request.prompt))
+    }
+}
+
+/// The room of the next attempt: what the model says fits, a little less, where its counter
+/// and the host's agree that this is less, and half otherwise.
+fn less(transcript: &Transcript, request: u32, fits: u32) -> u32 {
+    let half = transcript.tokens / 2;
+    match request.checked_sub(fits) {
+        Some(excess) if excess > 0 => {
+            let rest = transcript.tokens.saturating_sub(excess);
+            let rest = rest.saturating_sub(rest / 50 + SPARE);
+            if rest == 0 { half } else { rest }
+        }
+        _ => half,
+    }
+}

@@ -1,0 +1,269 @@
+//! A conversation as text, for the model to read.
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{Content, Conversation, Media, Message, Part, Role, ToolCall, ToolOutput};
+
+use crate::excerpt::excerpt;
+
+/// The most characters of each part that a transcript shows.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    text: usize,
+    arguments: usize,
+    output: usize,
+}
+
+/// From the widest to the narrowest. What people and the model say stays whole as long as
+/// shorter outputs help.
+const BOUNDS: [Bounds; 4] = [
+    Bounds::of(usize::MAX, 4_000, 16_000),
+    Bounds::of(usize::MAX, 1_000, 4_000),
+    Bounds::of(usize::MAX, 400, 1_000),
+    Bounds::of(4_000, 200, 300),
+];
+
+/// Where one unit alone is too long, nothing is shown of it but excerpts of so many characters.
+const NARROWEST: usize = 50;
+
+/// The longest name of an author or tool that is shown.
+const NAME: usize = 64;
+
+impl Bounds {
+    const fn of(text: usize, arguments: usize, output: usize) -> Self {
+        Self {
+            text,
+            arguments,
+            output,
+        }
+    }
+
+    fn at_most(self, limit: usize) -> Self {
+        Self::of(
+            self.text.min(limit),
+            self.arguments.min(limit),
+            self.output.min(limit),
+        )
+    }
+}
+
+/// A transcript that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Transcript {
+    pub text: String,
+    pub tokens: u32,
+    /// how many of the oldest units are not in it
+    pub left_out: usize,
+}
+
+/// The transcript of these units with at most so many tokens. Tool outputs become shorter
+/// first, then the oldest units are left out, and the newest is shortened last. None where
+/// even that does not fit.
+pub(crate) fn fitting(
+    conversation: &Conversation<'_>,
+    units: &[usize],
+    room: u32,
+) -> Option<Transcript> {
+    for bounds in BOUNDS {
+        let paragraphs = paragraphs(conversation, units, bounds);
+        if let Some(transcript) = whole(conversation, &paragraphs, 0, room) {
+            return Some(transcript);
+        }
+    }
+    let narrow = BOUNDS[BOUNDS.len() - 1];
+    let shown = paragraphs(conversation, units, narrow);
+    let mut left_out = fitting_from(conversation, &shown, room);
+    while left_out < shown.len() {
+        if let Some(transcript) = whole(conversation, &shown[left_out..], left_out, room) {
+            return Some(transcript);
+        }
+        left_out += (shown.len() - left_out).div_ceil(2);
+    }
+    let newest = units.get(units.len().checked_sub(1)?..)?;
+    let mut limit = narrow.text;
+    while limit >= NARROWEST {
+        let shown = paragraphs(conversation, newest, narrow.at_most(limit));
+        if let Some(transcript) = whole(conversation, &shown, units.len() - 1, room) {
+            return Some(transcript);
+        }
+        limit /= 2;
+    }
+    None
+}
+
+/// These units' paragraphs with the line that says what is missing, if they fit.
+fn whole(
+    conversation: &Conversation<'_>,
+    shown: &[String],
+    left_out: usize,
+    room: u32,
+) -> Option<Transcript> {
+    let mut text = String::new();
+    if left_out > 0 {
+        text = format!(
+            "[The {left_out} oldest parts of the conversation do not fit here and are left out.]"
+        );
+    }
+    for paragraph in shown.iter().filter(|paragraph| !paragraph.is_empty()) {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(paragraph);
+    }
+    let tokens = conversation.count(&text);
+    (tokens <= room).then_some(Transcript {
+        text,
+        tokens,
+        left_out,
+    })
+}
+
+/// The first unit from which on all fit, counted one by one.
+fn fitting_from(conversation: &Conversation<'_>, shown: &[String], room: u32) -> usize {
+    const LINE: u32 = 24;
+    let mut left = room.saturating_sub(LINE);
+    for (index, text) in shown.iter().enumerate().rev() {
+        match left.checked_sub(conversation.count(text).saturating_add(1)) {
+            Some(rest) => left = rest,
+            None => return index + 1,
+        }
+    }
+    0
+}
+
+/// The paragraphs of each unit, joined by blank lines.
+fn paragraphs(conversation: &Conversation<'_>, units: &[usize], bounds: Bounds) -> Vec<String> {
+    let mut shown = Vec::with_capacity(units.len());
+    for run in units.chunk_by(|unit, next| unit + 1 == *next) {
+        let range = run[0]..run[run.len() - 1] + 1;
+        shown.extend(
+            conversation
+                .read(range)
+                .map(|(_, messages)| of_unit(&messages, bounds)),
+        );
+    }
+    shown
+}
+
+fn of_unit(messages: &[Message], bounds: Bounds) -> String {
+    let calls = messages
+        .iter()
+        .flat_map(|message| &message.parts)
+        .filter(|part| matches!(part.content, Content::Call(_)))
+        .count();
+    let mut paragraphs = Vec::new();
+    for message in messages {
+        let mut said: Vec<String> = Vec::new();
+        let label = label(message);
+        for part in &message.parts {
+            let paragraph = match &part.content {
+                Content::Call(call) => of_call(call, bounds),
+                Content::Output(output) => of_output(output, calls > 1, bounds),
+                _ => {
+                    said.extend(of_part(part, bounds));
+                    continue;
+                }
+            };
+            flush(&label, &mut said, &mut paragraphs);
+            paragraphs.push(paragraph);
+        }
+        flush(&label, &mut said, &mut paragraphs);
+    }
+    paragraphs.join("\n\n")
+}
+
+fn flush(label: &str, said: &mut Vec<String>, paragraphs: &mut Vec<String>) {
+    if !said.is_empty() {
+        paragraphs.push(format!("{label}: {}", said.join("\n")));
+        said.clear();
+    }
+}
+
+fn label(message: &Message) -> String {
+    let role = match message.role {
+        Role::System => "System",
+        Role::Developer => "Developer",
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+        Role::Tool => "Tool result",
+    };
+    match message.name.as_deref().map(name).as_deref() {
+        None | Some("") => role.to_owned(),
+        Some(name) => format!("{role} ({name})"),
+    }
+}
+
+/// What is said; none of it is thinking, which a model writes for itself.
+fn of_part(part: &Part, bounds: Bounds) -> Option<String> {
+    match &part.content {
+        Content::Text(text) if text.trim().is_empty() => None,
+        Content::Text(text) => Some(excerpt(&data(text), bounds.text)),
+        Content::Media(media) => Some(placeholder(media)),
+        Content::Opaque(kind) if is_thinking(kind) => None,
+        Content::Opaque(kind) => Some(format!("[{}]", name(kind))),
+        Content::Thinking(_) | Content::Call(_) | Content::Output(_) => None,
+    }
+}
+
+fn of_call(call: &ToolCall, bounds: Bounds) -> String {
+    let arguments = excerpt(&data(&call.arguments), bounds.arguments);
+    format!("Call: {} {arguments}", name(&call.name))
+        .trim_end()
+        .to_owned()
+}
+
+/// With the name of the tool where the unit has several calls.
+fn of_output(output: &ToolOutput, named: bool, bounds: Bounds) -> String {
+    let mut marks = Vec::new();
+    if named && !output.name.is_empty() {
+        marks.push(name(&output.name));
+    }
+    if output.failed {
+        marks.push("failed".to_owned());
+    }
+    let marks = match marks.join(", ").as_str() {
+        "" => String::new(),
+        marks => format!(" ({marks})"),
+    };
+    let text = Some(excerpt(&data(&output.text), bounds.output));
+    let texts: Vec<String> = text
+        .filter(|text| !text.trim().is_empty())
+        .into_iter()
+        .chain(output.media.iter().map(placeholder))
+        .collect();
+    format!("Tool result{marks}: {}", texts.join("\n"))
+        .trim_end()
+        .to_owned()
+}
+
+/// What stands for a picture, document or the like.
+fn placeholder(media: &Media) -> String {
+    let word = match media.kind.split(['/', '_']).next().unwrap_or_default() {
+        word @ ("image" | "audio" | "video") => word,
+        "input" if media.kind.ends_with("image") => "image",
+        "input" if media.kind.ends_with("audio") => "audio",
+        _ => "file",
+    };
+    match media.name.as_deref().map(name).as_deref() {
+        None | Some("") => format!("[{word}]"),
+        Some(name) => format!("[{word}: {name}]"),
+    }
+}
+
+fn is_thinking(kind: &str) -> bool {
+    kind.contains("thinking") || kind.contains("reasoning")
+}
+
+/// A name on one line, not too long.
+fn name(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    excerpt(&words.join(" "), NAME)
+}
+
+/// What is only quoted cannot end the quotation.
+fn data(text: &str) -> String {
+    text.trim_end()
+        .replace("</conversation", "< /conversation")
+        .replace("</summary_so_far", "< /summary_so_far")
+}
