@@ -137,8 +137,6 @@ fn humantime(duration: Duration) -> String {
 fn hint(import: &str) -> &'static str {
     if import.starts_with("wasi:") {
         "strategies have no files, clocks or network; build it for `wasm32-unknown-unknown`, or switch WASI features off in the language's toolchain"
-    } else if import.starts_with("baler:compaction/model") {
-        "it wants to ask a model, and this version gives none"
     } else {
         "only `baler:compaction` with history, tokenizer and log is"
     }

@@ -12,8 +12,11 @@ mod folder;
 mod json;
 mod markdown;
 mod messages;
+mod model;
 pub mod sound;
 mod yaml;
+
+pub use model::Parrot;
 
 use std::path::{Path, PathBuf};
 

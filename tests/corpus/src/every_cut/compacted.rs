@@ -82,6 +82,8 @@ impl Compacting<'_> {
     ) -> Option<Compaction> {
         let request = Request {
             budget,
+            // One that declines, or fails, does so within the rules; then another one does it.
+            required: true,
             ..Request::default()
         };
         let chain = std::slice::from_ref(self.strategy);
