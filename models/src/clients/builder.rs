@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use rustls_platform_verifier::BuilderVerifierExt as _;
+use serde_json::{Map, Value};
 
 use super::base_url::BaseUrl;
 use super::choice::ModelChoice;
@@ -22,6 +23,7 @@ pub struct ClientBuilder {
     context_window: Option<u32>,
     max_output_tokens: Option<u32>,
     price: Option<Price>,
+    fields: Map<String, Value>,
     attempt_time: Duration,
 }
 
@@ -56,7 +58,7 @@ const ATTEMPT_TIME: Duration = Duration::from_secs(300);
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
 impl ClientBuilder {
-    pub(super) const fn new(choice: ModelChoice) -> Self {
+    pub(super) fn new(choice: ModelChoice) -> Self {
         Self {
             choice,
             key: None,
@@ -64,6 +66,7 @@ impl ClientBuilder {
             context_window: None,
             max_output_tokens: None,
             price: None,
+            fields: Map::new(),
             attempt_time: ATTEMPT_TIME,
         }
     }
@@ -101,6 +104,17 @@ impl ClientBuilder {
     #[must_use]
     pub const fn price(mut self, price: Price) -> Self {
         self.price = Some(price);
+        self
+    }
+
+    /// Fields for the body of each request, within objects too: what is not the same for all models, above all how much
+    /// they think. Thinking counts towards the limit of an answer, and may leave nothing of it.
+    ///
+    /// `{"reasoning_effort": "low"}` for OpenAI, `{"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}` for
+    /// Gemini. They go before what is asked otherwise, so `model` or `stream` have no place here.
+    #[must_use]
+    pub fn fields(mut self, fields: Map<String, Value>) -> Self {
+        self.fields = fields;
         self
     }
 
@@ -157,6 +171,7 @@ impl ClientBuilder {
             info,
             key,
             headers,
+            fields: self.fields,
             attempt_time: self.attempt_time,
         })
     }

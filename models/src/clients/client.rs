@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Request, Url};
+use serde_json::{Map, Value};
 
 use super::builder::ClientBuilder;
 use super::choice::ModelChoice;
@@ -33,6 +34,7 @@ pub struct Client {
     pub(super) info: ModelInfo,
     pub(super) key: Option<Key>,
     pub(super) headers: HeaderMap,
+    pub(super) fields: Map<String, Value>,
     pub(super) attempt_time: Duration,
 }
 
@@ -75,7 +77,7 @@ impl Client {
         let most = question
             .max_output_tokens
             .clamp(1, self.info.max_output_tokens);
-        let body = wire::question(self.provider, &self.info.name, question, most);
+        let body = wire::question(self.provider, &self.info.name, question, most, &self.fields);
         let mut request = Request::new(Method::POST, self.endpoint.clone());
         *request.headers_mut() = self.headers.clone();
         *request.body_mut() = Some(body.into());

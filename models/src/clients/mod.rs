@@ -21,7 +21,8 @@
 //! ```
 //!
 //! Asking needs a runtime of tokio's with time and I/O. Each attempt has a connection of its own, so a
-//! client may be used from one runtime after another.
+//! client may be used from one runtime after another. Names of hosts are resolved by the system on a thread that
+//! nothing can end: a program that must end in time leaves its runtime with `shutdown_background`.
 //!
 //! What a server says is not trusted: bodies are bounded, redirects are not followed, nothing waits longer
 //! than it was given, and what gets into errors is short and without the key.

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use reqwest::header::TRANSFER_ENCODING;
 use reqwest::{Client, Request, Response};
 
-use super::failure::Failure;
+use super::failure::{Failure, Words};
 use super::retry;
 
 /// Bytes of an answer. The longest answers that models give have a tenth of it.
@@ -78,9 +78,11 @@ fn broken(error: &reqwest::Error) -> Failure {
     while let Some(inner) = within(innermost) {
         innermost = inner;
     }
+    // Certificates are the server's words too.
+    let why = Words(None).bounded(&innermost.to_string());
     if innermost.is::<rustls::Error>() {
         // A certificate does not become valid by asking again.
-        return Failure::senseless(format!("no trusted connection: {innermost}"));
+        return Failure::senseless(format!("no trusted connection: {why}"));
     }
     if error.is_builder() {
         return Failure::senseless("the request cannot be made");
@@ -92,7 +94,7 @@ fn broken(error: &reqwest::Error) -> Failure {
     } else {
         "the connection broke"
     };
-    Failure::passing(format!("{what}: {innermost}"))
+    Failure::passing(format!("{what}: {why}"))
 }
 
 /// What an error wraps. Errors of I/O do not list what they wrap among their sources, but its sources.

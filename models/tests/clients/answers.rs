@@ -92,6 +92,31 @@ async fn no_answer_is_asked_to_be_longer_than_the_model_can() {
 }
 
 #[tokio::test]
+async fn fields_are_added_to_the_request() {
+    for (provider, fields, place, value) in [
+        (
+            Provider::OpenAi,
+            json!({"reasoning_effort": "low"}),
+            "/reasoning_effort",
+            json!("low"),
+        ),
+        (
+            Provider::Gemini,
+            json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
+            "/generationConfig",
+            json!({"maxOutputTokens": 99, "thinkingConfig": {"thinkingBudget": 0}}),
+        ),
+    ] {
+        let server = server([Reply::text(provider, "yes")]);
+        let fields = fields.as_object().unwrap().clone();
+        let client = builder(provider, &server).fields(fields).build().unwrap();
+        ask(&client, PLENTY).await.unwrap();
+        let body = server.requests()[0].json();
+        assert_eq!(body.pointer(place), Some(&value), "{body}");
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_is_told() {
     for provider in PROVIDERS {
         let answer = ask_one(provider, Reply::refusal(provider), PLENTY)

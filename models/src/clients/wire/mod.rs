@@ -10,7 +10,7 @@ mod lenient;
 mod openai;
 
 use reqwest::Url;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub(super) use self::complaint::{Complaint, complaint};
 use super::base_url::BaseUrl;
@@ -48,16 +48,33 @@ pub(super) fn endpoint(provider: Provider, base_url: &BaseUrl, model: &str) -> U
     }
 }
 
-/// The body of a question, whose answer has at most `most` tokens.
-pub(super) fn question(provider: Provider, model: &str, question: &Question, most: u32) -> Vec<u8> {
-    let body: Value = match provider {
+/// The body of a question, whose answer has at most `most` tokens, with further fields.
+pub(super) fn question(
+    provider: Provider,
+    model: &str,
+    question: &Question,
+    most: u32,
+    fields: &Map<String, Value>,
+) -> Vec<u8> {
+    let mut body = match provider {
         Provider::OpenAi => openai::question(model, question, "max_completion_tokens", most),
         // The name that all of them know.
         Provider::Compatible => openai::question(model, question, "max_tokens", most),
         Provider::Anthropic => anthropic::question(model, question, most),
         Provider::Gemini => gemini::question(question, most),
     };
+    add(&mut body, fields);
     body.to_string().into_bytes()
+}
+
+/// Adds fields, in objects within objects too.
+fn add(body: &mut Value, fields: &Map<String, Value>) {
+    for (name, value) in fields {
+        match (&mut body[name], value) {
+            (inner @ Value::Object(_), Value::Object(fields)) => add(inner, fields),
+            (place, value) => *place = value.clone(),
+        }
+    }
 }
 
 /// Reads an answer.
