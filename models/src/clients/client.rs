@@ -1,7 +1,7 @@
 //! A model over HTTP.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Request, Url};
@@ -92,6 +92,8 @@ impl Model for Client {
 
     fn ask<'a>(&'a self, question: &'a Question, time: Duration) -> Asked<'a> {
         Box::pin(async move {
+            // A long question takes a moment to be written down.
+            let start = Instant::now();
             let first = self.request(question);
             let attempt = || {
                 // Bodies of bytes can be had again; none of ours is a stream.
@@ -102,6 +104,7 @@ impl Model for Client {
                     self.attempt(question, request).await
                 }
             };
+            let time = time.saturating_sub(start.elapsed());
             retry::within(time, self.attempt_time, attempt).await
         })
     }
