@@ -2,10 +2,25 @@
 //!
 //! [`Model`] is all that the host knows of a model. It says when a question is worth asking again
 //! and what it cost; how often and for how much a strategy may ask is the host's to say.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `clients` | `clients::Client`, a [`Model`] over HTTP: OpenAI, Anthropic, Gemini and every server that speaks like OpenAI's |
+//! | `testing` | `testing::ScriptedServer`, which plays these providers with all their faults |
+
+#[cfg(feature = "clients")]
+pub mod clients;
+mod price;
+mod provider;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+
+pub use self::price::{Price, PriceError};
+pub use self::provider::Provider;
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,24 +95,6 @@ pub struct ModelInfo {
     pub price: Option<Price>,
 }
 
-/// Prices, in any one currency, for a million tokens.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Price {
-    /// Of a question.
-    pub input: f64,
-    /// Of an answer.
-    pub output: f64,
-}
-
-impl Price {
-    /// What so many tokens cost.
-    #[must_use]
-    pub fn of(&self, input_tokens: u64, output_tokens: u64) -> f64 {
-        const MILLION: f64 = 1e6;
-        (input_tokens as f64 * self.input + output_tokens as f64 * self.output) / MILLION
-    }
-}
-
 /// An answer that is on its way.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>> + Send + 'a>>;
 
@@ -108,18 +105,4 @@ pub trait Model: fmt::Debug + Send + Sync {
 
     /// Asks. Retries what is worth it, within `time`, and gives up when that is over.
     fn ask<'a>(&'a self, question: &'a Question, time: std::time::Duration) -> Asked<'a>;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_price_is_for_a_million_tokens() {
-        let price = Price {
-            input: 3.0,
-            output: 15.0,
-        };
-        assert!((price.of(200_000, 1_000) - 0.615).abs() < 1e-12);
-    }
 }

@@ -1,0 +1,224 @@
+//! How servers say that a question is too long, and how much would fit.
+
+use super::wire::Complaint;
+
+/// Phrases, in lower case, and behind which words the limit stands: these words, or nothing where the text
+/// does not have it.
+const PHRASES: [(&str, &str); 18] = [
+    // OpenAI, vLLM, OpenRouter, DeepSeek
+    ("maximum context length is", "maximum context length is"),
+    // OpenAI, GPT-5
+    ("exceed the configured limit of", "configured limit of"),
+    ("exceeds the context window", ""),
+    // OpenAI: more than a minute's rate in one question never passes
+    ("request too large for", ": limit"),
+    // Anthropic
+    ("prompt is too long", ">"),
+    ("exceed context limit", ">"),
+    // Gemini
+    ("maximum number of tokens allowed", "tokens allowed"),
+    // llama.cpp
+    (
+        "exceeds the available context size",
+        "available context size (",
+    ),
+    // vLLM
+    (
+        "longer than the maximum model length",
+        "maximum model length of",
+    ),
+    // SGLang, Ollama
+    (
+        "longer than the model's context length",
+        "model's context length",
+    ),
+    ("input length exceeds", ""),
+    // Mistral
+    ("too large for model with", "too large for model with"),
+    // LM Studio
+    (
+        "loaded with context length of only",
+        "context length of only",
+    ),
+    // TGI
+    ("`inputs` must have less than", "must have less than"),
+    ("max_new_tokens` must be <=", "must be <="),
+    // xAI
+    ("maximum prompt length is", "maximum prompt length is"),
+    // Groq
+    ("reduce the length of the messages", ""),
+    // Bedrock
+    ("input is too long", ""),
+];
+
+/// Names that errors have.
+const CODES: [&str; 4] = [
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "request_too_large",
+    "ContextWindowExceededError",
+];
+
+/// Whether the question was too long, and how many tokens would fit where that is told.
+pub(super) fn recognise(status: u16, complaint: &Complaint) -> Option<Option<u32>> {
+    // llama.cpp and some gateways call it 500.
+    if !matches!(status, 400 | 413 | 422 | 429 | 500) {
+        return None;
+    }
+    let text = complaint
+        .message
+        .as_deref()
+        .unwrap_or_default()
+        .to_lowercase();
+    let phrase = PHRASES.iter().find(|(phrase, _)| text.contains(phrase));
+    // A limit of rate may name tokens too. Only one phrase tells that it is the question's own fault.
+    if status == 429 && !text.contains("request too large for") {
+        return None;
+    }
+    let is_named = CODES.iter().any(|code| complaint.names(code));
+    if phrase.is_none() && !is_named && status != 413 {
+        return None;
+    }
+    let told = phrase
+        .filter(|(_, before)| !before.is_empty())
+        .and_then(|(_, before)| number_behind(&text, before));
+    Some(complaint.context_size.or(told))
+}
+
+/// The number that stands right behind `before`.
+fn number_behind(text: &str, before: &str) -> Option<u32> {
+    let (_, behind) = text.split_once(before)?;
+    let digits = behind.trim_start_matches([' ', '(', '=', ':', '`']);
+    let end = digits
+        .find(|c: char| !c.is_ascii_digit() && c != ',')
+        .unwrap_or(digits.len());
+    let number = digits[..end].replace(',', "");
+    number.parse().ok().filter(|number| *number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recognised(status: u16, message: &str) -> Option<Option<u32>> {
+        let complaint = Complaint {
+            message: Some(message.to_owned()),
+            ..Complaint::default()
+        };
+        recognise(status, &complaint)
+    }
+
+    #[test]
+    fn the_limit_is_found_in_every_wording() {
+        for (message, fits) in [
+            (
+                "This model's maximum context length is 128000 tokens. However, your messages resulted in 150001 tokens.",
+                Some(128_000),
+            ),
+            (
+                "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300011 tokens.",
+                Some(272_000),
+            ),
+            (
+                "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30,000, Requested 50472.",
+                Some(30_000),
+            ),
+            (
+                "prompt is too long: 213462 tokens > 200000 maximum",
+                Some(200_000),
+            ),
+            (
+                "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length",
+                Some(200_000),
+            ),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                Some(1_048_576),
+            ),
+            (
+                "request (8231 tokens) exceeds the available context size (4096 tokens), try increasing it",
+                Some(4_096),
+            ),
+            (
+                "the request exceeds the available context size. try increasing the context size or enable context shift",
+                None,
+            ),
+            (
+                "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+                Some(4_096),
+            ),
+            (
+                "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+                Some(4_096),
+            ),
+            ("the input length exceeds the context length", None),
+            (
+                "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000",
+                Some(4_096),
+            ),
+            (
+                "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+                Some(32_768),
+            ),
+            (
+                "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+                Some(131_072),
+            ),
+            (
+                "Please reduce the length of the messages or completion.",
+                None,
+            ),
+            ("Your input exceeds the context window of this model.", None),
+        ] {
+            let status = if message.starts_with("Request too large") {
+                429
+            } else {
+                400
+            };
+            assert_eq!(recognised(status, message), Some(fits), "{message}");
+        }
+    }
+
+    #[test]
+    fn codes_tell_it_as_well() {
+        let complaint = Complaint {
+            kind: Some("exceed_context_size_error".to_owned()),
+            context_size: Some(256),
+            ..Complaint::default()
+        };
+        assert_eq!(recognise(500, &complaint), Some(Some(256)));
+        let complaint = Complaint {
+            code: Some("context_length_exceeded".to_owned()),
+            ..Complaint::default()
+        };
+        assert_eq!(recognise(400, &complaint), Some(None));
+        assert_eq!(recognised(413, "Request Entity Too Large"), Some(None));
+    }
+
+    #[test]
+    fn other_complaints_are_none_of_it() {
+        for (status, message) in [
+            (400, "temperature must be <= 2"),
+            (400, "`max_tokens` is not supported with this model"),
+            (
+                429,
+                "Rate limit reached: Limit 30000, Used 29000, Requested 2000",
+            ),
+            (429, "maximum context length is 5"),
+            (401, "prompt is too long: 2 > 1"),
+            (500, "internal error"),
+        ] {
+            assert_eq!(recognised(status, message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_left_out() {
+        assert_eq!(
+            recognised(400, "prompt is too long: 1 > 99999999999999"),
+            Some(None)
+        );
+        assert_eq!(recognised(400, "prompt is too long: 1 > 0"), Some(None));
+        assert_eq!(recognised(400, "prompt is too long: >"), Some(None));
+    }
+}

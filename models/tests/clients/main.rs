@@ -1,0 +1,80 @@
+//! Clients against a server that plays providers. What is asserted of times is generous: the machines
+//! that run tests are busy.
+
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests end the test where something is not as it should be"
+)]
+
+/// Right answers, in every protocol.
+mod answers;
+/// What goes wrong, and that it ends in time.
+mod faults;
+/// That keys reach the provider and nobody else.
+mod keys;
+/// What is asked again, and what is not.
+mod retries;
+
+use std::time::{Duration, Instant};
+
+use baler_models::clients::{Client, ClientBuilder, KeySource, ModelChoice};
+use baler_models::testing::{Reply, ScriptedServer};
+use baler_models::{Answer, Model as _, ModelError, Provider, Question};
+
+/// All four protocols.
+const PROVIDERS: [Provider; 4] = [
+    Provider::OpenAi,
+    Provider::Anthropic,
+    Provider::Gemini,
+    Provider::Compatible,
+];
+
+/// More than any of these answers takes.
+const PLENTY: Duration = Duration::from_secs(30);
+
+/// What is allowed beyond a deadline.
+const TOLERANCE: Duration = Duration::from_millis(500);
+
+fn server(replies: impl IntoIterator<Item = Reply>) -> ScriptedServer {
+    ScriptedServer::start(replies).unwrap()
+}
+
+/// A client without a key.
+fn builder(provider: Provider, server: &ScriptedServer) -> ClientBuilder {
+    let base_url = server.base_url(provider).parse().unwrap();
+    match provider {
+        Provider::Compatible => {
+            Client::builder(ModelChoice::compatible(base_url, "qwen3:8b").unwrap())
+        }
+        named => {
+            Client::builder(ModelChoice::named(named, "some-model").unwrap()).base_url(base_url)
+        }
+    }
+    .key(KeySource::None)
+}
+
+fn question() -> Question {
+    Question {
+        instructions: "Summarise.".to_owned(),
+        prompt: "A \"long\" conversation\nwith ünicode.".to_owned(),
+        max_output_tokens: 99,
+    }
+}
+
+/// Asks, and asserts that it ended in time.
+async fn ask(client: &Client, time: Duration) -> Result<Answer, ModelError> {
+    let question = question();
+    let start = Instant::now();
+    let result = client.ask(&question, time).await;
+    let took = start.elapsed();
+    assert!(took < time + TOLERANCE, "{took:?} of {time:?}: {result:?}");
+    result
+}
+
+/// Asks a server that is to reply so.
+async fn ask_one(provider: Provider, reply: Reply, time: Duration) -> Result<Answer, ModelError> {
+    let server = server([]);
+    server.otherwise(reply);
+    ask(&builder(provider, &server).build().unwrap(), time).await
+}
