@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use baler_guest_build::{Kind, components};
 
-const STRATEGIES: [&str; 2] = ["sliding-window", "mask-tool-outputs"];
+const STRATEGIES: [&str; 3] = ["sliding-window", "mask-tool-outputs", "coalesce"];
 
 #[expect(
     clippy::print_stderr,

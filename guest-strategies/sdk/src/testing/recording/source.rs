@@ -54,7 +54,7 @@ impl Source for Recording {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        Vec::new()
+        self.tools.clone()
     }
 
     fn count(&self, text: &str) -> u32 {
