@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use baler_guest_build::{Kind, components};
 
-const STRATEGIES: [&str; 3] = ["sliding-window", "mask-tool-outputs", "coalesce"];
+const STRATEGIES: [&str; 4] = ["sliding-window", "mask-tool-outputs", "coalesce", "trim"];
 
 #[expect(
     clippy::print_stderr,

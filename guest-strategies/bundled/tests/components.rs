@@ -103,7 +103,10 @@ fn they_hold_no_path_of_the_machine_that_built_them() {
 #[test]
 fn they_are_found_by_name() {
     let names: Vec<&str> = ALL.iter().map(|bundled| bundled.name).collect();
-    assert_eq!(names, ["sliding-window", "mask-tool-outputs", "coalesce"]);
+    assert_eq!(
+        names,
+        ["sliding-window", "mask-tool-outputs", "coalesce", "trim"]
+    );
     for name in names {
         assert_eq!(by_name(name).map(|bundled| bundled.name), Some(name));
     }
