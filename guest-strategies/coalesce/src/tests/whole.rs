@@ -342,3 +342,35 @@ fn text_of_any_script_is_rendered() {
         text(&coalesced(&recording, PLENTY, ALL)).contains(";   検索({\"言葉\" \"猫と犬\"})\n")
     );
 }
+
+#[test]
+fn the_example_of_the_readme_is_true() {
+    let recording = Recording::new()
+        .user("Find the slowest test.")
+        .step("", [call("run_tests", r#"{"filter":"all"}"#, "ok")])
+        .tokens(2000)
+        .step(
+            "",
+            [failed("profile", r#"{"test":"huge"}"#, "no such test")],
+        )
+        .tokens(500)
+        .step("", [call("profile", r#"{"test":"parser::huge"}"#, "9.1 s")])
+        .tokens(1500)
+        .tool(
+            "run_tests",
+            "Runs tests",
+            r#"{"properties":{"filter":{"type":"string"}}}"#,
+        )
+        .tool(
+            "profile",
+            "",
+            r#"{"properties":{"test":{"type":"string"}},"required":["test"]}"#,
+        );
+    let mut situation = recording.situation(2000);
+    situation.context =
+        r#"{"memory":{"values":{"slowest":"parser::huge"}},"turns-left":3}"#.to_owned();
+    let tested = coalesced_in(&recording, &situation, r#"{"keep-recent-turns":1}"#);
+    assert_eq!(tested.kept(), [0, 3]);
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(text(&tested)), "{}", text(&tested));
+}

@@ -327,3 +327,14 @@ fn where_nobody_says_the_turn_it_is_counted() {
     let tested = trimmed_in(&recording, &recording.situation(PLENTY), "");
     assert_eq!(reason(&tested), "none");
 }
+
+#[test]
+fn the_example_of_the_readme_is_true() {
+    let recording = (1..=5).fold(Recording::new().system("Be careful."), |recording, _| {
+        reading(recording.user("a request"), "a file").step("a reply", [])
+    });
+    let config = r#"{"keep-recent-turns":2,"trigger":{"turns":4}}"#;
+    let tested = trimmed_in(&recording, &recording.situation(PLENTY), config);
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(&tested.render()), "{}", tested.render());
+}
