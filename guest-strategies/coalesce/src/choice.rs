@@ -120,7 +120,7 @@ impl<'a> Chooser<'a> {
         context: &'a Context,
     ) -> Self {
         let units = conversation.units();
-        let excerpt = usize::try_from(config.result_excerpts).unwrap_or(usize::MAX);
+        let limits = Limits::of(config, 0);
         let tools = match &context.tools {
             Some(tools) => tools.iter().map(Tool::from).collect(),
             None => conversation.tools().iter().map(Tool::from).collect(),
@@ -128,7 +128,7 @@ impl<'a> Chooser<'a> {
         let program_turns = context.turns.as_ref().map(|turns| {
             turns
                 .iter()
-                .map(|turn| Turn::of_program(turn, excerpt))
+                .map(|turn| Turn::of_program(turn, limits.excerpt))
                 .collect()
         });
         let steps = (0..units.len()).filter(|index| units[*index].kind == UnitKind::Step);
@@ -142,7 +142,7 @@ impl<'a> Chooser<'a> {
             config,
             context,
             units,
-            material: Material::read(conversation, excerpt),
+            material: Material::read(conversation, &limits),
             tools,
             program_turns,
             task: units.iter().position(|unit| unit.kind == UnitKind::User),

@@ -2,6 +2,8 @@
 
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, UnitKind};
 
+use crate::limits::{Limits, cut};
+use crate::text::SUMMARY;
 use crate::turn::Turn;
 
 /// What the unprotected units say, by their numbers.
@@ -15,8 +17,8 @@ pub(crate) struct Material {
 }
 
 impl Material {
-    /// Reads the unprotected units. Of results it takes so many characters.
-    pub(crate) fn read(conversation: &Conversation<'_>, excerpt: usize) -> Self {
+    /// Reads the unprotected units, of each text as much as a text could show.
+    pub(crate) fn read(conversation: &Conversation<'_>, limits: &Limits) -> Self {
         let mut material = Self::default();
         let mut first = 0;
         for run in conversation
@@ -29,16 +31,16 @@ impl Material {
                 continue;
             }
             for (index, messages) in conversation.read(range) {
-                material.add(index, conversation.units()[index].kind, &messages, excerpt);
+                material.add(index, conversation.units()[index].kind, &messages, limits);
             }
         }
         material
     }
 
-    fn add(&mut self, index: usize, kind: UnitKind, messages: &[Message], excerpt: usize) {
+    fn add(&mut self, index: usize, kind: UnitKind, messages: &[Message], limits: &Limits) {
         match kind {
             UnitKind::Step => {
-                let turn = Turn::of_step(messages, excerpt);
+                let turn = Turn::of_step(messages, limits.excerpt);
                 self.turns.push((index, turn));
             }
             UnitKind::User | UnitKind::Summary => {
@@ -46,9 +48,12 @@ impl Material {
                     .iter()
                     .flat_map(|message| &message.parts)
                     .partition(|part| kind == UnitKind::Summary || is_earlier_text(part));
-                self.summaries
-                    .extend(joined(&earlier).map(|text| (index, text)));
-                self.said.extend(joined(&said).map(|text| (index, text)));
+                // One character more, so that what is cut still says so when it is shown.
+                let longest = limits.line.saturating_add(1);
+                let earlier = joined(&earlier, longest.saturating_mul(SUMMARY));
+                self.summaries.extend(earlier.map(|text| (index, text)));
+                let said = joined(&said, longest);
+                self.said.extend(said.map(|text| (index, text)));
             }
             UnitKind::Instructions | UnitKind::Other => self.others.push(index),
         }
@@ -61,7 +66,7 @@ pub(crate) fn is_earlier_text(part: &Part) -> bool {
 }
 
 /// The texts of the parts, and words for what is no text.
-fn joined(parts: &[&Part]) -> Option<String> {
+fn joined(parts: &[&Part], longest: usize) -> Option<String> {
     let texts: Vec<String> = parts
         .iter()
         .map(|part| match &part.content {
@@ -73,5 +78,5 @@ fn joined(parts: &[&Part]) -> Option<String> {
         })
         .filter(|text| !text.trim().is_empty())
         .collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    (!texts.is_empty()).then(|| cut(texts.join("\n").trim(), longest))
 }

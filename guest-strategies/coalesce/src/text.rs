@@ -17,6 +17,7 @@ use crate::stats::{Shown, Stats};
 use crate::turn::{Call, PRINTLN, Turn};
 
 pub(crate) use namespaces::Tool;
+pub(crate) use past::SUMMARY;
 
 /// What a text tells.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +66,7 @@ pub(crate) fn render(told: &Told<'_>, limits: &Limits) -> (String, Stats) {
     let sections = [
         Some(namespaces::section(told, limits, &mut stats)),
         past::section(told.past, limits, &mut stats),
-        answer::section(told.context, limits),
+        answer::section(told.context, limits, &mut stats),
         Some(calls::made(&calls, limits, &mut stats)),
         stats
             .output_rendered

@@ -1,4 +1,4 @@
-use baler_strategy::testing::{Recording, call};
+use baler_strategy::testing::{Recording, call, failed};
 use baler_strategy::{Placement, Situation};
 
 use super::{ALL, PLENTY, agent, coalesced, coalesced_in, inserted, text};
@@ -14,6 +14,47 @@ fn whatever_the_budget_is_the_result_fits_or_nothing_changes() {
         rendered += u32::from(tested.plan().is_some());
     }
     assert!(rendered > 300, "{rendered}");
+}
+
+/// ALL-N1, ALL-N7, ALL-N14
+#[test]
+fn all_kinds_of_units_fit_or_nothing_changes() {
+    let recording = (0..6).fold(Recording::new().system("Be brief."), |recording, n| {
+        recording
+            .user(&"asked ".repeat(100))
+            .summary(&format!("summary {n} {}", "so far ".repeat(200)))
+            .step("", [failed("make", "{}", &"error ".repeat(300))])
+            .step("", [call("println", "{}", &"line\n".repeat(200))])
+            .step(&"reply ".repeat(100), [])
+            .other(&"other ".repeat(50))
+    });
+    let recording = recording.tool("println", "", "{}").user("Go on");
+    let used = recording.situation(0).used;
+    let mut rendered = 0;
+    for (budget, keep) in (0..used).step_by(61).zip((0..5).cycle()) {
+        let config = format!(r#"{{"keep-recent-turns":{keep}}}"#);
+        let tested = coalesced(&recording, budget, &config);
+        rendered += u32::from(tested.plan().is_some());
+    }
+    assert!(rendered > 90, "{rendered}");
+}
+
+/// ALL-N1, PT-N5
+#[test]
+fn many_earlier_summaries_leave_the_newest() {
+    let recording = (0..9).fold(Recording::new().user("Find X"), |recording, n| {
+        recording.summary(&format!("Summary {n}.")).tokens(5000)
+    });
+    let tested = coalesced(
+        &recording,
+        1000,
+        r#"{"keep-recent-turns":0,"entry-limit":2}"#,
+    );
+    assert!(
+        text(&tested)
+            .contains("\n\n;; Earlier summary:\nSummary 7.\n\n;; Earlier summary:\nSummary 8.\n\n")
+    );
+    assert_eq!(tested.count("entries-dropped"), Some(7));
 }
 
 /// PT-I2

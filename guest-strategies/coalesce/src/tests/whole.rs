@@ -319,6 +319,14 @@ fn the_figures_are_the_same_fields_whether_something_happened_or_not() {
     }
 }
 
+/// PT-1, PT-4, PT-I6
+#[test]
+fn it_has_a_name_and_the_same_input_gives_the_same_plan() {
+    assert_eq!(Coalesce::NAME, "coalesce");
+    let report = || coalesced(&agent(9), 5000, "").report;
+    assert_eq!(report(), report());
+}
+
 /// S13a, PT-S30
 #[test]
 fn shown_and_dropped_calls_add_up() {

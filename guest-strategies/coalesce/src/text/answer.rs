@@ -5,9 +5,10 @@ use std::fmt::Write;
 use crate::context::Context;
 use crate::limits::Limits;
 use crate::signature::{Colons, Signature};
+use crate::stats::Stats;
 
 /// The expected output, where there is a signature that can be read.
-pub(super) fn section(context: &Context, limits: &Limits) -> Option<String> {
+pub(super) fn section(context: &Context, limits: &Limits, stats: &mut Stats) -> Option<String> {
     let expected = Signature::parse(context.signature.as_deref()?)?.returns;
     let mut text = format!(
         "# Expected Output\n\nYour final answer must match this format: `{}`\n\n",
@@ -22,9 +23,13 @@ pub(super) fn section(context: &Context, limits: &Limits) -> Option<String> {
         .collect();
     if !descriptions.is_empty() {
         text.push_str("Field descriptions:\n");
-        for (name, description) in descriptions {
+        for (name, description) in descriptions.iter().take(limits.entries) {
             let line = limits.line(&format!("  - `{name}`: {description}"));
             let _ = writeln!(text, "{line}");
+        }
+        if let Some(more @ 1..) = descriptions.len().checked_sub(limits.entries) {
+            stats.entries_dropped += more as u64;
+            let _ = writeln!(text, "  - ... {more} more");
         }
         text.push('\n');
     }

@@ -8,6 +8,8 @@ use crate::limits::{Limits, cut};
 use crate::stats::Stats;
 use crate::turn::Call;
 
+/// Lines that an earlier summary may be as long as. It stands for more than any of them.
+pub(crate) const SUMMARY: usize = 4;
 /// Names of tools in the line about failed turns.
 const NAMES: usize = 10;
 /// References, which are short but many.
@@ -16,9 +18,10 @@ const REFERENCES: usize = 10;
 /// What the user said and what earlier compactions wrote.
 pub(super) fn section(past: &Past, limits: &Limits, stats: &mut Stats) -> Option<String> {
     let mut sections = Vec::new();
-    // Earlier summaries stand for more than all the rest, so they get more of the room.
-    for summary in &past.summaries {
-        let summary = cut(summary.trim(), limits.line.saturating_mul(4));
+    let summaries = newest(&past.summaries, limits.entries.max(1));
+    stats.entries_dropped += (past.summaries.len() - summaries.len()) as u64;
+    for summary in summaries {
+        let summary = cut(summary.trim(), limits.line.saturating_mul(SUMMARY));
         sections.push(format!(";; Earlier summary:\n{summary}"));
     }
     if !past.said.is_empty() {

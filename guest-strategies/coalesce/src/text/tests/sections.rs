@@ -506,7 +506,7 @@ fn every_section_has_a_limit() {
         r#"{{"tools":[{{"name":"println","description":"{long}"}},{{"name":"b"}},{{"name":"c"}}],
             "data":{{"{long}":1,"y":2,"z":3}},
             "memory":{{"values":{{"a":1,"b":2}},"functions":[{{"name":"f","doc":"{long}"}}]}},
-            "signature":"() -> {{total :float}}","field-descriptions":{{"total":"{long}"}},
+            "signature":"() -> {{total :float, b :int, c :int}}","field-descriptions":{{"total":"{long}","b":"{long}","c":"{long}"}},
             "turns":[{{"prints":["{long}"],"tool-calls":[{{"name":"{long}"}}]}},
                      {{"program":"{long}","error":"{long}"}}]}}"#
     );
@@ -516,7 +516,8 @@ fn every_section_has_a_limit() {
         "{text}"
     );
     assert_eq!(text.matches("\n;; ... 2 more").count(), 3);
-    assert_eq!(stats.entries_dropped, 6);
+    assert!(text.contains("\n  - ... 2 more\n"), "{text}");
+    assert_eq!(stats.entries_dropped, 8);
     assert_shows(
         &text,
         &[&format!("{}...", "x".repeat(40))],
