@@ -7,9 +7,11 @@ use std::{env, fs};
 
 use baler_guest_build::{Kind, components};
 
-const STRATEGIES: [&str; 4] = [
+const STRATEGIES: [&str; 6] = [
     "sliding-window",
     "mask-tool-outputs",
+    "coalesce",
+    "trim",
     "summarize",
     "anchored",
 ];

@@ -115,8 +115,10 @@ fn they_are_found_by_name() {
         [
             "sliding-window",
             "mask-tool-outputs",
+            "coalesce",
+            "trim",
             "summarize",
-            "anchored"
+            "anchored",
         ]
     );
     for name in names {

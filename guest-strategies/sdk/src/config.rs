@@ -24,6 +24,10 @@ pub(crate) fn parse<S: Strategy>(text: &str) -> Result<S::Config, Failure> {
         })?;
         json.end()
             .map_err(|error| Failure::BadConfig(error.to_string()))?;
+        // A derived reader takes a list of the values as well.
+        if !text.starts_with('{') {
+            return Err(Failure::BadConfig("expected an object".to_owned()));
+        }
         config
     };
     S::check(&config).map_err(Failure::BadConfig)?;
@@ -83,6 +87,14 @@ mod tests {
         );
         assert!(message(r#"{"kep":1}"#).contains("unknown field `kep`, expected `keep`"));
         assert_eq!(message(r#"{"keep":10}"#), "`keep` must be at most 9: 10");
+    }
+
+    #[test]
+    fn a_config_is_an_object() {
+        for text in ["[]", "[5]"] {
+            assert_eq!(message(text), "expected an object", "{text}");
+        }
+        assert!(message("5").contains("invalid type"));
     }
 
     #[test]

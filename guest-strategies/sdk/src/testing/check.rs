@@ -1,7 +1,7 @@
 use super::{Recording, count};
 use crate::{
-    Change, Edit, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Situation, Source, Unit,
-    UnitKind,
+    Change, Edit, Insertion, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Situation,
+    Source, Unit, UnitKind,
 };
 
 /// The first rule of the contract that the plan breaks, in words.
@@ -27,12 +27,9 @@ fn check(recording: &Recording, situation: &Situation, plan: &Plan) -> Result<()
                 if insertion.text.trim().is_empty() {
                     return Err(format!("piece {index} inserts an empty text"));
                 }
-                let neighbour = match insertion.placement {
-                    Placement::Alone => Some(index),
-                    Placement::JoinBefore => index.checked_sub(1),
-                    Placement::JoinAfter => Some(index + 1),
-                };
-                if neighbour.and_then(|index| plan.pieces.get(index)).is_none() {
+                if insertion.placement != Placement::Alone
+                    && !joins(recording, &units, &plan.pieces, index, insertion)
+                {
                     return Err(format!("piece {index} joins nothing"));
                 }
                 continue;
@@ -69,6 +66,32 @@ fn check(recording: &Recording, situation: &Situation, plan: &Plan) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Whether the insertion has a kept message of its own role beside it, of the user's or of
+/// instructions. Other insertions that join it may lie between.
+fn joins(
+    recording: &Recording,
+    units: &[Unit],
+    pieces: &[Piece],
+    index: usize,
+    insertion: &Insertion,
+) -> bool {
+    let is_joining = |piece: &&Piece| matches!(piece, Piece::Insert(other) if other.placement != Placement::Alone);
+    let neighbour = match insertion.placement {
+        Placement::JoinAfter => pieces[index + 1..].iter().find(|piece| !is_joining(piece)),
+        _ => pieces[..index].iter().rfind(|piece| !is_joining(piece)),
+    };
+    let Some(Piece::Keep(span)) = neighbour else {
+        return false;
+    };
+    let unit = match insertion.placement {
+        Placement::JoinAfter => span.first,
+        _ => span.first + span.count.saturating_sub(1),
+    } as usize;
+    let kind = units.get(unit).map(|unit| unit.kind);
+    matches!(kind, Some(UnitKind::User | UnitKind::Instructions))
+        && matches!(recording.messages(unit), [message] if message.role == insertion.role)
 }
 
 fn check_rewrite(
@@ -132,5 +155,34 @@ fn check_edit(
             }
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Recording, violation};
+    use crate::{Conversation, Draft, Insertion, Placement};
+
+    #[track_caller]
+    fn violation_of(place: usize, placement: Placement) -> Option<String> {
+        let recording = Recording::new().user("the task").step("a step", []);
+        let mut draft = Draft::keeping(Conversation::new(&recording).units().len());
+        draft
+            .insert(place, Insertion::note("one").placed(placement))
+            .insert(place, Insertion::note("two").placed(placement));
+        let plan = draft.build().expect("it keeps all");
+        violation(&recording, &recording.situation(1000), &plan)
+    }
+
+    #[test]
+    fn an_insertion_joins_a_message_of_the_users_beside_it() {
+        assert_eq!(violation_of(1, Placement::JoinBefore), None);
+        assert_eq!(violation_of(0, Placement::JoinAfter), None);
+        assert_eq!(violation_of(2, Placement::Alone), None);
+        let nothing = Some("piece 1 joins nothing".to_owned());
+        assert_eq!(violation_of(2, Placement::JoinBefore), nothing);
+        assert_eq!(violation_of(1, Placement::JoinAfter), nothing);
+        let nothing = Some("piece 0 joins nothing".to_owned());
+        assert_eq!(violation_of(0, Placement::JoinBefore), nothing);
     }
 }

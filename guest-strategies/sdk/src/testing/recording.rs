@@ -5,18 +5,19 @@ use std::cell::{Cell, RefCell};
 use super::content::{message, part, plain};
 use super::{Call, ScriptedModel};
 use crate::{
-    Content, Level, Media, Message, ModelRequest, PartTraits, Role, Situation, Source, ToolCall,
-    Traits, Trigger, UnitKind,
+    Content, Level, Media, Message, ModelRequest, PartTraits, Role, Situation, Source, Tool,
+    ToolCall, Traits, Trigger, UnitKind,
 };
 
 /// A conversation made up for a test.
 ///
-/// `system`, `user`, `step` and `summary` add a unit; the methods after them change the
+/// `system`, `user`, `step`, `summary` and `other` add a unit; the methods after them change the
 /// newest one. Figures and traits follow from the content, as a host would work them out.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     units: Vec<Recorded>,
     definitions: u32,
+    tools: Vec<Tool>,
     slice: Option<u32>,
     no_archive: bool,
     units_read: Cell<usize>,
@@ -58,6 +59,26 @@ impl Recording {
     pub fn summary(self, text: &str) -> Self {
         let part = part(Content::Text(text.to_owned()), PartTraits::REWRITTEN);
         self.with(UnitKind::Summary, vec![message(Role::User, vec![part])])
+    }
+
+    /// Adds something that is none of the others, such as an output without a call.
+    #[must_use]
+    pub fn other(self, text: &str) -> Self {
+        self.with(
+            UnitKind::Other,
+            vec![message(Role::User, vec![plain(text)])],
+        )
+    }
+
+    /// Adds a text that an earlier compaction wrote to the newest unit's first message.
+    #[must_use]
+    pub fn joined(self, text: &str) -> Self {
+        let part = part(Content::Text(text.to_owned()), PartTraits::REWRITTEN);
+        self.and(|unit| {
+            if let Some(first) = unit.messages.first_mut() {
+                first.parts.push(part);
+            }
+        })
     }
 
     /// Adds a step: the model's text, its calls, and one message for each output.
@@ -156,6 +177,17 @@ impl Recording {
     #[must_use]
     pub fn definitions(mut self, tokens: u32) -> Self {
         self.definitions = tokens;
+        self
+    }
+
+    /// The request offers a tool to the model. `parameters` is a JSON Schema.
+    #[must_use]
+    pub fn tool(mut self, name: &str, description: &str, parameters: &str) -> Self {
+        self.tools.push(Tool {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            parameters: parameters.to_owned(),
+        });
         self
     }
 

@@ -55,7 +55,7 @@ impl Source for Recording {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        Vec::new()
+        self.tools.clone()
     }
 
     fn count(&self, text: &str) -> u32 {

@@ -1,0 +1,356 @@
+//! What stays, and which text stands for the rest.
+
+use baler_strategy::{
+    Content, Conversation, Placement, Role, Room, Situation, Traits, Unit, UnitKind, opening_note,
+};
+
+use crate::Config;
+use crate::context::Context;
+use crate::limits::Limits;
+use crate::material::{Material, is_earlier_text};
+use crate::stats::Stats;
+use crate::text::{Past, Told, Tool, render};
+use crate::turn::Turn;
+
+/// Bytes that a mark and a message of its own add to a text, cautiously.
+const MARK: usize = 256;
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub fates: Vec<Fate>,
+    pub text: String,
+    /// the text stands before this unit
+    pub place: usize,
+    pub placement: Placement,
+    pub stats: Stats,
+}
+
+/// What becomes of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Protected,
+    Task,
+    Recent,
+    Summary,
+    Coalesced,
+}
+
+impl Fate {
+    /// The code of its reason; units that are protected anyway need none.
+    pub(crate) fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Protected => None,
+            Self::Task => Some("task"),
+            Self::Recent => Some("recent"),
+            Self::Summary => Some("summary"),
+            Self::Coalesced => Some("coalesced"),
+        }
+    }
+}
+
+/// The choice, or why there is none.
+///
+/// As many of the recent turns stay as fit beside a text, and the text says as much as fits
+/// beside them: a turn as it was is worth more than a line about an older one.
+pub(crate) fn choose(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    config: &Config,
+    context: &Context,
+) -> Result<Choice, String> {
+    let chooser = Chooser::new(conversation, situation, config, context);
+    let recent = usize::try_from(config.keep_recent_turns).unwrap_or(usize::MAX);
+    let most = recent.min(chooser.steps.len());
+    let mut reason = None;
+    for recent in (0..=most).rev() {
+        let layout = chooser.layout(recent);
+        if !layout.coalesces() {
+            if layout.room.is_kept() {
+                return Err("nothing is older than the recent turns".to_owned());
+            }
+            continue;
+        }
+        if let Some(choice) = chooser.with_text(&layout) {
+            return Ok(choice);
+        }
+        if chooser.fits_already {
+            // Nobody needs the room that recent turns take.
+            return Err("the text would be no shorter than what it stands for".to_owned());
+        }
+        reason = Some("there is no room for the text");
+    }
+    Err(reason.unwrap_or("there is nothing to coalesce").to_owned())
+}
+
+/// What is the same whatever stays.
+struct Chooser<'a> {
+    conversation: &'a Conversation<'a>,
+    situation: &'a Situation,
+    config: &'a Config,
+    context: &'a Context,
+    units: &'a [Unit],
+    material: Material,
+    tools: Vec<Tool>,
+    program_turns: Option<Vec<Turn>>,
+    task: Option<usize>,
+    steps: Vec<usize>,
+    fits_already: bool,
+}
+
+/// Which units stay as long as so many turns do.
+struct Layout {
+    fates: Vec<Fate>,
+    recent: usize,
+    room: Room,
+}
+
+impl Layout {
+    /// Whether a text has something to stand for.
+    fn coalesces(&self) -> bool {
+        self.fates.contains(&Fate::Coalesced)
+    }
+}
+
+impl<'a> Chooser<'a> {
+    fn new(
+        conversation: &'a Conversation<'a>,
+        situation: &'a Situation,
+        config: &'a Config,
+        context: &'a Context,
+    ) -> Self {
+        let units = conversation.units();
+        let limits = Limits::of(config, 0);
+        let tools = match &context.tools {
+            Some(tools) => tools.iter().map(Tool::from).collect(),
+            None => conversation.tools().iter().map(Tool::from).collect(),
+        };
+        let program_turns = context.turns.as_ref().map(|turns| {
+            turns
+                .iter()
+                .map(|turn| Turn::of_program(turn, limits.excerpt))
+                .collect()
+        });
+        let steps = (0..units.len()).filter(|index| units[*index].kind == UnitKind::Step);
+        let mut room = Room::of(situation);
+        for unit in units {
+            room.charge(unit);
+        }
+        Self {
+            conversation,
+            situation,
+            config,
+            context,
+            units,
+            material: Material::read(conversation, &limits),
+            tools,
+            program_turns,
+            task: units.iter().position(|unit| unit.kind == UnitKind::User),
+            steps: steps.collect(),
+            fits_already: room.is_kept(),
+        }
+    }
+
+    /// The newest turns begin with what the user said right before them.
+    fn begin_of_recent(&self, recent: usize) -> usize {
+        let newest = &self.steps[self.steps.len() - recent..];
+        let mut begin = newest.first().copied().unwrap_or(self.units.len());
+        while !newest.is_empty() && begin > 0 && self.units[begin - 1].kind == UnitKind::User {
+            begin -= 1;
+        }
+        begin
+    }
+
+    fn layout(&self, recent: usize) -> Layout {
+        let begin = self.begin_of_recent(recent);
+        let mut room = Room::beside_protected(self.situation, self.units);
+        let mut fates: Vec<Fate> = self
+            .units
+            .iter()
+            .enumerate()
+            .map(|(index, unit)| match unit.is_protected() {
+                true => Fate::Protected,
+                false if index >= begin => {
+                    room.charge(unit);
+                    Fate::Recent
+                }
+                false => Fate::Coalesced,
+            })
+            .collect();
+        if let Some(task) = self.task
+            && fates[task] == Fate::Coalesced
+            && room.take(&self.units[task])
+        {
+            fates[task] = Fate::Task;
+        }
+        for (index, unit) in self.units.iter().enumerate().rev() {
+            if unit.kind == UnitKind::Summary && fates[index] == Fate::Coalesced && room.take(unit)
+            {
+                fates[index] = Fate::Summary;
+            }
+        }
+        Layout {
+            fates,
+            recent,
+            room,
+        }
+    }
+
+    /// The longest text that fits. Where none does beside the earlier summaries, it carries
+    /// them on.
+    fn with_text(&self, layout: &Layout) -> Option<Choice> {
+        if !layout.room.is_kept() && !layout.fates.contains(&Fate::Summary) {
+            return None;
+        }
+        (0..Limits::LEVELS)
+            .find_map(|level| self.at_level(&layout.fates, layout, layout.room, level))
+            .or_else(|| {
+                if !layout.fates.contains(&Fate::Summary) {
+                    return None;
+                }
+                let mut fates = layout.fates.clone();
+                let mut room = layout.room;
+                for (fate, unit) in fates.iter_mut().zip(self.units) {
+                    if *fate == Fate::Summary {
+                        *fate = Fate::Coalesced;
+                        room.release(unit);
+                    }
+                }
+                (0..Limits::LEVELS).find_map(|level| self.at_level(&fates, layout, room, level))
+            })
+    }
+
+    fn at_level(&self, fates: &[Fate], layout: &Layout, room: Room, level: u32) -> Option<Choice> {
+        let limits = Limits::of(self.config, level);
+        let (text, mut stats) = self.render(fates, &limits);
+        let (place, placement) = self.place(fates);
+        let tokens = self
+            .conversation
+            .count(&text)
+            .saturating_add(self.situation.insertion_overhead);
+        let first = (0..place)
+            .filter(|index| fates[*index] != Fate::Coalesced)
+            .map(|index| &self.units[index])
+            .find(|unit| unit.kind != UnitKind::Instructions);
+        let note = opening_note(self.situation, first);
+        let tokens = u64::from(tokens) + note;
+        let escaped = text
+            .bytes()
+            .filter(|byte| matches!(byte, b'"' | b'\\' | b'\n'))
+            .count();
+        let bytes = text.len() + escaped + MARK;
+        let mut room = room;
+        room.spend(
+            u32::try_from(tokens).unwrap_or(u32::MAX),
+            u32::try_from(bytes).unwrap_or(u32::MAX),
+        );
+        let gone = fates.iter().zip(self.units);
+        let gone: u64 = gone
+            .filter(|(fate, _)| **fate == Fate::Coalesced)
+            .map(|(_, unit)| unit.cost())
+            .sum();
+        if !room.is_kept() || tokens >= gone {
+            return None;
+        }
+        stats.recent_turns_kept = layout.recent as u64;
+        stats.shortened = level.into();
+        Some(Choice {
+            fates: fates.to_vec(),
+            text,
+            place,
+            placement,
+            stats,
+        })
+    }
+
+    fn render(&self, fates: &[Fate], limits: &Limits) -> (String, Stats) {
+        let goes = |index: &usize| fates[*index] == Fate::Coalesced;
+        let is_completed = |index: &&usize| {
+            let unit = &self.units[**index];
+            !unit.traits.contains(Traits::PENDING)
+        };
+        let completed = || self.steps.iter().filter(is_completed);
+        let (turns, is_newest): (Vec<&Turn>, bool) = match &self.program_turns {
+            Some(turns) => {
+                // Those that stay are the newest. What is protected before them is no turn that
+                // the program still tells of.
+                let stay = completed().rev().take_while(|index| !goes(index)).count();
+                let end = turns.len().saturating_sub(stay);
+                (turns[..end].iter().collect(), stay == 0)
+            }
+            None => {
+                let turns = self.material.turns.iter().filter(|(index, _)| goes(index));
+                let turns = turns.map(|(_, turn)| turn).collect();
+                (turns, completed().next_back().is_some_and(goes))
+            }
+        };
+        let texts = |texts: &[(usize, String)]| -> Vec<String> {
+            let gone = texts.iter().filter(|(index, _)| goes(index));
+            gone.map(|(_, text)| text.clone()).collect()
+        };
+        let past = Past {
+            said: texts(&self.material.said),
+            summaries: texts(&self.material.summaries),
+            others: self
+                .material
+                .others
+                .iter()
+                .filter(|index| goes(index))
+                .count() as u64,
+            counts_replies: self.program_turns.is_none(),
+            references: self.references(fates),
+        };
+        render(
+            &Told {
+                context: self.context,
+                tools: &self.tools,
+                turns: &turns,
+                is_newest,
+                past: &past,
+            },
+            limits,
+        )
+    }
+
+    /// References of the newest units that go, oldest first.
+    fn references(&self, fates: &[Fate]) -> Vec<String> {
+        const NEWEST: usize = 10;
+        let gone = (0..fates.len())
+            .rev()
+            .filter(|index| fates[*index] == Fate::Coalesced);
+        let newest = gone.filter_map(|index| self.conversation.reference(index));
+        let mut references: Vec<String> = newest.take(NEWEST).collect();
+        references.reverse();
+        references
+    }
+
+    /// At the end of the task's message, where that can be; else behind it; else in front.
+    fn place(&self, fates: &[Fate]) -> (usize, Placement) {
+        let task = self.task.filter(|task| fates[*task] != Fate::Coalesced);
+        if let Some(task) = task {
+            let placement = match self.can_be_joined(task) {
+                true => Placement::JoinBefore,
+                false => Placement::Alone,
+            };
+            return (task + 1, placement);
+        }
+        let is_instructions = |unit: &Unit| unit.kind == UnitKind::Instructions;
+        let place = self.units.iter().position(|unit| !is_instructions(unit));
+        (place.unwrap_or(0), Placement::Alone)
+    }
+
+    /// One message of the user's without outputs. Where an earlier text has joined it already,
+    /// the next one stands alone, so that a later compaction can replace it.
+    fn can_be_joined(&self, task: usize) -> bool {
+        let messages = self.conversation.messages(task);
+        let [message] = &messages[..] else {
+            return false;
+        };
+        let parts = &message.parts;
+        message.role == Role::User
+            && !parts.is_empty()
+            && !parts
+                .iter()
+                .any(|part| matches!(part.content, Content::Output(_)) || is_earlier_text(part))
+    }
+}

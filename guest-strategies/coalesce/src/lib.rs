@@ -1,0 +1,84 @@
+//! Renders the turns that do not stay as they are as one text, which joins the task.
+//!
+//! The rules are those of ptc_runner's `SingleUserCoalesced`: the task first, then what there
+//! is to work with, what the answer has to look like, what was called and printed, what went
+//! wrong last, and how many turns are left. Beside them the newest turns stay as they are.
+
+mod config;
+
+mod context;
+
+mod value;
+
+mod order;
+
+mod print;
+
+mod signature;
+
+mod limits;
+
+mod turn;
+
+mod material;
+
+mod text;
+
+mod choice;
+
+mod stats;
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{Conversation, Draft, Failure, Insertion, Report, Situation, Strategy};
+
+use choice::{Fate, choose};
+pub use config::Config;
+use context::Context;
+use stats::Stats;
+
+/// The strategy.
+#[derive(Debug)]
+pub struct Coalesce;
+
+impl Strategy for Coalesce {
+    type Config = Config;
+    const NAME: &'static str = "coalesce";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const DESCRIPTION: &'static str =
+        "Renders old turns as one text that joins the task, and keeps the newest as they are.";
+    const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
+    const REASON_CODES: &'static [&'static str] = &["task", "recent", "summary", "coalesced"];
+    const METRIC_NAMES: &'static [&'static str] = Stats::NAMES;
+
+    fn check(config: &Config) -> Result<(), String> {
+        config.check()
+    }
+
+    fn compact(
+        conversation: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Report, Failure> {
+        let context = Context::parse(&situation.context)?;
+        let choice = match choose(conversation, situation, config, &context) {
+            Ok(choice) => choice,
+            Err(reason) => return Ok(Stats::default().report(Report::unchanged(reason))),
+        };
+        let mut draft = Draft::dropping(choice.fates.len());
+        for (index, fate) in choice.fates.iter().enumerate() {
+            if *fate != Fate::Coalesced {
+                draft.keep(index);
+            }
+            if let Some(code) = fate.code() {
+                draft.reason(index..index + 1, code);
+            }
+        }
+        let text = Insertion::summary(choice.text).placed(choice.placement);
+        draft.insert(choice.place, text);
+        Ok(choice.stats.report(Report::compacted(draft.build()?)))
+    }
+}
+
+baler_strategy::export!(Coalesce);

@@ -1,0 +1,118 @@
+//! What ptc_runner knows nothing of, and what is not shown at all.
+
+use std::fmt::Write;
+
+use super::calls::newest;
+use super::{Past, Told};
+use crate::limits::{Limits, cut};
+use crate::stats::Stats;
+use crate::turn::Call;
+
+/// Lines that an earlier summary may be as long as. It stands for more than any of them.
+pub(crate) const SUMMARY: usize = 4;
+/// Names of tools in the line about failed turns.
+const NAMES: usize = 10;
+/// References, which are short but many.
+const REFERENCES: usize = 10;
+
+/// What the user said and what earlier compactions wrote.
+pub(super) fn section(past: &Past, limits: &Limits, stats: &mut Stats) -> Option<String> {
+    let mut sections = Vec::new();
+    let summaries = newest(&past.summaries, limits.entries.max(1));
+    stats.entries_dropped += (past.summaries.len() - summaries.len()) as u64;
+    for summary in summaries {
+        let summary = cut(summary.trim(), limits.line.saturating_mul(SUMMARY));
+        sections.push(format!(";; Earlier summary:\n{summary}"));
+    }
+    if !past.said.is_empty() {
+        let shown = newest(&past.said, limits.entries);
+        let mut text = String::from(";; The user also said:");
+        if let Some(more @ 1..) = past.said.len().checked_sub(shown.len()) {
+            stats.entries_dropped += more as u64;
+            let _ = write!(text, "\n;; ... {more} earlier");
+        }
+        for said in shown {
+            let _ = write!(text, "\n;   {}", limits.line(said.trim()));
+        }
+        sections.push(text);
+    }
+    (!sections.is_empty()).then(|| sections.join("\n\n"))
+}
+
+/// Lines about what the text does not show. None where it shows everything.
+pub(super) fn left_out(
+    told: &Told<'_>,
+    calls: &[&Call],
+    limits: &Limits,
+    stats: &mut Stats,
+) -> Option<String> {
+    let mut lines = Vec::new();
+    let failed = || told.turns.iter().filter(|turn| turn.has_failed());
+    let names: Vec<&str> = failed()
+        .flat_map(|turn| turn.calls.iter().map(|call| call.name.as_str()))
+        .collect();
+    stats.failed_turn_calls = names.len() as u64;
+    if !names.is_empty() {
+        let mut different: Vec<&str> = Vec::new();
+        for name in &names {
+            if different.len() <= NAMES && !different.contains(name) {
+                different.push(name);
+            }
+        }
+        let more = if different.len() > NAMES { ", ..." } else { "" };
+        different.truncate(NAMES);
+        lines.push(format!(
+            ";; Calls in failed turns, which may have had effects: {}: {}{more}",
+            names.len(),
+            different.join(", ")
+        ));
+    }
+    let (results, replies) = results(told, calls, limits);
+    stats.results_dropped = results;
+    if results > 0 {
+        lines.push(format!(";; Results left out: {results}"));
+    }
+    if replies > 0 {
+        lines.push(format!(";; Replies left out: {replies}"));
+    }
+    if told.past.others > 0 {
+        lines.push(format!(";; Other messages left out: {}", told.past.others));
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    let references = newest(&told.past.references, REFERENCES.min(limits.line / 20));
+    if !references.is_empty() {
+        lines.push(format!(
+            ";; Have the newest of it back by reference: {}",
+            references.join(", ")
+        ));
+    }
+    let lines: Vec<String> = lines.iter().map(|line| limits.line(line)).collect();
+    Some(lines.join("\n"))
+}
+
+/// Results that are not shown: of calls and of turns; and texts of the model's.
+fn results(told: &Told<'_>, calls: &[&Call], limits: &Limits) -> (u64, u64) {
+    let has_result = |call: &&Call| call.result.is_some();
+    let of_calls = told
+        .turns
+        .iter()
+        .flat_map(|turn| &turn.calls)
+        .filter(has_result)
+        .count();
+    let excerpts = match limits.excerpt {
+        0 => 0,
+        _ => newest(calls, limits.calls)
+            .iter()
+            .copied()
+            .filter(has_result)
+            .count(),
+    };
+    let of_turns = told.turns.iter().filter(|turn| turn.has_result).count();
+    let results = (of_calls - excerpts) as u64;
+    match told.past.counts_replies {
+        true => (results, of_turns as u64),
+        false => (results + of_turns as u64, 0),
+    }
+}

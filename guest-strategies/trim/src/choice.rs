@@ -1,0 +1,270 @@
+//! Which units stay.
+
+use baler_strategy::{
+    Content, Conversation, Room, Situation, Traits, Unit, UnitKind, opening_note,
+};
+
+use crate::Config;
+use crate::config::Keep;
+use crate::counter::messages;
+
+/// What becomes of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// what the host keeps anyway
+    Protected,
+    /// the first message, which is the user's
+    Initial,
+    /// in the newest part
+    Recent,
+    /// the newest calls with their outputs, where what came after them does not fit
+    Batch,
+    /// an earlier summary
+    Summary,
+    Dropped,
+}
+
+impl Fate {
+    pub(crate) fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Protected => None,
+            Self::Initial => Some("initial"),
+            Self::Recent => Some("recent"),
+            Self::Batch => Some("batch"),
+            Self::Summary => Some("summary"),
+            Self::Dropped => Some("dropped"),
+        }
+    }
+}
+
+/// What is chosen: the fate of each unit, and where the newest part begins.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub fates: Vec<Fate>,
+    pub start: usize,
+    /// the first message is the user's and was asked to stay
+    pub initial: Option<usize>,
+}
+
+impl Choice {
+    pub(crate) fn stays(&self, index: usize) -> bool {
+        self.fates[index] != Fate::Dropped
+    }
+
+    /// Whether something goes and something stays.
+    pub(crate) fn is_a_trim(&self) -> bool {
+        let dropped = |fate: &Fate| *fate == Fate::Dropped;
+        self.fates.iter().any(dropped) && !self.fates.iter().all(dropped)
+    }
+
+    pub(crate) fn keeps_initial(&self) -> bool {
+        self.initial.is_some_and(|initial| self.stays(initial))
+    }
+
+    /// How many turns have something in the newest part.
+    pub(crate) fn recent_turns(&self, units: &[Unit]) -> u64 {
+        let mut turns = 0;
+        let mut last = None;
+        for unit in units.get(self.start..).unwrap_or_default() {
+            turns += u64::from(last != Some(unit.turn));
+            last = Some(unit.turn);
+        }
+        turns
+    }
+}
+
+/// Chooses what stays by the config, as far as it fits the situation.
+pub(crate) fn choose(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    config: &Config,
+) -> Choice {
+    let units = conversation.units();
+    let first = units
+        .iter()
+        .position(|unit| !matches!(unit.kind, UnitKind::Instructions | UnitKind::Summary));
+    let initial = first.filter(|first| units[*first].kind == UnitKind::User);
+    let initial = initial.filter(|_| config.keep_initial_user);
+    let batch = newest_batch(conversation);
+    let mut start = match config.keep() {
+        Keep::Turns(turns) => first_of_turns(units, turns),
+        Keep::Messages(limit) => {
+            let required = u64::from(limit) + u64::from(initial.is_some());
+            match messages(units, |_| true) <= required {
+                true => 0,
+                false => first_of_messages(units, limit),
+            }
+        }
+    };
+    if start > 0 {
+        start = batch.map_or(start, |batch| start.min(batch));
+        start = aligned(conversation, start);
+    }
+    let mut choice = Choice {
+        fates: units
+            .iter()
+            .map(|unit| match unit.is_protected() {
+                true => Fate::Protected,
+                false => Fate::Dropped,
+            })
+            .collect(),
+        start,
+        initial,
+    };
+    let mut room = Room::beside_protected(situation, units);
+    take_what_matters_most(units, &mut choice, batch, &mut room);
+    take_recent(conversation, &mut choice, &mut room);
+    shorten_for_the_note(units, situation, &mut choice, &mut room);
+    choice
+}
+
+/// Where the last so many turns begin. What comes before the first turn is older than any.
+fn first_of_turns(units: &[Unit], turns: u32) -> usize {
+    let newest = units.last().map_or(0, |unit| unit.turn);
+    match newest.checked_sub(turns) {
+        Some(older) => units.partition_point(|unit| unit.turn <= older),
+        None => 0,
+    }
+}
+
+/// Where the last so many messages begin. A unit stays as a whole or not at all.
+fn first_of_messages(units: &[Unit], limit: u32) -> usize {
+    let mut left = limit;
+    let mut start = units.len();
+    for (index, unit) in units.iter().enumerate().rev() {
+        if unit.kind == UnitKind::Instructions {
+            continue;
+        }
+        match left.checked_sub(unit.messages) {
+            Some(rest) => left = rest,
+            None => break,
+        }
+        start = index;
+    }
+    start
+}
+
+/// The newest calls of the newest turn that have all their outputs. Those of older turns have
+/// been answered.
+fn newest_batch(conversation: &Conversation<'_>) -> Option<usize> {
+    let units = conversation.units();
+    let newest = units.last()?.turn;
+    let begin = units.partition_point(|unit| unit.turn < newest);
+    // Outputs are messages of their own, so most other steps need not be read.
+    let may_be = |index: &usize| {
+        let unit = &units[*index];
+        unit.kind == UnitKind::Step && unit.messages > 1 && !unit.traits.contains(Traits::PENDING)
+    };
+    (begin..units.len())
+        .rev()
+        .filter(may_be)
+        .find(|index| has_calls(conversation, *index))
+}
+
+fn has_calls(conversation: &Conversation<'_>, index: usize) -> bool {
+    conversation
+        .messages(index)
+        .iter()
+        .flat_map(|message| &message.parts)
+        .any(|part| matches!(part.content, Content::Call(_)))
+}
+
+/// Where the newest part begins with a message of the user's or with calls. A reply without
+/// what it replies to says little, unless it is the newest of all.
+fn aligned(conversation: &Conversation<'_>, start: usize) -> usize {
+    let units = conversation.units();
+    let begins = |index: &usize| {
+        let unit = &units[*index];
+        let follows_protected = index
+            .checked_sub(1)
+            .is_some_and(|before| units[before].is_protected())
+            && units[index - 1].kind != UnitKind::Instructions;
+        match unit.kind {
+            UnitKind::User => true,
+            UnitKind::Step => {
+                unit.is_protected() || follows_protected || has_calls(conversation, *index)
+            }
+            UnitKind::Instructions | UnitKind::Summary | UnitKind::Other => false,
+        }
+    };
+    let newest = (start..units.len()).next_back();
+    (start..units.len())
+        .find(begins)
+        .or_else(|| newest.filter(|newest| units[*newest].kind == UnitKind::Step))
+        .unwrap_or(units.len())
+}
+
+/// Takes what the newest part should not cost: the first request, earlier summaries, the newest
+/// calls.
+fn take_what_matters_most(
+    units: &[Unit],
+    choice: &mut Choice,
+    batch: Option<usize>,
+    room: &mut Room,
+) {
+    let mut take = |index: usize, fate: Fate| {
+        if choice.fates[index] == Fate::Dropped && room.take(&units[index]) {
+            choice.fates[index] = fate;
+        }
+    };
+    if let Some(initial) = choice.initial {
+        take(initial, Fate::Initial);
+    }
+    for index in (0..units.len()).rev() {
+        if units[index].kind == UnitKind::Summary {
+            take(index, Fate::Summary);
+        }
+    }
+    if let Some(batch) = batch {
+        take(batch, Fate::Batch);
+    }
+}
+
+/// Takes the newest part from its end on, up to the first unit that does not fit.
+fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut Room) {
+    let units = conversation.units();
+    let mut start = units.len();
+    for index in (choice.start..units.len()).rev() {
+        let unit = &units[index];
+        match choice.fates[index] {
+            Fate::Dropped if unit.kind == UnitKind::Summary => {}
+            Fate::Dropped if room.take(unit) => choice.fates[index] = Fate::Recent,
+            Fate::Dropped => break,
+            Fate::Batch => choice.fates[index] = Fate::Recent,
+            _ => {}
+        }
+        start = index;
+    }
+    if start > choice.start {
+        let begin = aligned(conversation, start);
+        let cut = choice.fates[start..begin].iter_mut();
+        for (fate, unit) in cut.zip(&units[start..begin]) {
+            if *fate == Fate::Recent {
+                *fate = Fate::Dropped;
+                room.release(unit);
+            }
+        }
+        choice.start = begin;
+    }
+}
+
+/// Where the result would start with the model, the host may put a note first. Drops the first
+/// units until there is room for it, or no need.
+fn shorten_for_the_note(
+    units: &[Unit],
+    situation: &Situation,
+    choice: &mut Choice,
+    room: &mut Room,
+) {
+    for (index, unit) in units.iter().enumerate() {
+        if choice.fates[index] == Fate::Dropped || unit.kind == UnitKind::Instructions {
+            continue;
+        }
+        let fits = opening_note(situation, Some(unit)) <= room.tokens();
+        if fits || choice.fates[index] == Fate::Protected {
+            return;
+        }
+        choice.fates[index] = Fate::Dropped;
+        room.release(unit);
+    }
+}

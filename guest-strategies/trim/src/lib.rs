@@ -1,0 +1,181 @@
+//! Keeps the first request and the newest turns, under pressure of turns or tokens.
+//!
+//! The rules are those of ptc_runner's `:trim`, with its defects mended: units are never parted,
+//! the newest request and the newest calls survive, and the result fits the budget.
+
+mod config;
+
+mod counter;
+
+mod pressure;
+
+mod choice;
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{
+    Conversation, Decision, Draft, Failure, Report, Situation, Strategy, Value, opening_note,
+};
+
+use choice::{Choice, Fate, choose};
+pub use config::{Config, TokenCounter, Trigger};
+use counter::{Costs, messages};
+use pressure::Pressure;
+
+/// The strategy.
+#[derive(Debug)]
+pub struct Trim;
+
+impl Strategy for Trim {
+    type Config = Config;
+    const NAME: &'static str = "trim";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const DESCRIPTION: &'static str =
+        "Under pressure of turns or tokens, keeps the first request and the newest turns.";
+    const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
+    const REASON_CODES: &'static [&'static str] =
+        &["initial", "recent", "batch", "summary", "dropped"];
+    const METRIC_NAMES: &'static [&'static str] = &[
+        "enabled",
+        "triggered",
+        "strategy",
+        "reason",
+        "messages-before",
+        "messages-after",
+        "estimated-tokens-before",
+        "estimated-tokens-after",
+        "kept-initial-user",
+        "kept-recent-turns",
+        "over-budget",
+    ];
+
+    fn check(config: &Config) -> Result<(), String> {
+        config.check()
+    }
+
+    fn should_compact(
+        conversation: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Decision, Failure> {
+        let costs = Costs::of(conversation, situation, config.token_counter);
+        let pressure = pressure::of_trigger(conversation, situation, config, &costs)?;
+        if let Some(pressure) = pressure
+            && choose(conversation, situation, config).is_a_trim()
+        {
+            return Ok(Decision::Compact(pressure.name().to_owned()));
+        }
+        if pressure::of_host(conversation, situation).is_some() {
+            return Ok(Decision::HostDecides);
+        }
+        let reason = match pressure {
+            Some(pressure) => format!("{}, but nothing to drop", pressure.name()),
+            None => NO_PRESSURE.to_owned(),
+        };
+        Ok(Decision::Wait(reason))
+    }
+
+    fn compact(
+        conversation: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Report, Failure> {
+        let costs = Costs::of(conversation, situation, config.token_counter);
+        let pressure = pressure::of_trigger(conversation, situation, config, &costs)?
+            .or_else(|| pressure::of_host(conversation, situation));
+        let unchanged = |reason: String| {
+            let report = Report::unchanged(reason);
+            Ok(figures(
+                report,
+                conversation,
+                config,
+                &costs,
+                pressure,
+                None,
+            ))
+        };
+        let Some(pressure) = pressure else {
+            return unchanged(NO_PRESSURE.to_owned());
+        };
+        let choice = choose(conversation, situation, config);
+        let first = (0..choice.fates.len()).find(|index| {
+            choice.stays(*index)
+                && conversation.units()[*index].kind != baler_strategy::UnitKind::Instructions
+        });
+        let note = opening_note(situation, first.map(|first| &conversation.units()[first]));
+        let gone = conversation.units().iter().enumerate();
+        let gone = gone.filter(|(index, _)| !choice.stays(*index));
+        let gone: u64 = gone.map(|(_, unit)| unit.cost()).sum();
+        if !choice.is_a_trim() || gone <= note {
+            return unchanged(format!("{}, but nothing to drop", pressure.name()));
+        }
+        let mut draft = Draft::dropping(choice.fates.len());
+        for (index, fate) in choice.fates.iter().enumerate() {
+            if *fate != Fate::Dropped {
+                draft.keep(index);
+            }
+            if let Some(code) = fate.code() {
+                draft.reason(index..index + 1, code);
+            }
+        }
+        let report = Report::compacted(draft.build()?);
+        Ok(figures(
+            report,
+            conversation,
+            config,
+            &costs,
+            Some(pressure),
+            Some(&choice),
+        ))
+    }
+}
+
+const NO_PRESSURE: &str = "there are fewer turns and tokens than the trigger says";
+
+/// The same eleven figures whether something happened or not.
+fn figures(
+    report: Report,
+    conversation: &Conversation<'_>,
+    config: &Config,
+    costs: &Costs,
+    pressure: Option<Pressure>,
+    choice: Option<&Choice>,
+) -> Report {
+    let units = conversation.units();
+    let stays = |index| choice.is_none_or(|choice| choice.stays(index));
+    let all_turns = || {
+        let all = Choice {
+            fates: Vec::new(),
+            start: 0,
+            initial: None,
+        };
+        all.recent_turns(units)
+    };
+    let tokens_after = costs.of_kept(stays);
+    let limit = config.trigger.tokens;
+    let is_over = limit.is_some_and(|limit| tokens_after > u64::from(limit.get()));
+    report
+        .with_metric("enabled", Value::Flag(true))
+        .with_metric("triggered", Value::Flag(choice.is_some()))
+        .with_metric("strategy", Value::Text("trim".to_owned()))
+        .with_metric(
+            "reason",
+            Value::Text(pressure.map_or("none", Pressure::name).to_owned()),
+        )
+        .with_count("messages-before", messages(units, |_| true))
+        .with_count("messages-after", messages(units, stays))
+        .with_count("estimated-tokens-before", costs.of_kept(|_| true))
+        .with_count("estimated-tokens-after", tokens_after)
+        .with_metric(
+            "kept-initial-user",
+            Value::Flag(choice.is_some_and(Choice::keeps_initial)),
+        )
+        .with_count(
+            "kept-recent-turns",
+            choice.map_or_else(all_turns, |choice| choice.recent_turns(units)),
+        )
+        .with_metric("over-budget", Value::Flag(choice.is_some() && is_over))
+}
+
+baler_strategy::export!(Trim);

@@ -1,0 +1,83 @@
+//! Whether it is time.
+
+use baler_strategy::{Conversation, Failure, Room, Situation, Trigger as AskedBecause};
+use serde::Deserialize;
+
+use crate::Config;
+use crate::counter::Costs;
+
+/// Why it is time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pressure {
+    /// more turns than the trigger says
+    Turns,
+    /// at least as many tokens as the trigger says
+    Tokens,
+    /// neither, but the host or a person asks for a smaller conversation
+    Host,
+}
+
+impl Pressure {
+    /// The name in the metrics.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Turns => "turn_pressure",
+            Self::Tokens => "token_pressure",
+            Self::Host => "host_pressure",
+        }
+    }
+}
+
+/// What the embedding program says of this call. Other fields are for other strategies.
+#[derive(Debug, Default, Deserialize)]
+struct Context {
+    /// the turn that is about to start, counted from 1
+    turn: Option<u32>,
+}
+
+/// The pressure of the config's own trigger: of turns first.
+pub(crate) fn of_trigger(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    config: &Config,
+    costs: &Costs,
+) -> Result<Option<Pressure>, Failure> {
+    let turn = turn(conversation, situation)?;
+    if config.trigger.turns.is_some_and(|turns| turn > turns.get()) {
+        return Ok(Some(Pressure::Turns));
+    }
+    let tokens = match config.token_counter {
+        crate::TokenCounter::Host => u64::from(situation.used),
+        crate::TokenCounter::Quarter => costs.of_kept(|_| true),
+    };
+    let is_reached = |limit: u32| tokens >= u64::from(limit);
+    let tokens = config.trigger.tokens;
+    Ok(tokens
+        .filter(|limit| is_reached(limit.get()))
+        .map(|_| Pressure::Tokens))
+}
+
+/// Whether the host needs a smaller conversation, whatever the trigger says.
+pub(crate) fn of_host(conversation: &Conversation<'_>, situation: &Situation) -> Option<Pressure> {
+    let mut room = Room::of(situation);
+    for unit in conversation.units() {
+        room.charge(unit);
+    }
+    let is_asked = match situation.trigger {
+        AskedBecause::Overflow | AskedBecause::Manual(_) => true,
+        AskedBecause::Threshold | AskedBecause::Scheduled => situation.required,
+    };
+    let is_over = !room.is_kept() || situation.used > situation.budget;
+    (is_asked || is_over).then_some(Pressure::Host)
+}
+
+/// The turn that is about to start: as the program says, or else the turn of the newest unit.
+fn turn(conversation: &Conversation<'_>, situation: &Situation) -> Result<u32, Failure> {
+    let context: Context = match situation.context.trim() {
+        "" => Context::default(),
+        text => serde_json::from_str(text)
+            .map_err(|error| Failure::Other(format!("the context of this call: {error}")))?,
+    };
+    let newest = conversation.units().last().map_or(0, |unit| unit.turn);
+    Ok(context.turn.unwrap_or(newest))
+}
