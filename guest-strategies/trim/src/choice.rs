@@ -51,26 +51,26 @@ impl Choice {
         self.fates[index] != Fate::Dropped
     }
 
-    /// Whether something goes and something stays.
-    pub(crate) fn is_a_trim(&self) -> bool {
-        let dropped = |fate: &Fate| *fate == Fate::Dropped;
-        self.fates.iter().any(dropped) && !self.fates.iter().all(dropped)
+    /// Whether something stays, and the result is smaller even with the host's note.
+    pub(crate) fn is_a_trim(&self, units: &[Unit], situation: &Situation) -> bool {
+        let units = || units.iter().enumerate();
+        let gone = units().filter(|(index, _)| !self.stays(*index));
+        let gone: u64 = gone.map(|(_, unit)| unit.cost()).sum();
+        let mut kept = units().filter(|(index, _)| self.stays(*index)).peekable();
+        let is_empty = kept.peek().is_none();
+        let first = kept.find(|(_, unit)| unit.kind != UnitKind::Instructions);
+        !is_empty && gone > opening_note(situation, first.map(|(_, unit)| unit))
     }
 
     pub(crate) fn keeps_initial(&self) -> bool {
         self.initial.is_some_and(|initial| self.stays(initial))
     }
+}
 
-    /// How many turns have something in the newest part.
-    pub(crate) fn recent_turns(&self, units: &[Unit]) -> u64 {
-        let mut turns = 0;
-        let mut last = None;
-        for unit in units.get(self.start..).unwrap_or_default() {
-            turns += u64::from(last != Some(unit.turn));
-            last = Some(unit.turn);
-        }
-        turns
-    }
+/// How many turns have something in the part of the units that begins there.
+pub(crate) fn turns_from(units: &[Unit], start: usize) -> u64 {
+    let part = units.get(start..).unwrap_or_default();
+    part.chunk_by(|one, next| one.turn == next.turn).count() as u64
 }
 
 /// Chooses what stays by the config, as far as it fits the situation.

@@ -14,11 +14,9 @@ mod choice;
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{
-    Conversation, Decision, Draft, Failure, Report, Situation, Strategy, Value, opening_note,
-};
+use baler_strategy::{Conversation, Decision, Draft, Failure, Report, Situation, Strategy, Value};
 
-use choice::{Choice, Fate, choose};
+use choice::{Choice, Fate, choose, turns_from};
 pub use config::{Config, TokenCounter, Trigger};
 use counter::{Costs, messages};
 use pressure::Pressure;
@@ -62,7 +60,7 @@ impl Strategy for Trim {
         let costs = Costs::of(conversation, situation, config.token_counter);
         let pressure = pressure::of_trigger(conversation, situation, config, &costs)?;
         if let Some(pressure) = pressure
-            && choose(conversation, situation, config).is_a_trim()
+            && choose(conversation, situation, config).is_a_trim(conversation.units(), situation)
         {
             return Ok(Decision::Compact(pressure.name().to_owned()));
         }
@@ -99,15 +97,7 @@ impl Strategy for Trim {
             return unchanged(NO_PRESSURE.to_owned());
         };
         let choice = choose(conversation, situation, config);
-        let first = (0..choice.fates.len()).find(|index| {
-            choice.stays(*index)
-                && conversation.units()[*index].kind != baler_strategy::UnitKind::Instructions
-        });
-        let note = opening_note(situation, first.map(|first| &conversation.units()[first]));
-        let gone = conversation.units().iter().enumerate();
-        let gone = gone.filter(|(index, _)| !choice.stays(*index));
-        let gone: u64 = gone.map(|(_, unit)| unit.cost()).sum();
-        if !choice.is_a_trim() || gone <= note {
+        if !choice.is_a_trim(conversation.units(), situation) {
             return unchanged(format!("{}, but nothing to drop", pressure.name()));
         }
         let mut draft = Draft::dropping(choice.fates.len());
@@ -144,14 +134,6 @@ fn figures(
 ) -> Report {
     let units = conversation.units();
     let stays = |index| choice.is_none_or(|choice| choice.stays(index));
-    let all_turns = || {
-        let all = Choice {
-            fates: Vec::new(),
-            start: 0,
-            initial: None,
-        };
-        all.recent_turns(units)
-    };
     let tokens_after = costs.of_kept(stays);
     let limit = config.trigger.tokens;
     let is_over = limit.is_some_and(|limit| tokens_after > u64::from(limit.get()));
@@ -173,7 +155,7 @@ fn figures(
         )
         .with_count(
             "kept-recent-turns",
-            choice.map_or_else(all_turns, |choice| choice.recent_turns(units)),
+            turns_from(units, choice.map_or(0, |choice| choice.start)),
         )
         .with_metric("over-budget", Value::Flag(choice.is_some() && is_over))
 }

@@ -3,8 +3,8 @@
 use baler_strategy::{Conversation, Failure, Room, Situation, Trigger as AskedBecause};
 use serde::Deserialize;
 
-use crate::Config;
 use crate::counter::Costs;
+use crate::{Config, TokenCounter};
 
 /// Why it is time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub(crate) fn of_trigger(
         return Ok(Some(Pressure::Turns));
     }
     let tokens = match config.token_counter {
-        crate::TokenCounter::Host => u64::from(situation.used),
-        crate::TokenCounter::Quarter => costs.of_kept(|_| true),
+        TokenCounter::Host => u64::from(situation.used),
+        TokenCounter::Quarter => costs.of_kept(|_| true),
     };
     let is_reached = |limit: u32| tokens >= u64::from(limit);
     let tokens = config.trigger.tokens;
