@@ -104,6 +104,20 @@ pub(crate) struct GoalArguments {
     )]
     pub(crate) pin: PinArgument,
 
+    /// Why it is asked for, which strategies may go by: threshold, overflow, manual, scheduled
+    /// [default: threshold; manual with --instructions]
+    #[arg(long, value_name = "WHY", help_heading = "Goal")]
+    pub(crate) trigger: Option<TriggerArgument>,
+
+    /// What to keep in mind, for strategies that ask a model: such as "keep the API design"
+    #[arg(long, value_name = "TEXT", help_heading = "Goal")]
+    pub(crate) instructions: Option<String>,
+
+    /// What your program knows beside the conversation, for strategies that want it: JSON (turns
+    /// left, memory, data …), or @FILE for a file that holds it
+    #[arg(long, value_name = "JSON|@FILE", help_heading = "Goal")]
+    pub(crate) context: Option<String>,
+
     /// A strategy may not say that nothing should be done: the next one is asked then
     #[arg(long, help_heading = "Goal")]
     pub(crate) required: bool,
@@ -128,6 +142,19 @@ pub(crate) struct SandboxArguments {
     /// [default: $BALER_STATE, else $XDG_STATE_HOME/baler, else ~/.local/state/baler]
     #[arg(long, value_name = "DIR", help_heading = "Sandbox")]
     pub(crate) state: Option<PathBuf>,
+}
+
+/// Why a compaction is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TriggerArgument {
+    /// A threshold of yours was crossed
+    Threshold,
+    /// The provider refused the request as too long
+    Overflow,
+    /// Somebody asked for it
+    Manual,
+    /// A schedule said so
+    Scheduled,
 }
 
 /// A wire format, or finding out.

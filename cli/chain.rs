@@ -15,11 +15,17 @@ use crate::figures;
 /// The strategy of a person who names none.
 pub(crate) const DEFAULT: &str = "native:digest";
 
+/// The same where a model is named.
+pub(crate) const DEFAULT_WITH_MODEL: &str = "summarize";
+
 /// What each of the host's own strategies does.
 pub(crate) fn about_native(name: &str) -> &'static str {
     match name {
         "native:digest" => {
             "Keeps the newest units and writes a structured summary of the rest, without a model."
+        }
+        "native:summarize" => {
+            "Keeps the newest messages, and a model writes a summary of the rest (--model)."
         }
         "native:truncate" => "Keeps the newest turns that fit, and a note for the rest.",
         _ => "",

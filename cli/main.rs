@@ -8,6 +8,7 @@ mod arguments;
 mod settings;
 mod input;
 mod chain;
+mod model;
 mod output;
 mod progress;
 mod strip;
@@ -94,7 +95,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         .enable_all()
         .build()
         .map_err(anyhow::Error::from)?;
-    runtime.block_on(async {
+    let done = runtime.block_on(async {
         match command {
             Command::Compact(command) => command.exec().await,
             Command::ShouldCompact(command) => command.exec().await,
@@ -102,5 +103,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Strategies(command) => command.exec().await,
             Command::Validate(command) => command.exec(),
         }
-    })
+    });
+    // A host name that is still being looked up must not hold the program.
+    runtime.shutdown_background();
+    done
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use baler_host::{
-    Attempt, AttemptResult, CacheEffect, ComponentInfo, Fault, Limits, Metric, Outcome, Permission,
-    Quantity, Receipt, Repair, Rule, Strategy, Tokens, Usage, Value, Words,
+    Attempt, AttemptResult, CacheEffect, ComponentInfo, Fault, Limits, Metric, ModelUsage, Outcome,
+    Permission, Quantity, Receipt, Repair, Rule, Strategy, Tokens, Usage, Value, Words,
 };
 
 use crate::figures::{self, cleaned, number};
@@ -225,7 +225,20 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
             } else {
                 ""
             };
-            more.push(format!("check its config, or ask its author{hint}"));
+            let failure_of_model = attempt.model.and_then(|model| model.failure);
+            let remedy = match failure_of_model {
+                Some("unavailable") => "the model did not answer: is its server there?",
+                Some("refused") => {
+                    "the provider refused the question: check the key and the model's name"
+                }
+                Some("too-long") => {
+                    "the model's window is too small: name it by --model-window, or another model"
+                }
+                Some("spent") => "what it may ask is used up: raise --model-calls or --model-cost",
+                Some(_) => "the model gave no usable answer: try again, or another model",
+                None => "check its config, or ask its author",
+            };
+            more.push(format!("{remedy}{hint}"));
             styled(BAD, &failure.to_string())
         }
         AttemptResult::Host { error } => {
@@ -257,6 +270,9 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
         row(text, "used", &usage(&attempt.usage, &limits));
     } else {
         row(text, "used", &time_of(&attempt.usage));
+    }
+    if let Some(model) = &attempt.model {
+        row(text, "asked", &asked(model));
     }
     if attempt.usage.log_lines > 0 && attempt.words.is_none() {
         let lines = usize::try_from(attempt.usage.log_lines).unwrap_or(usize::MAX);
@@ -298,6 +314,24 @@ fn tell_words(text: &mut String, words: &Words) {
             &format!("{} {}", styled(FAINT, &level), cleaned(&line.text)),
         );
     }
+}
+
+/// What was asked of a model.
+fn asked(model: &ModelUsage) -> String {
+    let mut told = format!(
+        "a model {}, {} tokens in and {} out, {:.1} s",
+        match model.calls {
+            1 => "once".to_owned(),
+            calls => format!("{} times", number(calls)),
+        },
+        number(model.input_tokens),
+        number(model.output_tokens),
+        model.time_us as f64 / 1e6
+    );
+    if let Some(cost) = model.cost {
+        let _ = write!(told, ", at a price of {cost:.4}");
+    }
+    told
 }
 
 /// What to do about a fault, with the option that does it.

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use baler_host::{
-    Archive, Compiler, Conversation, EngineLimits, Format, Host, HostError, Limits, Pins, Request,
-    Tokenizer,
+    Archive, Compiler, Conversation, EngineLimits, Format, Host, HostError, Limits, ModelGrant,
+    Pins, Request, Tokenizer, Trigger,
 };
 
-use crate::arguments::{GoalArguments, SandboxArguments};
+use crate::arguments::{GoalArguments, SandboxArguments, TriggerArgument};
 use crate::exit::Failure;
 use crate::output::Messages;
 
@@ -22,6 +22,8 @@ pub(crate) struct HostSettings {
     /// None where it goes by the model.
     pub(crate) tokenizer: Option<Tokenizer>,
     pub(crate) archive: Option<Archive>,
+    /// What the host's own summarizer may ask.
+    pub(crate) model: Option<ModelGrant>,
 }
 
 impl SandboxArguments {
@@ -31,6 +33,7 @@ impl SandboxArguments {
         Limits {
             fuel: self.fuel.unwrap_or(default.fuel),
             time: self.timeout.unwrap_or(default.time),
+            model_time: self.timeout.unwrap_or(default.model_time),
             memory: self.memory.unwrap_or(default.memory),
             ..default
         }
@@ -53,6 +56,7 @@ impl SandboxArguments {
             format,
             tokenizer,
             archive,
+            model,
         } = settings;
         let builder = || {
             let mut builder = Host::builder()
@@ -66,6 +70,9 @@ impl SandboxArguments {
             }
             if let Some(archive) = &archive {
                 builder = builder.archive(archive.clone());
+            }
+            if let Some(model) = &model {
+                builder = builder.model(model.clone());
             }
             builder
         };
@@ -118,8 +125,13 @@ fn room_for_code(state: &Path) -> std::io::Result<()> {
 
 impl GoalArguments {
     /// The request, without what belongs to one command.
-    pub(crate) fn request(&self) -> Request {
-        Request {
+    ///
+    /// # Errors
+    /// The context cannot be read or is no JSON; or the reason takes no instructions.
+    pub(crate) fn request(&self) -> Result<Request, Failure> {
+        Ok(Request {
+            trigger: self.trigger()?,
+            context: self.context()?,
             budget: self
                 .budget
                 .map_or(Request::default().budget, |typed| typed.0),
@@ -129,7 +141,33 @@ impl GoalArguments {
             max_bytes: self.max_bytes,
             max_media: self.max_media,
             ..Request::default()
+        })
+    }
+
+    fn trigger(&self) -> Result<Trigger, Failure> {
+        match (self.trigger, &self.instructions) {
+            (None | Some(TriggerArgument::Manual), Some(wish)) => {
+                Ok(Trigger::Manual(Some(wish.clone())))
+            }
+            (Some(_), Some(_)) => Err(Failure::wrong_use(anyhow::anyhow!(
+                "--instructions are a person's, and go with --trigger manual"
+            ))),
+            (None | Some(TriggerArgument::Threshold), None) => Ok(Trigger::Threshold),
+            (Some(TriggerArgument::Overflow), None) => Ok(Trigger::Overflow),
+            (Some(TriggerArgument::Manual), None) => Ok(Trigger::Manual(None)),
+            (Some(TriggerArgument::Scheduled), None) => Ok(Trigger::Scheduled),
         }
+    }
+
+    fn context(&self) -> Result<String, Failure> {
+        let Some(typed) = &self.context else {
+            return Ok(String::new());
+        };
+        let context = config(typed)?;
+        serde_json::from_str::<serde::de::IgnoredAny>(&context)
+            .map_err(|error| anyhow::anyhow!("--context is not JSON: {error}"))
+            .map_err(Failure::wrong_use)?;
+        Ok(context)
     }
 
     /// Pins are numbers of units, which only the conversation tells.

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{self, Exit, Failure};
+use crate::model::{self, ModelArguments};
 use crate::output::{self, Messages, WholeFile};
 use crate::receipt::{self, Circumstances};
 use crate::settings::{self, HostSettings};
@@ -26,7 +27,13 @@ pub(crate) struct CompactCommand {
 
     /// Who decides what stays: the name of a strategy (`baler strategies` lists them), or a
     /// .wasm file. Given more than once, each is the fallback of the one before
-    #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm", default_value = chain::DEFAULT, help_heading = "Strategy")]
+    /// [default: native:digest; with --model: summarize]
+    #[arg(
+        short,
+        long = "strategy",
+        value_name = "NAME|FILE.wasm",
+        help_heading = "Strategy"
+    )]
     strategies: Vec<String>,
 
     /// Config of the first strategy: JSON, or @FILE for a file that holds it. It is checked
@@ -71,6 +78,9 @@ pub(crate) struct CompactCommand {
     words: bool,
 
     #[command(flatten)]
+    model: ModelArguments,
+
+    #[command(flatten)]
     sandbox: SandboxArguments,
 }
 
@@ -86,6 +96,8 @@ Examples:
     baler compact request.json --repair --archive ~/bales --receipt receipt.json > smaller.json
   See what a stranger's strategy would do, in less time than usual:
     baler compact request.json --strategy ./theirs.wasm --timeout 500ms --dry-run
+  With a model's summary, and what it has to keep:
+    baler compact request.json --model openai:gpt-5-mini --instructions 'keep the API design'
   First the one, and the other where the first fails; the file is replaced:
     baler compact request.json -s mask-tool-outputs -s sliding-window \\
       --config '{\"keep\": 5}' --output request.json";
@@ -105,10 +117,15 @@ impl CompactCommand {
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let sources = self
-            .strategies
-            .iter()
-            .map(|named| chain::find(named))
+            .strategies()
+            .into_iter()
+            .map(chain::find)
             .collect::<Result<Vec<_>, _>>()?;
+        let grant = self.model.grant()?;
+        let request = Request {
+            words_in_receipt: self.words,
+            ..self.goal.request()?
+        };
         let document = input::read(self.conversation.file.as_deref(), "compact")?;
         input::warm_up(tokenizer.as_ref(), &document);
 
@@ -125,17 +142,16 @@ impl CompactCommand {
             format: self.conversation.format.0,
             tokenizer,
             archive,
+            model: grant.clone(),
         };
         let host = self.sandbox.host(settings, messages)?;
-        let chain = chain::load(&host, &sources, config.as_deref(), self.sandbox.limits()).await?;
+        let limits = self.sandbox.limits();
+        let chain = chain::load(&host, &sources, config.as_deref(), limits).await?;
+        let chain = model::granted(chain, grant.as_ref())?;
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.check_log_stays(&conversation)?;
         self.goal.check_pins(&conversation)?;
 
-        let request = Request {
-            words_in_receipt: self.words,
-            ..self.goal.request()
-        };
         let compaction = host.compact(&conversation, &chain, &request).await?;
         self.tell(&conversation, &compaction, &chain, messages);
         self.hand_over(files, &conversation, &compaction)?;
@@ -155,6 +171,15 @@ impl CompactCommand {
                 )))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// The names of the strategies, in order.
+    fn strategies(&self) -> Vec<&str> {
+        match (self.strategies.is_empty(), &self.model.model) {
+            (false, _) => self.strategies.iter().map(String::as_str).collect(),
+            (true, None) => vec![chain::DEFAULT],
+            (true, Some(_)) => vec![chain::DEFAULT_WITH_MODEL],
         }
     }
 

@@ -114,6 +114,7 @@ impl ShouldCompactCommand {
             quiet: self.quiet || self.json,
         };
         let (budget, typed) = self.threshold()?;
+        let goal = self.goal.request()?;
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let source = chain::find(&self.strategy)?;
@@ -124,6 +125,7 @@ impl ShouldCompactCommand {
             format: self.conversation.format.0,
             tokenizer,
             archive: None,
+            model: None,
         };
         let host = self.sandbox.host(settings, messages)?;
         let mut strategy = source.load(&host, self.sandbox.limits()).await?;
@@ -143,7 +145,7 @@ impl ShouldCompactCommand {
                 requests,
             }),
             budget: Budget::Tokens(budget),
-            ..self.goal.request()
+            ..goal
         };
         let answer = host
             .should_compact(&conversation, &strategy, &request)

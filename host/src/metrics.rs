@@ -9,6 +9,7 @@ use baler_models::{Answer, ModelError, ModelInfo};
 use opentelemetry::metrics::{Counter, Histogram};
 use opentelemetry::{KeyValue, global};
 
+use crate::models;
 use crate::receipt::{AttemptResult, Receipt};
 
 struct Instruments {
@@ -109,14 +110,7 @@ pub(crate) fn question(info: &ModelInfo, result: &Result<Answer, ModelError>, ti
         }
     }
     if let Err(error) = result {
-        let kind = match error {
-            ModelError::Unavailable(_) => "unavailable",
-            ModelError::TooLong { .. } => "too_long",
-            ModelError::Refused(_) => "refused",
-            ModelError::Spent(_) => "spent",
-            _ => "_OTHER",
-        };
-        attributes.push(KeyValue::new("error.type", kind));
+        attributes.push(KeyValue::new("error.type", models::code(error)));
     }
     instruments
         .model_duration

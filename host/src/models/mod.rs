@@ -81,6 +81,9 @@ pub struct ModelUsage {
     pub cost: Option<f64>,
     /// Time on the clock, in microseconds.
     pub time_us: u64,
+    /// Why the newest question that came to nothing did so: `unavailable`, `too-long`,
+    /// `refused`, `spent` or `other`.
+    pub failure: Option<&'static str>,
 }
 
 impl ModelUsage {
@@ -94,6 +97,7 @@ impl ModelUsage {
             output_tokens: self.output_tokens - before.output_tokens,
             cost,
             time_us: self.time_us - before.time_us,
+            failure: self.failure,
         })
     }
 }
@@ -210,8 +214,9 @@ impl Spending {
                 u64::from(answer.input_tokens).max(u64::from(answer.input_tokens == 0) * input),
                 u64::from(answer.output_tokens),
             ),
-            Err(_) => {
+            Err(error) => {
                 used.failed += 1;
+                used.failure = Some(code(error));
                 return;
             }
         };
@@ -220,6 +225,17 @@ impl Spending {
         if let Some(price) = grant.model.info().price {
             *used.cost.get_or_insert(0.0) += price.of(input, output);
         }
+    }
+}
+
+/// The name of an error in receipts and metrics.
+pub(crate) fn code(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Unavailable(_) => "unavailable",
+        ModelError::TooLong { .. } => "too-long",
+        ModelError::Refused(_) => "refused",
+        ModelError::Spent(_) => "spent",
+        _ => "other",
     }
 }
 

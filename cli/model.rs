@@ -1,0 +1,107 @@
+//! The model that strategies may ask.
+
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use baler_host::{ModelGrant, ModelLimits, Price, Strategy};
+use baler_models::clients::{Client, KeySource, ModelChoice};
+use clap::Args;
+
+use crate::exit::Failure;
+
+/// Which model, how it is reached, and how much may be asked of it.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArguments {
+    /// Grant strategies that want one this model: openai:NAME, anthropic:NAME, gemini:NAME, or
+    /// the URL of a server that speaks like OpenAI's with the model behind `#`, such as
+    /// http://localhost:11434/v1#qwen3:8b. Without it no model is asked
+    #[arg(long, value_name = "MODEL", help_heading = "Model")]
+    pub(crate) model: Option<ModelChoice>,
+
+    /// Where its key is: env:NAME, file:PATH or none; never the key itself [default: the
+    /// provider's usual variable, such as OPENAI_API_KEY; BALER_MODEL_KEY for other servers]
+    #[arg(long, value_name = "WHERE", requires = "model", help_heading = "Model")]
+    model_key: Option<KeySource>,
+
+    /// Its context window in tokens, where baler does not know it
+    #[arg(long, value_name = "TOKENS", requires = "model", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Model")]
+    model_window: Option<u32>,
+
+    /// What it costs for a million tokens of input and output, such as 3/15, in any currency
+    #[arg(
+        long,
+        value_name = "IN/OUT",
+        requires = "model",
+        help_heading = "Model"
+    )]
+    model_price: Option<Price>,
+
+    /// The most that a compaction may cost, in the currency of --model-price
+    #[arg(
+        long,
+        value_name = "AMOUNT",
+        requires = "model_price",
+        value_parser = amount,
+        help_heading = "Model"
+    )]
+    model_cost: Option<f64>,
+
+    /// The most questions that a compaction may ask
+    #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Model")]
+    model_calls: Option<u32>,
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|amount: &f64| amount.is_finite() && *amount > 0.0)
+        .ok_or_else(|| "give an amount above 0, such as 0.05".to_owned())
+}
+
+impl ModelArguments {
+    /// The grant; none where no model is named.
+    pub(crate) fn grant(&self) -> Result<Option<ModelGrant>, Failure> {
+        let Some(choice) = &self.model else {
+            return Ok(None);
+        };
+        let mut builder = Client::builder(choice.clone());
+        if let Some(key) = &self.model_key {
+            builder = builder.key(key.clone());
+        }
+        if let Some(window) = self.model_window {
+            builder = builder.context_window(window);
+        }
+        if let Some(price) = self.model_price {
+            builder = builder.price(price);
+        }
+        let client = builder
+            .build()
+            .map_err(|error| Failure::wrong_use(anyhow::Error::new(error)))?;
+        let default = ModelLimits::default();
+        let limits = ModelLimits {
+            calls: self.model_calls.unwrap_or(default.calls),
+            cost: self.model_cost,
+            ..default
+        };
+        Ok(Some(ModelGrant::new(Arc::new(client)).with_limits(limits)))
+    }
+}
+
+/// Gives strategies that want a model the grant.
+pub(crate) fn granted(
+    chain: Vec<Strategy>,
+    grant: Option<&ModelGrant>,
+) -> Result<Vec<Strategy>, Failure> {
+    chain
+        .into_iter()
+        .map(|strategy| match grant {
+            _ if !strategy.lacks_model() => Ok(strategy),
+            Some(grant) => Ok(strategy.with_model(grant.clone())),
+            None => Err(Failure::wrong_use(anyhow!(
+                "`{}` wants to ask a model, and none is granted to it: name one by --model, such as \
+                 `--model openai:gpt-5-mini` or `--model http://localhost:11434/v1#qwen3:8b`",
+                strategy.name()
+            ))),
+        })
+        .collect()
+}
