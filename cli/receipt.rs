@@ -221,7 +221,7 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
         }
         AttemptResult::Failure { failure } => {
             let hint = if attempt.words.is_none() {
-                "; --words shows what it says"
+                " (--words shows what it says)"
             } else {
                 ""
             };

@@ -86,7 +86,8 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
             } else {
                 format!("`{at}`")
             };
-            format!("at {at}: {error}")
+            let known = known(&schema, error.schema_path().as_str());
+            format!("at {at}: {error}{known}")
         })
         .collect();
     if problems.is_empty() {
@@ -97,6 +98,18 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
             problems,
         })
     }
+}
+
+/// The names of the fields that are allowed, where one that is not was refused. `path` is the
+/// place of the rule in the schema.
+fn known(schema: &Value, path: &str) -> String {
+    let fields = path
+        .strip_suffix("/additionalProperties")
+        .and_then(|place| schema.pointer(place)?.get("properties")?.as_object());
+    fields.map_or(String::new(), |fields| {
+        let names: Vec<&str> = fields.keys().map(String::as_str).take(40).collect();
+        format!("; known: {}", names.join(", "))
+    })
 }
 
 /// A reference can lead in a circle, which would overflow the validator's stack.
@@ -126,7 +139,7 @@ mod tests {
     fn a_problem_is_told_with_its_place_and_what_is_allowed() {
         let message = |config| check("s", config, SCHEMA).unwrap_err().to_string();
         assert!(message(r#"{"keep":0}"#).contains("at `/keep`: 0 is less than the minimum of 1"));
-        assert!(message(r#"{"kep":3}"#).contains("'kep' was unexpected"));
+        assert!(message(r#"{"kep":3}"#).ends_with("('kep' was unexpected); known: keep"));
         assert!(message("{").contains("not JSON"));
     }
 

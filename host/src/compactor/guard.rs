@@ -18,21 +18,33 @@ pub(super) struct Fruitless {
     /// Whether another try may end otherwise as soon as anything changed: the strategy failed,
     /// rather than to find nothing that could go.
     may_be_tried: bool,
+    /// It had to succeed, so that the whole chain was tried.
+    was_required: bool,
 }
 
 impl Fruitless {
-    pub(super) fn new(conversation: &Conversation, may_be_tried: bool) -> Self {
+    pub(super) fn new(conversation: &Conversation, may_be_tried: bool, was_required: bool) -> Self {
         Self {
             tokens: conversation.tokens(),
             messages: messages(conversation),
             may_be_tried,
+            was_required,
         }
     }
 
-    /// Whether trying again would be the same again.
-    pub(super) fn holds(&self, conversation: &Conversation, retry_after: usize) -> bool {
+    /// Whether trying again would be the same again. What has to be done waits for nothing but
+    /// a change.
+    pub(super) fn holds(
+        &self,
+        conversation: &Conversation,
+        retry_after: usize,
+        is_required: bool,
+    ) -> bool {
         let came = messages(conversation).saturating_sub(self.messages);
         let grown = conversation.tokens().saturating_sub(self.tokens);
+        if is_required {
+            return self.was_required && came == 0;
+        }
         if self.may_be_tried {
             return came < retry_after;
         }

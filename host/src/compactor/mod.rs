@@ -260,7 +260,7 @@ impl Compactor {
                 return Ok(step);
             }
         }
-        if self.is_held() {
+        if self.is_held(pressure.is_required()) {
             step.held = true;
             return Ok(step);
         }
@@ -350,9 +350,10 @@ impl Compactor {
         }
     }
 
-    fn is_held(&self) -> bool {
+    fn is_held(&self, is_required: bool) -> bool {
+        let retry_after = self.options.retry_after;
         self.fruitless
-            .is_some_and(|fruitless| fruitless.holds(&self.view, self.options.retry_after))
+            .is_some_and(|fruitless| fruitless.holds(&self.view, retry_after, is_required))
     }
 
     /// Begins a compaction beside the agent's work, where that is wanted and soon needed.
@@ -361,7 +362,7 @@ impl Compactor {
             let threshold = self.options.threshold();
             threshold.is_some_and(|most| f64::from(self.tokens()) >= f64::from(most) * early)
         });
-        if is_soon && self.running.is_none() && !self.is_held() {
+        if is_soon && self.running.is_none() && !self.is_held(false) {
             let target = self.options.target(&self.view);
             let work = self.work_for(Trigger::Scheduled, Pressure::Tokens, Some(target));
             self.running = Some(tokio::spawn(work.run()));
@@ -464,7 +465,8 @@ impl Compactor {
                 receipt.outcome,
                 Outcome::Unchanged(Unchanged::StrategyFailed | Unchanged::StrategyDeclined)
             );
-            self.fruitless = Some(Fruitless::new(&self.view, may_be_tried));
+            let was_required = receipt.required;
+            self.fruitless = Some(Fruitless::new(&self.view, may_be_tried, was_required));
             return;
         }
         self.fruitless = None;

@@ -1,0 +1,376 @@
+//! An agent's life: it talks to a model server that fails now and then, and its history is kept
+//! within a small window by a compactor whose own model fails as well. All from a seed.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail, ensure};
+use baler_host::{
+    Compactor, CompactorOptions, Host, Limits, ModelGrant, Outcome, Receipt, SecretKey, Step,
+    Strategy,
+};
+use baler_models::clients::{Client, KeySource, ModelChoice};
+use baler_models::testing::{Reply, ScriptedServer};
+use baler_models::{Answer, Finish, Provider};
+use serde_json::{Value, json};
+
+use super::numbers::Numbers;
+use super::provider::{Provided, Server};
+
+/// Tokens of the agent's model.
+const WINDOW: u32 = 16_000;
+
+/// What must never be lost: the task, with its rules.
+const TASK: &str = "Mend the tariff of the harbour office. Never touch anything under vendor/. \
+The test account is HX-77120, and the deadline is Friday at noon.";
+const FACTS: [&str; 3] = ["vendor/", "HX-77120", "Friday at noon"];
+
+const SYSTEM: &str = "You are a careful engineer. You work alone until the task is done.";
+
+/// Steps after which the agent is stopped and goes on from what it saved.
+const RESTART: usize = 250;
+
+/// What happened.
+#[derive(Debug, Default)]
+pub(crate) struct Story {
+    pub(crate) seed: u64,
+    pub(crate) steps: usize,
+    pub(crate) messages: usize,
+    pub(crate) requests: usize,
+    pub(crate) refused: usize,
+    pub(crate) overflows: usize,
+    pub(crate) restarts: usize,
+    pub(crate) by_model: usize,
+    pub(crate) by_digest: usize,
+    pub(crate) by_truncation: usize,
+    pub(crate) failed: usize,
+    pub(crate) held: usize,
+    pub(crate) questions: u32,
+    pub(crate) questions_failed: u32,
+    /// Compactions in a row, at most, each of them at the step right behind the one before.
+    pub(crate) most_in_a_row: usize,
+    pub(crate) largest: u32,
+    pub(crate) time: Duration,
+    pub(crate) slowest: Duration,
+    in_a_row: usize,
+    highlights: Vec<String>,
+}
+
+/// Lives through so many steps.
+pub(crate) async fn live(seed: u64, steps: usize) -> anyhow::Result<Story> {
+    let mut numbers = Numbers::new(seed);
+    let summarizer = ScriptedServer::start([]).context("no port for the summarizer's model")?;
+    let server = Server::start().context("no port for the agent's model")?;
+    let host = Arc::new(Host::builder().key(SecretKey::new([7; 32])).build()?);
+    let chain = chain(&host, &summarizer).await?;
+    let first = json!({"model": "gpt-4o", "messages": [
+        {"role": "system", "content": SYSTEM},
+        {"role": "user", "content": TASK},
+    ]});
+    let conversation = host.read(first.to_string())?;
+    let mut compactor = Compactor::new(Arc::clone(&host), conversation, chain.clone(), options())?;
+    let mut story = Story {
+        seed,
+        ..Story::default()
+    };
+    let start = Instant::now();
+    for number in 1..=steps {
+        story.steps = number;
+        prepare(&summarizer, &mut numbers);
+        let begin = Instant::now();
+        let step = compactor.step().await?;
+        story.note(number, &step, &compactor, begin.elapsed());
+        check(&compactor).with_context(|| format!("seed {seed}, step {number}"))?;
+        let said = converse(
+            &mut compactor,
+            &server,
+            &summarizer,
+            &mut numbers,
+            &mut story,
+        )
+        .await
+        .with_context(|| format!("seed {seed}, step {number}"))?;
+        act(&mut compactor, &said, &mut numbers)?;
+        if number % RESTART == 0 {
+            let saved = compactor.save();
+            compactor = Compactor::resume(Arc::clone(&host), &saved, chain.clone(), options())?;
+            story.restarts += 1;
+        }
+    }
+    story.messages = compactor.history().count();
+    story.time = start.elapsed();
+    ensure!(
+        story.messages > steps,
+        "only {} messages came",
+        story.messages
+    );
+    Ok(story)
+}
+
+fn options() -> CompactorOptions {
+    CompactorOptions {
+        context_window: Some(WINDOW),
+        ..CompactorOptions::default()
+    }
+}
+
+/// A model's summary first; without it the digest.
+async fn chain(host: &Host, summarizer: &ScriptedServer) -> anyhow::Result<Vec<Strategy>> {
+    let address = summarizer.base_url(Provider::Compatible);
+    let client = Client::builder(ModelChoice::compatible(address.parse()?, "small")?)
+        .key(KeySource::None)
+        .context_window(32_000)
+        .attempt_time(Duration::from_millis(300))
+        .build()?;
+    let bundled = baler_strategies::by_name("summarize").context("it ships with baler")?;
+    let limits = Limits {
+        model_time: Duration::from_millis(600),
+        ..Limits::default()
+    };
+    let strategy = host
+        .load(bundled.name, bundled.wasm)
+        .await?
+        .with_limits(limits)
+        .with_model(ModelGrant::new(Arc::new(client)));
+    Ok(vec![strategy, Strategy::digest()])
+}
+
+/// What the summarizer's model says next: mostly a summary.
+fn prepare(summarizer: &ScriptedServer, numbers: &mut Numbers) {
+    let provider = Provider::Compatible;
+    let reply = match numbers.below(12) {
+        0 => Reply::error(provider, 401, "wrong key"),
+        1 => Reply::body(200, "text/html", "<html>maintenance</html>"),
+        2 => Reply::refusal(provider),
+        3 => Reply::cut_off(provider, "We were just"),
+        4 => Reply::tool_call(provider),
+        5 => Reply::text(provider, "  \n"),
+        6 => Reply::error(provider, 429, "slow down").header("retry-after", "60"),
+        7 if numbers.below(4) == 0 => Reply::silence(),
+        _ => {
+            let text = format!(
+                "The tariff is being mended. Case {} was read and its test runs. Nothing is open but the rest.",
+                numbers.below(900)
+            );
+            Reply::answer(
+                provider,
+                &Answer {
+                    text,
+                    finish: Finish::Stop,
+                    input_tokens: 900,
+                    output_tokens: 30,
+                },
+            )
+        }
+    };
+    summarizer.otherwise(reply);
+}
+
+/// What the agent is about to send: valid, within the window, with nothing of the task lost.
+fn check(compactor: &Compactor) -> anyhow::Result<()> {
+    let conversation = compactor.conversation();
+    if let Some(violation) = conversation.violations().first() {
+        bail!("the request breaks a rule: {violation}");
+    }
+    let document = compactor.document();
+    baler_corpus::sound::check("openai-chat", document, document).map_err(anyhow::Error::msg)?;
+    let tokens = compactor.tokens();
+    ensure!(tokens <= WINDOW, "the request has {tokens} tokens");
+    for fact in FACTS {
+        ensure!(document.contains(fact), "`{fact}` is lost");
+    }
+    Ok(())
+}
+
+/// Sends the request until the model answers.
+async fn converse(
+    compactor: &mut Compactor,
+    server: &Server,
+    summarizer: &ScriptedServer,
+    numbers: &mut Numbers,
+    story: &mut Story,
+) -> anyhow::Result<Value> {
+    for _ in 0..20 {
+        story.requests += 1;
+        let provided = match numbers.below(20) {
+            0 => Provided::Error(500),
+            1 => Provided::Error(529),
+            2 => Provided::CloseMidAnswer,
+            3 if numbers.below(4) == 0 => Provided::TooLong,
+            _ => Provided::Answer,
+        };
+        let answer = response(compactor, numbers);
+        match server.ask(compactor.document(), provided, &answer)? {
+            Ok(said) => {
+                let message = said["choices"][0]["message"].clone();
+                compactor.append(&message.to_string())?;
+                if let Some(tokens) = said["usage"]["total_tokens"].as_u64() {
+                    compactor.reported(u32::try_from(tokens)?);
+                }
+                return Ok(message);
+            }
+            Err(413) => {
+                story.overflows += 1;
+                prepare(summarizer, numbers);
+                let step = compactor.overflowed().await?;
+                story.note_receipts(&step.receipts);
+                check(compactor)?;
+            }
+            Err(_) => story.refused += 1,
+        }
+    }
+    bail!("the model did not answer in twenty tries")
+}
+
+/// What the agent's model answers: words, or one to three calls, and what it cost.
+fn response(compactor: &Compactor, numbers: &mut Numbers) -> Value {
+    let calls: Vec<Value> = (0..numbers.below(4))
+        .map(|_| {
+            let tool = ["read_file", "run_tests", "search"][numbers.below(3)];
+            let arguments = json!({"path": format!("src/tariff/case_{}.rs", numbers.below(200))});
+            json!({"id": format!("call_{:016x}", numbers.next()), "type": "function",
+                   "function": {"name": tool, "arguments": arguments.to_string()}})
+        })
+        .collect();
+    let mut message = json!({"role": "assistant", "content": numbers.prose(10, 120)});
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    // Providers count a little otherwise than baler; some count nothing.
+    let counted = f64::from(compactor.conversation().tokens());
+    let factor = 1.0 + numbers.below(20) as f64 / 100.0;
+    let usage = match numbers.below(5) {
+        0 => Value::Null,
+        _ => json!({"total_tokens": (counted * factor) as u64}),
+    };
+    json!({"choices": [{"message": message}], "usage": usage})
+}
+
+/// Runs the tools that were called; without any the user says something.
+fn act(compactor: &mut Compactor, said: &Value, numbers: &mut Numbers) -> anyhow::Result<()> {
+    let calls = said["tool_calls"].as_array();
+    for call in calls.into_iter().flatten() {
+        let content = match numbers.below(10) {
+            0 => format!("error: no such file: {}", numbers.prose(3, 8)),
+            1 => numbers.prose(600, 2_000),
+            _ => numbers.prose(20, 300),
+        };
+        let output = json!({"role": "tool", "tool_call_id": call["id"], "content": content});
+        compactor.append(&output.to_string())?;
+    }
+    if calls.is_none() {
+        let wish = json!({"role": "user", "content": format!("Go on. {}", numbers.prose(5, 60))});
+        compactor.append(&wish.to_string())?;
+    }
+    Ok(())
+}
+
+impl Story {
+    fn note(&mut self, number: usize, step: &Step, compactor: &Compactor, time: Duration) {
+        self.slowest = self.slowest.max(time);
+        self.largest = self.largest.max(compactor.tokens());
+        self.held += usize::from(step.held);
+        self.in_a_row = if step.is_compacted() {
+            self.in_a_row + 1
+        } else {
+            0
+        };
+        self.most_in_a_row = self.most_in_a_row.max(self.in_a_row);
+        self.note_receipts(&step.receipts);
+        let compactions = self.by_model + self.by_digest + self.by_truncation;
+        if step.is_compacted()
+            && compactions.is_multiple_of(40)
+            && let Some(receipt) = step.receipts.last()
+        {
+            self.highlights.push(format!(
+                "  step {number:>5}: {:>6} → {:>5} tokens by {}",
+                receipt.tokens.before,
+                receipt.tokens.after,
+                receipt.strategy.as_deref().unwrap_or_default()
+            ));
+        }
+    }
+
+    fn note_receipts(&mut self, receipts: &[Receipt]) {
+        for receipt in receipts {
+            for model in receipt.attempts.iter().filter_map(|attempt| attempt.model) {
+                self.questions += model.calls;
+                self.questions_failed += model.failed;
+            }
+            match (receipt.outcome, receipt.strategy.as_deref()) {
+                (Outcome::Compacted, Some("summarize")) => self.by_model += 1,
+                (Outcome::Compacted, Some("native:digest")) => self.by_digest += 1,
+                (Outcome::Compacted, _) => self.by_truncation += 1,
+                _ => self.failed += 1,
+            }
+        }
+    }
+
+    /// Compactions that changed something.
+    pub(crate) fn compactions(&self) -> usize {
+        self.by_model + self.by_digest + self.by_truncation
+    }
+}
+
+impl fmt::Display for Story {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "An agent's life of {} steps, from seed {}",
+            self.steps, self.seed
+        )?;
+        writeln!(
+            f,
+            "  window            {WINDOW:>7} tokens; the largest request had {}",
+            self.largest
+        )?;
+        writeln!(
+            f,
+            "  messages          {:>7}, {} requests, {} restarts",
+            self.messages, self.requests, self.restarts
+        )?;
+        writeln!(
+            f,
+            "  its model         {:>7} times did not answer, {} times found the request too long",
+            self.refused, self.overflows
+        )?;
+        writeln!(
+            f,
+            "  compactions       {:>7}: {} by a model's summary, {} by the digest, {} by truncation",
+            self.compactions(),
+            self.by_model,
+            self.by_digest,
+            self.by_truncation
+        )?;
+        writeln!(
+            f,
+            "  the summarizer    {:>7} times asked, {} times without an answer",
+            self.questions, self.questions_failed
+        )?;
+        writeln!(
+            f,
+            "  came to nothing   {:>7} compactions; {} steps waited before the next try",
+            self.failed, self.held
+        )?;
+        writeln!(
+            f,
+            "  in a row          {:>7} compactions at most",
+            self.most_in_a_row
+        )?;
+        writeln!(
+            f,
+            "  time              {:>7.1} s; the slowest step {:.0} ms",
+            self.time.as_secs_f64(),
+            self.slowest.as_secs_f64() * 1e3
+        )?;
+        for line in &self.highlights {
+            writeln!(f, "{line}")?;
+        }
+        write!(
+            f,
+            "Every request was valid and held the task: {}",
+            FACTS.join(", ")
+        )
+    }
+}
