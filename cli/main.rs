@@ -8,6 +8,7 @@ mod arguments;
 mod settings;
 mod input;
 mod chain;
+mod remote;
 mod output;
 mod progress;
 mod strip;
@@ -19,6 +20,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "http")]
+use commands::ServeCommand;
 use commands::{
     CompactCommand, IntrospectCommand, ShouldCompactCommand, StrategiesCommand, ValidateCommand,
 };
@@ -43,6 +46,8 @@ enum Command {
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
     Validate(ValidateCommand),
+    #[cfg(feature = "http")]
+    Serve(ServeCommand),
 }
 
 const EXAMPLES: &str = "\
@@ -90,6 +95,10 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<Exit, Failure> {
+    #[cfg(feature = "http")]
+    if let Command::Serve(command) = command {
+        return command.exec();
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -101,6 +110,9 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
             Command::Validate(command) => command.exec(),
+            // It has threads of its own.
+            #[cfg(feature = "http")]
+            Command::Serve(command) => command.exec(),
         }
     })
 }

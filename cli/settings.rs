@@ -22,6 +22,8 @@ pub(crate) struct HostSettings {
     /// None where it goes by the model.
     pub(crate) tokenizer: Option<Tokenizer>,
     pub(crate) archive: Option<Archive>,
+    /// Strategies that run at once; none for one conversation, and so one strategy, at a time.
+    pub(crate) calls: Option<u32>,
 }
 
 impl SandboxArguments {
@@ -36,11 +38,18 @@ impl SandboxArguments {
         }
     }
 
-    fn engine_limits(&self) -> EngineLimits {
+    /// What a strategy that runs somewhere else may use: it says itself how long it takes.
+    pub(crate) fn limits_of_remote(&self, own: Limits) -> Limits {
+        Limits {
+            time: self.timeout.unwrap_or(own.time),
+            ..own
+        }
+    }
+
+    fn engine_limits(&self, calls: Option<u32>) -> EngineLimits {
         let default = EngineLimits::default();
         EngineLimits {
-            // One conversation, one strategy at a time.
-            concurrent_calls: 1,
+            concurrent_calls: calls.unwrap_or(1),
             memory: default.memory.max(self.limits().memory),
             ..default
         }
@@ -53,10 +62,11 @@ impl SandboxArguments {
             format,
             tokenizer,
             archive,
+            calls,
         } = settings;
         let builder = || {
             let mut builder = Host::builder()
-                .limits(self.engine_limits())
+                .limits(self.engine_limits(calls))
                 .compiler(Compiler::ThisProgram);
             if let Some(format) = format {
                 builder = builder.format(format);

@@ -24,9 +24,10 @@ pub(crate) struct CompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// Who decides what stays: the name of a strategy (`baler strategies` lists them), or a
-    /// .wasm file. Given more than once, each is the fallback of the one before
-    #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm", default_value = chain::DEFAULT, help_heading = "Strategy")]
+    /// Who decides what stays: the name of a strategy (`baler strategies` lists them), a
+    /// .wasm file, or the URL of a server (its token in $BALER_REMOTE_TOKEN, or in the file that
+    /// $BALER_REMOTE_TOKEN_FILE names). Given more than once, each is the fallback of the one before
+    #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm|URL", default_value = chain::DEFAULT, help_heading = "Strategy")]
     strategies: Vec<String>,
 
     /// Config of the first strategy: JSON, or @FILE for a file that holds it. It is checked
@@ -125,9 +126,10 @@ impl CompactCommand {
             format: self.conversation.format.0,
             tokenizer,
             archive,
+            calls: None,
         };
         let host = self.sandbox.host(settings, messages)?;
-        let chain = chain::load(&host, &sources, config.as_deref(), self.sandbox.limits()).await?;
+        let chain = chain::load(&host, &sources, config.as_deref(), &self.sandbox).await?;
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.check_log_stays(&conversation)?;
         self.goal.check_pins(&conversation)?;

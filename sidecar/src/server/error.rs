@@ -102,7 +102,7 @@ impl ApiError {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal",
-            "the server failed; the conversation is as it was, and its log says more",
+            "the server failed; the conversation is as it was",
         )
     }
 
