@@ -1,5 +1,7 @@
 //! The body of a request: read within limits of size and time.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
@@ -23,6 +25,7 @@ pub(crate) async fn read(app: &App, request: Request<Body>) -> Result<Text, ApiE
     let declared = request.headers().get(header::CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if declared.is_some_and(|bytes| bytes > limits.body_bytes as u64) {
+        discard(request).await;
         return Err(ApiError::too_large(limits));
     }
     let mut buffered = Buffered::default();
@@ -62,6 +65,17 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
         "send JSON, with `Content-Type: application/json`",
     ))
 }
+
+/// Lets a body that is too large pass by for a moment: most clients look for an answer only when
+/// they have sent everything, and a connection that is closed before takes it back.
+async fn discard(request: Request<Body>) {
+    let mut body = request.into_body();
+    let pass = async { while let Some(Ok(_)) = body.frame().await {} };
+    let _ = tokio::time::timeout(DISCARD_TIME, pass).await;
+}
+
+/// How long a body that is too large may pass by.
+const DISCARD_TIME: Duration = Duration::from_secs(2);
 
 async fn bytes(
     app: &App,

@@ -72,11 +72,15 @@ pub(crate) async fn should_compact(app: &App, body: &str) -> Result<String, ApiE
         ..wants.request()?
     };
     let chain = chain(app, &wants).await?;
-    let [strategy] = chain.as_slice() else {
-        return Err(ApiError::bad_request(
-            "strategy",
-            "one strategy is asked whether it is time: name one in `strategy`",
-        ));
+    let strategy = match (chain.as_slice(), &wants.strategy) {
+        ([one], _) => one,
+        ([first, ..], None) => first,
+        _ => {
+            return Err(ApiError::bad_request(
+                "strategy",
+                "one strategy is asked whether it is time: name one in `strategy`",
+            ));
+        }
     };
     let conversation = conversation(app, &wants)?;
     if conversation.broken().next().is_some() {

@@ -1,5 +1,5 @@
 use baler_generated::Kind;
-use baler_host::Format;
+use baler_host::{Format, Strategy};
 use serde_json::{Value, json};
 
 use crate::support::{get, host, journey, made, post, serve};
@@ -114,6 +114,13 @@ async fn the_gate_tells_who_decides() {
         assert_eq!(answer["decided-by"], "baler");
         assert_eq!(answer["over-budget"], decision == "compact");
     }
+    let chain =
+        serve(|builder| builder.chain(vec![Strategy::truncate(), Strategy::digest()])).await;
+    let answer = post(&chain, "/v1/should-compact", &ask(r#","budget":100"#)).await;
+    assert_eq!(
+        answer.status, 200,
+        "the first of the chain is asked: {answer:?}"
+    );
     let unclear = post(&server, "/v1/should-compact", &ask("")).await;
     assert_eq!((unclear.status, unclear.code().as_str()), (400, "budget"));
 }

@@ -265,6 +265,42 @@ async fn who_sends_too_slowly_is_cut_off() {
 }
 
 #[tokio::test]
+async fn who_says_nothing_is_cut_off_too() {
+    let server = serve_within(ServerLimits {
+        head_time: Duration::from_millis(300),
+        ..ServerLimits::default()
+    })
+    .await;
+    let start = Instant::now();
+    let mut silent = TcpStream::connect(server.address).await.expect("connects");
+    receive(&mut silent).await;
+    let mut idle = TcpStream::connect(server.address).await.expect("connects");
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .expect("writes");
+    assert_eq!(receive(&mut idle).await.status, 200);
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn who_sends_far_too_much_still_gets_his_answer() {
+    let server = serve_within(ServerLimits {
+        body_bytes: 1_000,
+        ..ServerLimits::default()
+    })
+    .await;
+    let response = post(&server, "/v1/compact", &" ".repeat(20 << 20)).await;
+    assert_eq!(
+        (response.status, response.code().as_str()),
+        (413, "too-large")
+    );
+}
+
+#[tokio::test]
 async fn memory_of_bodies_is_limited_together() {
     let server = serve_within(ServerLimits {
         buffered_bytes: 4_096,
