@@ -1,7 +1,9 @@
 //! Who is let in: some run, some wait, and the others are turned away at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use baler_host::Strategy;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::ServerLimits;
@@ -17,6 +19,9 @@ pub(crate) struct Admission {
     admitted: Arc<Semaphore>,
     running: Arc<Semaphore>,
     memory: Arc<Semaphore>,
+    /// For each strategy that is not the host's own, half of what can run: so one that loops or
+    /// waits leaves the other half to the others. In order of name, and so are they taken.
+    lanes: BTreeMap<String, Arc<Semaphore>>,
     limits: ServerLimits,
 }
 
@@ -25,12 +30,13 @@ pub(crate) struct Admission {
 pub(crate) struct Admitted {
     _permit: OwnedSemaphorePermit,
     running: Arc<Semaphore>,
+    lanes: Vec<Arc<Semaphore>>,
 }
 
 /// Room to run in.
 #[derive(Debug)]
 pub(crate) struct Running {
-    _permits: (Admitted, OwnedSemaphorePermit),
+    _permits: (Admitted, Vec<OwnedSemaphorePermit>),
 }
 
 /// Memory of a body, given back when it is dropped.
@@ -38,24 +44,38 @@ pub(crate) struct Running {
 pub(crate) struct Buffered(Option<OwnedSemaphorePermit>);
 
 impl Admission {
-    pub(crate) fn new(limits: ServerLimits) -> Self {
+    pub(crate) fn new(limits: ServerLimits, strategies: &[Strategy]) -> Self {
         let most = limits.concurrency.max(1);
+        let lanes = strategies.iter().filter(|strategy| !strategy.is_native());
         Self {
             admitted: Arc::new(Semaphore::new(most + limits.waiting)),
             running: Arc::new(Semaphore::new(most)),
             memory: Arc::new(Semaphore::new(
                 (limits.buffered_bytes / PIECE).min(Semaphore::MAX_PERMITS),
             )),
+            lanes: lanes
+                .map(|strategy| {
+                    let lane = Arc::new(Semaphore::new(most.div_ceil(2)));
+                    (strategy.name().to_owned(), lane)
+                })
+                .collect(),
             limits,
         }
     }
 
-    /// Lets a request in whose body is there, or turns it away.
-    pub(crate) fn admit(&self) -> Result<Admitted, ApiError> {
+    /// Lets a request in whose body is there, and which strategies of these names may serve; or
+    /// turns it away.
+    pub(crate) fn admit(&self, strategies: &[String]) -> Result<Admitted, ApiError> {
         let permit = self.admitted.clone().try_acquire_owned();
         Ok(Admitted {
             _permit: permit.map_err(|_| ApiError::overloaded())?,
             running: self.running.clone(),
+            lanes: self
+                .lanes
+                .iter()
+                .filter(|(name, _)| strategies.contains(name))
+                .map(|(_, lane)| lane.clone())
+                .collect(),
         })
     }
 
@@ -89,10 +109,13 @@ impl Admission {
 impl Admitted {
     /// Waits for its turn.
     pub(crate) async fn turn(self) -> Result<Running, ApiError> {
-        let running = self.running.clone().acquire_owned().await;
-        let permit = running.map_err(|_| ApiError::overloaded())?;
+        let mut permits = Vec::with_capacity(self.lanes.len() + 1);
+        for room in self.lanes.iter().chain([&self.running]) {
+            let permit = room.clone().acquire_owned().await;
+            permits.push(permit.map_err(|_| ApiError::overloaded())?);
+        }
         Ok(Running {
-            _permits: (self, permit),
+            _permits: (self, permits),
         })
     }
 }

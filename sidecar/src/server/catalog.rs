@@ -41,6 +41,13 @@ impl Catalog {
         &self.default
     }
 
+    pub(crate) fn default_names(&self) -> Vec<String> {
+        self.default
+            .iter()
+            .map(|strategy| strategy.name().to_owned())
+            .collect()
+    }
+
     pub(crate) fn one(&self, name: &str) -> Result<&Strategy, ApiError> {
         self.known
             .iter()

@@ -4,6 +4,7 @@ mod admission;
 mod body;
 mod catalog;
 mod error;
+mod head;
 mod limits;
 mod metrics;
 mod nesting;

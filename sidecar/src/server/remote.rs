@@ -1,21 +1,10 @@
 //! Questions in the form of another host, whose remote strategy this server is.
 
 use baler_host::Question;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::App;
 use super::catalog::within;
 use super::error::ApiError;
-
-/// Whether a body is in that form: it names a contract.
-pub(crate) fn is_of_another_host(body: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Head {
-        contract: Option<IgnoredAny>,
-    }
-    serde_json::from_str::<Head>(body).is_ok_and(|head| head.contract.is_some())
-}
 
 /// Answers by the chain of who names no strategy.
 pub(crate) async fn answer(app: &App, question: Question, body: &str) -> Result<String, ApiError> {

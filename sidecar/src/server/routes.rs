@@ -12,7 +12,7 @@ use baler_host::Question;
 
 use super::body::{self, Text};
 use super::error::ApiError;
-use super::{App, json_response, openapi, own, remote, work};
+use super::{App, head, json_response, openapi, own, remote, work};
 
 /// A route: its name in figures, and its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,8 +161,13 @@ async fn ask(
     request: Request<Body>,
 ) -> Result<String, ApiError> {
     let Text { text, buffered } = body::read(app, request).await?;
-    work::run(app, buffered, move |app| async move {
-        if remote::is_of_another_host(&text) {
+    let (text, head) = head::of(text).await?;
+    let strategies = match &head.strategies {
+        Some(names) => names.clone(),
+        None => app.catalog.default_names(),
+    };
+    work::run(app, buffered, &strategies, move |app| async move {
+        if head.is_of_another_host {
             return remote::answer(&app, question, &text).await;
         }
         match question {

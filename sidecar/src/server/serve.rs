@@ -102,15 +102,16 @@ impl ServerBuilder {
         let failed = |source| ServerError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        let catalog = Catalog::new(self.chain, self.others);
         Ok(Server {
             listener,
             address,
             app: Arc::new(App {
                 host: self.host,
-                catalog: Catalog::new(self.chain, self.others),
+                admission: Admission::new(self.limits, catalog.known()),
+                catalog,
                 limits: self.limits,
                 token: self.token,
-                admission: Admission::new(self.limits),
                 metrics: Metrics::default(),
                 has_echo: self.has_echo,
             }),

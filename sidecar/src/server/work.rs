@@ -13,11 +13,16 @@ use super::admission::Buffered;
 use super::error::ApiError;
 
 /// Runs `work` on a thread of its own, when it is its turn and within the time of a request.
-/// `buffered` is the memory that it works on.
+/// `buffered` is the memory that it works on, and `strategies` are those that may serve it.
 ///
 /// Where nobody waits for it any more, it stops at its next pause. Its room is given back when it
 /// has really ended.
-pub(crate) async fn run<T, W, F>(app: &Arc<App>, buffered: Buffered, work: W) -> Result<T, ApiError>
+pub(crate) async fn run<T, W, F>(
+    app: &Arc<App>,
+    buffered: Buffered,
+    strategies: &[String],
+    work: W,
+) -> Result<T, ApiError>
 where
     T: Send + 'static,
     W: FnOnce(Arc<App>) -> F + Send + 'static,
@@ -25,7 +30,7 @@ where
 {
     let time = app.limits.request_time;
     let deadline = Instant::now() + time;
-    let admitted = app.admission.admit()?;
+    let admitted = app.admission.admit(strategies)?;
     let out_of_time = || ApiError::timeout(time);
     let running = tokio::time::timeout_at(deadline.into(), admitted.turn())
         .await

@@ -264,6 +264,34 @@ async fn who_sends_too_slowly_is_cut_off() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_strategy_leaves_room_for_the_others() {
+    let server = serve(|builder| {
+        builder.offers(slow(5.0)).limits(ServerLimits {
+            concurrency: 4,
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let server = Arc::new(server);
+    let slow: Vec<_> = (0..8)
+        .map(|_| {
+            let server = server.clone();
+            let body = json!({"conversation": journey(), "budget": 200, "strategy": "slow"});
+            tokio::spawn(async move { post(&server, "/v1/compact", &body.to_string()).await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let start = Instant::now();
+    assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+    assert!(
+        start.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        start.elapsed()
+    );
+    slow.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
 #[tokio::test]
 async fn who_says_nothing_is_cut_off_too() {
     let server = serve_within(ServerLimits {
