@@ -290,7 +290,7 @@ fn memory(text: &str) -> Result<usize, String> {
     }
 }
 
-fn size(text: &str) -> Result<usize, String> {
+pub(crate) fn size(text: &str) -> Result<usize, String> {
     match bytes(text)? {
         0 => Err("nothing fits into 0 bytes".to_owned()),
         bytes => here(bytes),

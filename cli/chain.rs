@@ -6,11 +6,12 @@ use std::io::Read as _;
 use std::path::{self, Path};
 
 use anyhow::{Context as _, anyhow};
-use baler_host::{EngineLimits, Host, Limits, LoadError, Strategy};
+use baler_host::{EngineLimits, Host, LoadError, Strategy};
 use baler_strategies::Bundled;
 
+use crate::arguments::SandboxArguments;
 use crate::exit::Failure;
-use crate::figures;
+use crate::{figures, remote};
 
 /// The strategy of a person who names none.
 pub(crate) const DEFAULT: &str = "native:digest";
@@ -36,6 +37,8 @@ pub(crate) fn about_native(name: &str) -> &'static str {
 #[derive(Debug)]
 pub(crate) enum Source {
     Native(Strategy),
+    /// It runs somewhere else.
+    Remote(Strategy),
     Component {
         /// How messages call it.
         shown: String,
@@ -45,13 +48,16 @@ pub(crate) enum Source {
     },
 }
 
-/// Finds a strategy by its name or file.
+/// Finds a strategy by its name, file or URL.
 pub(crate) fn find(named: &str) -> Result<Source, Failure> {
     if let Some(native) = Strategy::native(named) {
         return Ok(Source::Native(native));
     }
     if let Some(bundled) = baler_strategies::by_name(named) {
         return Ok(Source::bundled(bundled));
+    }
+    if remote::is_url(named) {
+        return remote::find(named).map(Source::Remote);
     }
     if named.ends_with(".wasm") || named.contains(path::is_separator) {
         return Ok(Source::Component {
@@ -72,12 +78,20 @@ impl Source {
         }
     }
 
-    /// Makes the strategy ready, under `limits`.
-    pub(crate) async fn load(&self, host: &Host, limits: Limits) -> Result<Strategy, Failure> {
+    /// Makes the strategy ready, under the limits that were typed.
+    pub(crate) async fn load(
+        &self,
+        host: &Host,
+        arguments: &SandboxArguments,
+    ) -> Result<Strategy, Failure> {
         match self {
             Self::Native(strategy) => Ok(strategy.clone()),
+            Self::Remote(strategy) => {
+                let limits = arguments.limits_of_remote(*strategy.limits());
+                Ok(strategy.clone().with_limits(limits))
+            }
             Self::Component { shown, name, wasm } => match host.load(name, wasm).await {
-                Ok(strategy) => Ok(strategy.with_limits(limits)),
+                Ok(strategy) => Ok(strategy.with_limits(arguments.limits())),
                 Err(error) => Err(cannot_use(shown, error)),
             },
         }
@@ -89,11 +103,11 @@ pub(crate) async fn load(
     host: &Host,
     sources: &[Source],
     config: Option<&str>,
-    limits: Limits,
+    arguments: &SandboxArguments,
 ) -> Result<Vec<Strategy>, Failure> {
     let mut chain = Vec::with_capacity(sources.len());
     for source in sources {
-        chain.push(source.load(host, limits).await?);
+        chain.push(source.load(host, arguments).await?);
     }
     if let (Some(config), Some(first)) = (config, chain.first_mut()) {
         *first = configured(host, first, config).await?;
@@ -224,7 +238,7 @@ fn unknown(named: &str) -> anyhow::Error {
         message.push_str(&format!("; did you mean `{name}`?"));
     }
     message.push_str(&format!(
-        "\n\nKnown: {}. A file is named with its ending or folder, such as `my.wasm`.",
+        "\n\nKnown: {}. A file is named with its ending or folder, such as `my.wasm`; a server by its URL.",
         known.join(", "),
     ));
     anyhow!(message)

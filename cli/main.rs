@@ -9,6 +9,7 @@ mod settings;
 mod input;
 mod chain;
 mod model;
+mod remote;
 mod output;
 mod progress;
 mod strip;
@@ -20,6 +21,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "http")]
+use commands::ServeCommand;
 use commands::{
     CompactCommand, IntrospectCommand, ShouldCompactCommand, StrategiesCommand, ValidateCommand,
 };
@@ -44,6 +47,8 @@ enum Command {
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
     Validate(ValidateCommand),
+    #[cfg(feature = "http")]
+    Serve(ServeCommand),
 }
 
 const EXAMPLES: &str = "\
@@ -91,6 +96,10 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<Exit, Failure> {
+    #[cfg(feature = "http")]
+    if let Command::Serve(command) = command {
+        return command.exec();
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -102,6 +111,9 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
             Command::Validate(command) => command.exec(),
+            // It has threads of its own.
+            #[cfg(feature = "http")]
+            Command::Serve(command) => command.exec(),
         }
     });
     // A host name that is still being looked up must not hold the program.

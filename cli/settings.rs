@@ -24,6 +24,8 @@ pub(crate) struct HostSettings {
     pub(crate) archive: Option<Archive>,
     /// What the host's own summarizer may ask.
     pub(crate) model: Option<ModelGrant>,
+    /// Strategies that run at once; none for one conversation, and so one strategy, at a time.
+    pub(crate) calls: Option<u32>,
 }
 
 impl SandboxArguments {
@@ -39,11 +41,18 @@ impl SandboxArguments {
         }
     }
 
-    fn engine_limits(&self) -> EngineLimits {
+    /// What a strategy that runs somewhere else may use: it says itself how long it takes.
+    pub(crate) fn limits_of_remote(&self, own: Limits) -> Limits {
+        Limits {
+            time: self.timeout.unwrap_or(own.time),
+            ..own
+        }
+    }
+
+    fn engine_limits(&self, calls: Option<u32>) -> EngineLimits {
         let default = EngineLimits::default();
         EngineLimits {
-            // One conversation, one strategy at a time.
-            concurrent_calls: 1,
+            concurrent_calls: calls.unwrap_or(1),
             memory: default.memory.max(self.limits().memory),
             ..default
         }
@@ -57,10 +66,11 @@ impl SandboxArguments {
             tokenizer,
             archive,
             model,
+            calls,
         } = settings;
         let builder = || {
             let mut builder = Host::builder()
-                .limits(self.engine_limits())
+                .limits(self.engine_limits(calls))
                 .compiler(Compiler::ThisProgram);
             if let Some(format) = format {
                 builder = builder.format(format);

@@ -25,13 +25,14 @@ pub(crate) struct CompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// Who decides what stays: the name of a strategy (`baler strategies` lists them), or a
-    /// .wasm file. Given more than once, each is the fallback of the one before
+    /// Who decides what stays: the name of a strategy (`baler strategies` lists them), a
+    /// .wasm file, or the URL of a server (its token in $BALER_REMOTE_TOKEN, or in the file that
+    /// $BALER_REMOTE_TOKEN_FILE names). Given more than once, each is the fallback of the one before
     /// [default: native:digest; with --model: summarize]
     #[arg(
         short,
         long = "strategy",
-        value_name = "NAME|FILE.wasm",
+        value_name = "NAME|FILE.wasm|URL",
         help_heading = "Strategy"
     )]
     strategies: Vec<String>,
@@ -143,10 +144,10 @@ impl CompactCommand {
             tokenizer,
             archive,
             model: grant.clone(),
+            calls: None,
         };
         let host = self.sandbox.host(settings, messages)?;
-        let limits = self.sandbox.limits();
-        let chain = chain::load(&host, &sources, config.as_deref(), limits).await?;
+        let chain = chain::load(&host, &sources, config.as_deref(), &self.sandbox).await?;
         let chain = model::granted(chain, grant.as_ref())?;
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.check_log_stays(&conversation)?;

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
-use baler_host::{IntrospectError, Introspection, Strategy};
+use baler_host::{ComponentInfo, IntrospectError, Introspection, Strategy};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -20,7 +20,8 @@ use crate::settings::{self, HostSettings};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct IntrospectCommand {
-    /// The name of a strategy (`baler strategies` lists them), or a .wasm file
+    /// The name of a strategy (`baler strategies` lists them), a .wasm file, or the URL
+    /// of a server
     #[arg(value_name = "STRATEGY")]
     strategy: String,
 
@@ -53,7 +54,7 @@ impl IntrospectCommand {
         let source = chain::find(&self.strategy)?;
         let messages = Messages { quiet: self.json };
         let host = self.sandbox.host(HostSettings::default(), messages)?;
-        let mut strategy = source.load(&host, self.sandbox.limits()).await?;
+        let mut strategy = source.load(&host, &self.sandbox).await?;
         if let Some(config) = &config {
             strategy = chain::configured(&host, &strategy, config).await?;
         }
@@ -94,6 +95,7 @@ fn as_json(strategy: &Strategy, said: Option<&Introspection>) -> Value {
         "strategy": strategy.name(),
         "native": strategy.is_native(),
         "component": strategy.component(),
+        "address": strategy.address(),
         "claims": said,
         "description": strategy.is_native().then(|| chain::about_native(strategy.name())),
     })
@@ -101,7 +103,16 @@ fn as_json(strategy: &Strategy, said: Option<&Introspection>) -> Value {
 
 fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool) -> String {
     let mut text = styled(BOLD, &cleaned(strategy.name())) + "\n";
-    let Some(component) = strategy.component() else {
+    if let Some(component) = strategy.component() {
+        about_component(&mut text, &component);
+    } else if let Some(address) = strategy.address() {
+        row(
+            &mut text,
+            "is",
+            "a server's: it is sent the whole conversation",
+        );
+        row(&mut text, "at", &cleaned(address));
+    } else {
         row(
             &mut text,
             "is",
@@ -109,19 +120,7 @@ fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool)
         );
         row(&mut text, "does", chain::about_native(strategy.name()));
         return text;
-    };
-    row(&mut text, "digest", &component.digest);
-    row(
-        &mut text,
-        "size",
-        &format!(
-            "{} ({} bytes)",
-            figures::bytes(component.bytes as u64),
-            number(component.bytes as u64)
-        ),
-    );
-    row(&mut text, "contract", &component.contract);
-    row(&mut text, "may", &permissions(&component));
+    }
     if has_config {
         row(&mut text, "config", "the one that you gave suits it");
     }
@@ -132,6 +131,21 @@ fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool)
         claims(&mut text, said);
     }
     text
+}
+
+fn about_component(text: &mut String, component: &ComponentInfo) {
+    row(text, "digest", &component.digest);
+    row(
+        text,
+        "size",
+        &format!(
+            "{} ({} bytes)",
+            figures::bytes(component.bytes as u64),
+            number(component.bytes as u64)
+        ),
+    );
+    row(text, "contract", &component.contract);
+    row(text, "may", &permissions(component));
 }
 
 fn claims(text: &mut String, said: &Introspection) {

@@ -21,8 +21,9 @@ pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// Who is asked: the name of a strategy (`baler strategies` lists them), or a .wasm file
-    #[arg(short, long, value_name = "NAME|FILE.wasm", default_value = chain::DEFAULT, help_heading = "Strategy")]
+    /// Who is asked: the name of a strategy (`baler strategies` lists them), a .wasm file, or
+    /// the URL of a server
+    #[arg(short, long, value_name = "NAME|FILE.wasm|URL", default_value = chain::DEFAULT, help_heading = "Strategy")]
     strategy: String,
 
     /// Config of the strategy: JSON, or @FILE for a file that holds it
@@ -126,9 +127,10 @@ impl ShouldCompactCommand {
             tokenizer,
             archive: None,
             model: None,
+            calls: None,
         };
         let host = self.sandbox.host(settings, messages)?;
-        let mut strategy = source.load(&host, self.sandbox.limits()).await?;
+        let mut strategy = source.load(&host, &self.sandbox).await?;
         if let Some(config) = &config {
             strategy = chain::configured(&host, &strategy, config).await?;
         }

@@ -54,9 +54,7 @@ impl StrategiesCommand {
             })
             .collect();
         for bundled in baler_strategies::ALL {
-            let strategy = Source::bundled(bundled)
-                .load(&host, self.sandbox.limits())
-                .await?;
+            let strategy = Source::bundled(bundled).load(&host, &self.sandbox).await?;
             let said = host
                 .introspect(&strategy, None)
                 .await

@@ -265,7 +265,7 @@ impl Host {
                 self.said(loaded, strategy.limits()).await.cloned()
             }
             (Kind::Remote(connected), Ok(report)) if report.has_annotations() => {
-                connected.said(strategy.limits()).await
+                connected.last_said().await
             }
             _ => None,
         };

@@ -81,7 +81,7 @@ impl Connected {
     }
 
     /// What it said of itself, at most a moment ago; none where it could not say.
-    pub(crate) async fn said(&self, limits: &Limits) -> Option<Introspection> {
+    async fn said(&self, limits: &Limits) -> Option<Introspection> {
         let mut said = self.said.lock().await;
         if let Some((when, known)) = &*said
             && when.elapsed() < INTROSPECTION_AGE
@@ -96,6 +96,12 @@ impl Connected {
         let known = self.introspect(None, &limits).await.ok();
         *said = Some((Instant::now(), known.clone()));
         known
+    }
+
+    /// What it said of itself last, however long ago that was.
+    pub(crate) async fn last_said(&self) -> Option<Introspection> {
+        let said = self.said.lock().await;
+        said.as_ref().and_then(|(_, known)| known.clone())
     }
 
     pub(crate) async fn should_compact(

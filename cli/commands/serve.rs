@@ -1,0 +1,183 @@
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use baler_host::Strategy;
+use baler_sidecar::{Server, ServerError, ServerLimits, Token};
+use clap::Args;
+
+use crate::arguments::{self, SandboxArguments};
+use crate::chain::{self, Source};
+use crate::exit::{Exit, Failure};
+use crate::output::Messages;
+use crate::settings::HostSettings;
+
+/// Serve compactions over HTTP, to programs in any language and to other balers
+///
+/// `POST /v1/compact`, `/v1/should-compact` and `/v1/introspect` take and give JSON; `GET
+/// /openapi.json` describes them, `/metrics` has figures, `/healthz` tells that it is there.
+/// Clients name strategies of this server; they never name files or URLs. It ends on SIGTERM and
+/// SIGINT, when what runs is done.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER, mut_arg("timeout", |arg| arg.help(TIMEOUT)))]
+pub(crate) struct ServeCommand {
+    /// Where it listens. From other machines it can be reached only with a token
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7410")]
+    listen: SocketAddr,
+
+    /// The token that clients have to show, in a file [default: $BALER_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// The chain of who names no strategy, and of other balers: names, .wasm files or URLs. Clients
+    /// can name these and baler's own [default: native:digest, and clients can name all that
+    /// `baler strategies` lists]
+    #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm|URL")]
+    strategies: Vec<String>,
+
+    /// The most bytes of a request, such as 32MiB [default: 32MiB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = arguments::size)]
+    max_body: Option<usize>,
+
+    /// Requests that are worked on at once; 256 more may wait [default: twice the processor's
+    /// cores, at least 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    concurrency: Option<u32>,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+const TIMEOUT: &str = "Time of a request, such as 10s or 2m, waiting included [default: 60s]";
+
+const AFTER: &str = "\
+Examples:
+  For this machine:
+    baler serve
+    curl -s localhost:7410/v1/compact -H 'content-type: application/json' \\
+      -d \"{\\\"conversation\\\": $(cat request.json), \\\"budget\\\": \\\"50%\\\"}\"
+  For others, who have to show a token:
+    BALER_TOKEN=$(openssl rand -hex 32) baler serve --listen 0.0.0.0:7410
+  As the remote strategy of another baler:
+    baler serve --strategy ./theirs.wasm --strategy sliding-window
+    baler compact request.json --strategy http://127.0.0.1:7410
+
+Exit codes: 0 ended as it was told, 1 baler itself failed, 2 wrong use";
+
+impl ServeCommand {
+    pub(crate) fn exec(self) -> Result<Exit, Failure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the threads of a server")?;
+        let done = runtime.block_on(self.serve());
+        // What is still running has had its grace period.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        done
+    }
+
+    async fn serve(mut self) -> Result<Exit, Failure> {
+        let messages = Messages { quiet: false };
+        let mut limits = ServerLimits::default();
+        if let Some(bytes) = self.max_body {
+            limits.body_bytes = bytes;
+            limits.buffered_bytes = limits.buffered_bytes.max(bytes);
+        }
+        if let Some(concurrency) = self.concurrency {
+            limits.concurrency = concurrency as usize;
+        }
+        // Here it is the time of a request, and not of a strategy's call.
+        if let Some(time) = self.sandbox.timeout.take() {
+            limits.request_time = time;
+        }
+        let token = self.token()?;
+        if token.is_none() && !self.listen.ip().is_loopback() {
+            return Err(needs_token(self.listen));
+        }
+        let sources = self
+            .strategies
+            .iter()
+            .map(|named| chain::find(named))
+            .collect::<Result<Vec<_>, _>>()?;
+        let settings = HostSettings {
+            calls: u32::try_from(limits.concurrency).ok(),
+            ..HostSettings::default()
+        };
+        let host = self.sandbox.host(settings, messages)?;
+        let chain = chain::load(&host, &sources, None, &self.sandbox).await?;
+        let mut offered = Vec::new();
+        if chain.is_empty() {
+            for bundled in baler_strategies::ALL {
+                offered.push(Source::bundled(bundled).load(&host, &self.sandbox).await?);
+            }
+        }
+        let names: Vec<String> = [&chain[..], &offered[..]]
+            .concat()
+            .iter()
+            .map(|own| own.name().to_owned())
+            .chain(Strategy::NATIVE.iter().map(|&name| name.to_owned()))
+            .collect();
+        let mut builder = Server::builder(host)
+            .chain(chain)
+            .offers(offered)
+            .limits(limits);
+        if let Some(token) = token {
+            builder = builder.token(token);
+        }
+        let stop = told_to_stop()?;
+        let server = builder
+            .bind(self.listen)
+            .await
+            .map_err(|error| match error {
+                ServerError::NeedsToken { address } => needs_token(address),
+                error => Failure::wrong_use(error),
+            })?;
+        messages.say(&format!(
+            "listening on http://{}; strategies: {}\n",
+            server.address(),
+            names.join(", ")
+        ));
+        server.serve(stop).await;
+        Ok(Exit::Done)
+    }
+
+    fn token(&self) -> Result<Option<Token>, Failure> {
+        let token = match &self.token_file {
+            Some(file) => Token::from_file(file),
+            None => match std::env::var_os("BALER_TOKEN").filter(|token| !token.is_empty()) {
+                Some(token) => Token::new(&token.to_string_lossy()),
+                None => return Ok(None),
+            },
+        };
+        token.map(Some).map_err(Failure::wrong_use)
+    }
+}
+
+fn needs_token(address: SocketAddr) -> Failure {
+    Failure::wrong_use(anyhow!(
+        "`{address}` can be reached from other machines: give a token that clients have to show, by --token-file or $BALER_TOKEN; or listen on 127.0.0.1"
+    ))
+}
+
+/// Done when somebody wants the program to end.
+fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |kind| signal(kind).context("cannot listen for signals");
+        let mut end = listen(SignalKind::terminate())?;
+        let mut interrupt = listen(SignalKind::interrupt())?;
+        Ok(async move {
+            tokio::select! {
+                _ = end.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}

@@ -1,0 +1,119 @@
+//! One question and its answer.
+
+use baler_host::{Question, RemoteError};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::rt::{Read, Write};
+use hyper::{Request, Response, StatusCode, header};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+use super::HttpRemote;
+
+/// Dropping the future closes the connection, by which the server knows that nobody waits.
+pub(super) async fn ask(
+    remote: &HttpRemote,
+    question: Question,
+    request: String,
+    most_bytes: usize,
+) -> Result<Vec<u8>, RemoteError> {
+    let request = self::request(remote, question, request)?;
+    let connect = tokio::time::timeout(remote.connect_time, connect(remote));
+    let stream = connect.await.map_err(|_| RemoteError::Connection)??;
+    match stream {
+        Stream::Plain(stream) => exchange(TokioIo::new(stream), request, most_bytes).await,
+        Stream::Secure(stream) => exchange(TokioIo::new(*stream), request, most_bytes).await,
+    }
+}
+
+enum Stream {
+    Plain(TcpStream),
+    Secure(Box<tokio_rustls::client::TlsStream<TcpStream>>),
+}
+
+async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
+    let address = &remote.address;
+    let stream = TcpStream::connect((address.host.as_str(), address.port))
+        .await
+        .map_err(|_| RemoteError::Connection)?;
+    let _ = stream.set_nodelay(true);
+    let Some(tls) = &remote.tls else {
+        return Ok(Stream::Plain(stream));
+    };
+    let name = ServerName::try_from(address.host.clone()).map_err(|_| RemoteError::Connection)?;
+    let stream = tls.connect(name, stream).await;
+    stream
+        .map(|stream| Stream::Secure(Box::new(stream)))
+        .map_err(|_| RemoteError::Connection)
+}
+
+fn request(
+    remote: &HttpRemote,
+    question: Question,
+    body: String,
+) -> Result<Request<Full<Bytes>>, RemoteError> {
+    let address = &remote.address;
+    let mut request = Request::post(format!("{}/v1/{}", address.path, question.name()))
+        .header(header::HOST, &address.authority)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::ACCEPT, "application/json")
+        .header(header::CONNECTION, "close");
+    if let Some(token) = &remote.token {
+        let mut value =
+            header::HeaderValue::from_str(&token.header()).map_err(|_| RemoteError::Connection)?;
+        value.set_sensitive(true);
+        request = request.header(header::AUTHORIZATION, value);
+    }
+    request
+        .body(Full::new(Bytes::from(body)))
+        .map_err(|_| RemoteError::Connection)
+}
+
+async fn exchange<S: Read + Write + Unpin + Send + 'static>(
+    stream: S,
+    request: Request<Full<Bytes>>,
+    most_bytes: usize,
+) -> Result<Vec<u8>, RemoteError> {
+    let (mut sender, mut connection) = http1::handshake(stream)
+        .await
+        .map_err(|_| RemoteError::Connection)?;
+    let answer = async {
+        let response = sender
+            .send_request(request)
+            .await
+            .map_err(|_| RemoteError::Connection)?;
+        read(response, most_bytes).await
+    };
+    let mut answer = std::pin::pin!(answer);
+    let mut is_open = true;
+    loop {
+        tokio::select! {
+            biased;
+            answer = &mut answer => return answer,
+            // What came before it closed can still be read.
+            _ = &mut connection, if is_open => is_open = false,
+        }
+    }
+}
+
+async fn read(response: Response<Incoming>, most_bytes: usize) -> Result<Vec<u8>, RemoteError> {
+    // A redirect is one of these too: the conversation goes to nobody else.
+    if response.status() != StatusCode::OK {
+        return Err(RemoteError::Status(response.status().as_u16()));
+    }
+    let mut body = response.into_body();
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| RemoteError::Connection)?;
+        if let Ok(data) = frame.into_data() {
+            if bytes.len() + data.len() > most_bytes {
+                return Err(RemoteError::TooLarge);
+            }
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(bytes)
+}

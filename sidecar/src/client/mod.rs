@@ -1,0 +1,94 @@
+//! Remote strategies behind a URL.
+
+mod exchange;
+mod tls;
+mod url;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baler_host::{Asked, Question, Remote};
+use tokio_rustls::TlsConnector;
+
+use url::Address;
+pub use url::UrlError;
+
+use crate::token::Token;
+
+/// The most time until a connection is there.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// A remote strategy behind `http://` or `https://`: another `baler serve`, or any program that
+/// speaks the same protocol.
+///
+/// Every question is one connection of its own. Redirects are not followed, so the conversation
+/// and the token go nowhere else.
+pub struct HttpRemote {
+    address: Address,
+    tls: Option<TlsConnector>,
+    token: Option<Token>,
+    connect_time: Duration,
+}
+
+impl HttpRemote {
+    /// The strategy behind `url`, to which `/v1/compact` and the like are added. Nothing is
+    /// connected to yet.
+    ///
+    /// # Errors
+    /// It is no such URL; or it is an `https` one, and this machine has no certificates to check
+    /// servers by.
+    pub fn new(url: &str) -> Result<Self, UrlError> {
+        let address = Address::parse(url)?;
+        let tls = address.is_secure.then(tls::connector).transpose()?;
+        Ok(Self {
+            address,
+            tls,
+            token: None,
+            connect_time: CONNECT_TIME,
+        })
+    }
+
+    /// The token that its server wants.
+    #[must_use]
+    pub fn token(mut self, token: Token) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// The most time until a connection is there. Default: 5 s.
+    #[must_use]
+    pub fn connect_time(mut self, time: Duration) -> Self {
+        self.connect_time = time;
+        self
+    }
+
+    /// It, to make a [`baler_host::Strategy`] of.
+    #[must_use]
+    pub fn shared(self) -> Arc<dyn Remote> {
+        Arc::new(self)
+    }
+}
+
+impl Remote for HttpRemote {
+    fn name(&self) -> &str {
+        &self.address.authority
+    }
+
+    fn address(&self) -> &str {
+        &self.address.url
+    }
+
+    fn ask(&self, question: Question, request: String, most_bytes: usize) -> Asked<'_> {
+        Box::pin(exchange::ask(self, question, request, most_bytes))
+    }
+}
+
+impl fmt::Debug for HttpRemote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRemote")
+            .field("url", &self.address.url)
+            .field("token", &self.token)
+            .finish_non_exhaustive()
+    }
+}

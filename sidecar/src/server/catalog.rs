@@ -1,0 +1,130 @@
+//! The strategies that a server has. Clients name them; they never name files or URLs.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use baler_host::{Limits, Strategy};
+
+use super::error::ApiError;
+
+/// What clients can choose from.
+#[derive(Debug)]
+pub(crate) struct Catalog {
+    known: Vec<Strategy>,
+    default: Vec<Strategy>,
+}
+
+impl Catalog {
+    /// `default` is the chain of who names none; it can be named as well, and so can the host's
+    /// own strategies.
+    pub(crate) fn new(default: Vec<Strategy>, others: Vec<Strategy>) -> Self {
+        let native = [Strategy::digest(), Strategy::truncate()];
+        let mut known: Vec<Strategy> = Vec::new();
+        for strategy in default.iter().cloned().chain(others).chain(native) {
+            if known.iter().all(|own| own.name() != strategy.name()) {
+                known.push(strategy);
+            }
+        }
+        let default = if default.is_empty() {
+            vec![Strategy::digest()]
+        } else {
+            default
+        };
+        Self { known, default }
+    }
+
+    pub(crate) fn known(&self) -> &[Strategy] {
+        &self.known
+    }
+
+    pub(crate) fn default_chain(&self) -> &[Strategy] {
+        &self.default
+    }
+
+    pub(crate) fn default_names(&self) -> Vec<String> {
+        self.default
+            .iter()
+            .map(|strategy| strategy.name().to_owned())
+            .collect()
+    }
+
+    pub(crate) fn one(&self, name: &str) -> Result<&Strategy, ApiError> {
+        self.known
+            .iter()
+            .find(|strategy| strategy.name() == name)
+            .ok_or_else(|| {
+                let known: Vec<&str> = self.known.iter().map(Strategy::name).collect();
+                ApiError::new(
+                    StatusCode::BAD_REQUEST,
+                    "unknown-strategy",
+                    format!(
+                        "this server has no strategy of that name; it has: {}",
+                        known.join(", ")
+                    ),
+                )
+            })
+    }
+
+    /// The chain of these names, at most `most`; that of who names none.
+    pub(crate) fn chain(
+        &self,
+        names: Option<&[&str]>,
+        most: usize,
+    ) -> Result<Vec<Strategy>, ApiError> {
+        match names {
+            None | Some([]) => Ok(self.default.clone()),
+            Some(names) if names.len() > most => Err(ApiError::bad_request(
+                "chain",
+                format!(
+                    "`strategy` names more than {most} strategies, which is this server's limit"
+                ),
+            )),
+            Some(names) => names.iter().map(|name| self.one(name).cloned()).collect(),
+        }
+    }
+}
+
+/// The chain, none of which can take so long that nothing is left for the next: three quarters of
+/// `time` for all of them together, and the rest for the host's own.
+pub(crate) fn within(chain: Vec<Strategy>, time: Duration) -> Vec<Strategy> {
+    let share = time * 3 / 4 / u32::try_from(chain.len().max(1)).unwrap_or(u32::MAX);
+    chain
+        .into_iter()
+        .map(|strategy| {
+            let limits = *strategy.limits();
+            strategy.with_limits(Limits {
+                time: limits.time.min(share),
+                ..limits
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_configured_can_be_named() {
+        let catalog = Catalog::new(Vec::new(), Vec::new());
+        assert_eq!(catalog.default_chain()[0].name(), "native:digest");
+        let named = catalog
+            .chain(Some(&["native:truncate"]), 8)
+            .expect("it is there");
+        assert_eq!(named[0].name(), "native:truncate");
+        for name in ["../../evil.wasm", "http://127.0.0.1/", "", "native:private"] {
+            let error = catalog.chain(Some(&[name]), 8).expect_err("it is not");
+            assert!(!format!("{error:?}").contains("evil"));
+        }
+        assert!(catalog.chain(Some(&["native:digest"; 9]), 8).is_err());
+    }
+
+    #[test]
+    fn time_is_left_for_the_end_of_the_chain() {
+        let chain = within(
+            vec![Strategy::digest(), Strategy::truncate()],
+            Duration::from_secs(2),
+        );
+        assert_eq!(chain[0].limits().time, Duration::from_millis(750));
+    }
+}

@@ -1,0 +1,209 @@
+//! What a client is told when a request cannot be served: what was wrong, and what to do. Never
+//! a word of the conversation, and of the request itself only the names of its members that are
+//! known here.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use baler_host::{AnswerError, ConfigError, HostError, IntrospectError, ReadError};
+use serde_json::json;
+
+use super::ServerLimits;
+
+/// An answer that is none: a status, a code for programs, and words for people.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self {
+            status,
+            code,
+            message,
+        }
+    }
+
+    pub(crate) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not-found",
+            "there is nothing here; GET /openapi.json tells what there is",
+        )
+    }
+
+    pub(crate) fn method() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method-not-allowed",
+            "this path takes another method; GET /openapi.json tells which",
+        )
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized",
+            "the bearer token is missing or wrong; send `Authorization: Bearer TOKEN`",
+        )
+    }
+
+    pub(crate) fn too_large(limits: &ServerLimits) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too-large",
+            format!(
+                "the body has more than {} bytes, which is this server's limit (`--max-body`)",
+                limits.body_bytes
+            ),
+        )
+    }
+
+    pub(crate) fn too_slow(limits: &ServerLimits) -> Self {
+        Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "too-slow",
+            format!(
+                "the body was not there after {} s; send it faster",
+                limits.read_time.as_secs_f32()
+            ),
+        )
+    }
+
+    pub(crate) fn overloaded() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded",
+            "as many requests run and wait as this server takes; try again when `Retry-After` says",
+        )
+    }
+
+    pub(crate) fn timeout(time: Duration) -> Self {
+        Self::new(
+            StatusCode::GATEWAY_TIMEOUT,
+            "timeout",
+            format!(
+                "it was not done after {} s, which is this server's limit (`--timeout`); the conversation is as it was",
+                time.as_secs_f32()
+            ),
+        )
+    }
+
+    pub(crate) fn internal() -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "the server failed; the conversation is as it was",
+        )
+    }
+
+    pub(crate) fn broken_off() -> Self {
+        Self::bad_request("broken-off", "the body broke off")
+    }
+
+    pub(crate) fn into_response(self) -> Response<Body> {
+        let told = json!({"error": {"code": self.code, "message": self.message}});
+        let mut response = super::json_response(self.status, told.to_string());
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            // What is left of the body is not worth reading.
+            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT => {
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<HostError> for ApiError {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::Overloaded { .. } => Self::overloaded(),
+            HostError::NoSuchUnit { .. } => Self::bad_request("no-such-unit", error.to_string()),
+            error => {
+                tracing::error!(error = %error, "the host failed");
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl From<ReadError> for ApiError {
+    /// Without what a reader quotes of the document.
+    fn from(error: ReadError) -> Self {
+        let what = match error {
+            ReadError::Empty => "it is empty".to_owned(),
+            ReadError::NotJson { line, column, .. } => {
+                format!("it is no JSON at its line {line}, column {column}")
+            }
+            ReadError::Message { number, .. } => {
+                format!("its message {number} is none of that format")
+            }
+            ReadError::NoMessages { .. } => "it holds no messages".to_owned(),
+            ReadError::Log(_) => "it is a session log that cannot be read".to_owned(),
+            _ => "it has not the form of a request body or a list of messages".to_owned(),
+        };
+        Self::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "unreadable-conversation",
+            format!(
+                "`conversation` cannot be read: {what}; give a provider's request body as it would be sent, and `format` where it is not detected. `baler validate` tells more"
+            ),
+        )
+    }
+}
+
+impl From<AnswerError> for ApiError {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Host(error) => error.into(),
+            AnswerError::Conversation(error) => error.into(),
+            AnswerError::Malformed { .. } => Self::bad_request("malformed", error.to_string()),
+            AnswerError::Contract => Self::bad_request("contract", error.to_string()),
+            error => Self::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "not-answerable",
+                error.to_string(),
+            ),
+        }
+    }
+}
+
+impl From<ConfigError> for ApiError {
+    fn from(error: ConfigError) -> Self {
+        let message = match error {
+            ConfigError::NotJson(_) => "`config` is no JSON".to_owned(),
+            error => error.to_string(),
+        };
+        Self::bad_request("config", message)
+    }
+}
+
+impl From<IntrospectError> for ApiError {
+    fn from(error: IntrospectError) -> Self {
+        match error {
+            IntrospectError::Host(error) => error.into(),
+            error => Self::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "cannot-say",
+                error.to_string(),
+            ),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Limits of a server. None is optional, and each has a default.
+
+use std::time::Duration;
+
+/// What a server takes upon itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// Bytes of a request's body.
+    pub body_bytes: usize,
+    /// Bytes of all bodies together that are being read, wait or are worked on.
+    pub buffered_bytes: usize,
+    /// Requests that are worked on at once.
+    pub concurrency: usize,
+    /// Requests that wait for that.
+    pub waiting: usize,
+    /// Time of a request, from when its body is there, waiting included.
+    pub request_time: Duration,
+    /// Time for the head of a request, and an idle connection.
+    pub head_time: Duration,
+    /// Time for the body of a request.
+    pub read_time: Duration,
+    /// Connections that are open at once.
+    pub connections: usize,
+    /// Levels of lists and objects in a body.
+    pub nesting: usize,
+    /// Strategies of a chain that a client names.
+    pub chain: usize,
+    /// Time for what runs when the server is told to stop.
+    pub grace: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            body_bytes: 32 << 20,
+            buffered_bytes: 512 << 20,
+            // A strategy that loops takes a core for its whole time; the others go on.
+            concurrency: (cores * 2).max(4),
+            waiting: 256,
+            request_time: Duration::from_secs(60),
+            head_time: Duration::from_secs(10),
+            read_time: Duration::from_secs(30),
+            connections: 1_024,
+            nesting: 100,
+            chain: 8,
+            grace: Duration::from_secs(20),
+        }
+    }
+}

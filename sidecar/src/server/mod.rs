@@ -1,0 +1,53 @@
+//! The server.
+
+mod admission;
+mod body;
+mod catalog;
+mod error;
+mod head;
+mod limits;
+mod metrics;
+mod nesting;
+mod openapi;
+mod own;
+mod remote;
+mod routes;
+mod serve;
+mod wants;
+mod work;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use baler_host::Host;
+
+pub use limits::ServerLimits;
+pub use serve::{Server, ServerBuilder, ServerError};
+
+use crate::token::Token;
+use admission::Admission;
+use catalog::Catalog;
+use metrics::Metrics;
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct App {
+    host: Host,
+    catalog: Catalog,
+    limits: ServerLimits,
+    token: Option<Token>,
+    admission: Admission,
+    metrics: Metrics,
+    has_echo: bool,
+}
+
+fn json_response(status: StatusCode, json: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(json));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,210 @@
+//! Listening, serving and stopping.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baler_host::{Host, Strategy};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::admission::Admission;
+use super::catalog::Catalog;
+use super::metrics::Metrics;
+use super::{App, ServerLimits, routes};
+use crate::token::Token;
+
+/// A server cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// Others could reach it, and it would serve them.
+    #[error(
+        "`{address}` can be reached from other machines, and there is no token that they would have to show: give one, or listen on 127.0.0.1"
+    )]
+    NeedsToken {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// It cannot listen there.
+    #[error("cannot listen on `{address}`")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Makes a [`Server`].
+#[derive(Debug)]
+pub struct ServerBuilder {
+    host: Host,
+    chain: Vec<Strategy>,
+    others: Vec<Strategy>,
+    limits: ServerLimits,
+    token: Option<Token>,
+    has_echo: bool,
+}
+
+impl ServerBuilder {
+    /// The chain of who names no strategy, which is also what other hosts get. Default:
+    /// `native:digest`.
+    #[must_use]
+    pub fn chain(mut self, chain: Vec<Strategy>) -> Self {
+        self.chain = chain;
+        self
+    }
+
+    /// Strategies that clients can name beside those of the chain and the host's own.
+    #[must_use]
+    pub fn offers(mut self, strategies: Vec<Strategy>) -> Self {
+        self.others = strategies;
+        self
+    }
+
+    /// Limits. Default: [`ServerLimits::default`].
+    #[must_use]
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The token that clients have to show. Without one only this machine is served.
+    #[must_use]
+    pub fn token(mut self, token: Token) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Also serves `POST /v1/echo`, which gives the body back after the same checks: to measure
+    /// what a server without any work to do would take.
+    #[must_use]
+    pub fn with_echo(mut self) -> Self {
+        self.has_echo = true;
+        self
+    }
+
+    /// Takes the address. Port 0 takes any that is free: see [`Server::address`].
+    ///
+    /// # Errors
+    /// The address is taken, or can be reached from other machines and there is no token.
+    pub async fn bind(self, address: SocketAddr) -> Result<Server, ServerError> {
+        if self.token.is_none() && !address.ip().is_loopback() {
+            return Err(ServerError::NeedsToken { address });
+        }
+        let failed = |source| ServerError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let catalog = Catalog::new(self.chain, self.others);
+        Ok(Server {
+            listener,
+            address,
+            app: Arc::new(App {
+                host: self.host,
+                admission: Admission::new(self.limits, catalog.known()),
+                catalog,
+                limits: self.limits,
+                token: self.token,
+                metrics: Metrics::default(),
+                has_echo: self.has_echo,
+            }),
+        })
+    }
+}
+
+/// Serves compactions over HTTP.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    app: Arc<App>,
+}
+
+impl Server {
+    /// A server of the strategies of `host`, which should have room for as many calls at once
+    /// as the server takes ([`baler_host::EngineLimits::concurrent_calls`]).
+    #[must_use]
+    pub fn builder(host: Host) -> ServerBuilder {
+        ServerBuilder {
+            host,
+            chain: Vec::new(),
+            others: Vec::new(),
+            limits: ServerLimits::default(),
+            token: None,
+            has_echo: false,
+        }
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is done; then takes no more connections and requests, and gives what
+    /// runs its time to end ([`ServerLimits::grace`]).
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let Self { listener, app, .. } = self;
+        let limits = app.limits;
+        let room = Arc::new(Semaphore::new(limits.connections.max(1)));
+        let router = routes::router(app);
+        let connections = GracefulShutdown::new();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                accepted = accept(&listener, &room) => accepted,
+            };
+            let Some((stream, permit)) = accepted else {
+                continue;
+            };
+            let service = TowerToHyperService::new(router.clone());
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(limits.head_time)
+                .max_buf_size(64 << 10)
+                .serve_connection(TokioIo::new(stream), service);
+            let connection = connections.watch(connection);
+            tokio::spawn(async move {
+                // How a client ends its connection is its own business.
+                let _ = connection.await;
+                drop(permit);
+            });
+        }
+        drop(listener);
+        if tokio::time::timeout(limits.grace, connections.shutdown())
+            .await
+            .is_err()
+        {
+            tracing::warn!("requests were broken off: they were not done within the grace period");
+        }
+    }
+}
+
+/// The next connection, when there is room for it.
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let permit = room.clone().acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => {
+            let _ = stream.set_nodelay(true);
+            Some((stream, permit))
+        }
+        Err(error) => {
+            // Mostly that no more files can be opened: some will be closed soon.
+            tracing::warn!(%error, "a connection could not be accepted");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            None
+        }
+    }
+}

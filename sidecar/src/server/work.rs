@@ -1,0 +1,61 @@
+//! Work that takes the processor: reading, counting, strategies. It never runs on the threads
+//! that talk to clients.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::App;
+use super::admission::Buffered;
+use super::error::ApiError;
+
+/// Runs `work` on a thread of its own, when it is its turn and within the time of a request.
+/// `buffered` is the memory that it works on, and `strategies` are those that may serve it.
+///
+/// Where nobody waits for it any more, it stops at its next pause. Its room is given back when it
+/// has really ended.
+pub(crate) async fn run<T, W, F>(
+    app: &Arc<App>,
+    buffered: Buffered,
+    strategies: &[String],
+    work: W,
+) -> Result<T, ApiError>
+where
+    T: Send + 'static,
+    W: FnOnce(Arc<App>) -> F + Send + 'static,
+    F: Future<Output = Result<T, ApiError>>,
+{
+    let time = app.limits.request_time;
+    let deadline = Instant::now() + time;
+    let admitted = app.admission.admit(strategies)?;
+    let out_of_time = || ApiError::timeout(time);
+    let running = tokio::time::timeout_at(deadline.into(), admitted.turn())
+        .await
+        .map_err(|_| out_of_time())??;
+    let (is_waiting, nobody_waits) = oneshot::channel::<()>();
+    let own = app.clone();
+    let runtime = Handle::current();
+    let done = tokio::task::spawn_blocking(move || {
+        let _room = (running, buffered);
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                _ = nobody_waits => Err(ApiError::timeout(time)),
+                done = work(own) => done,
+            }
+        })
+    });
+    let done = tokio::time::timeout_at(deadline.into(), done).await;
+    drop(is_waiting);
+    match done {
+        Err(_) => Err(out_of_time()),
+        Ok(Ok(done)) => done,
+        Ok(Err(error)) => {
+            tracing::error!(is_panic = error.is_panic(), "a request's work ended early");
+            Err(ApiError::internal())
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The secret that a client shows to a server.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use subtle::ConstantTimeEq as _;
+
+/// A bearer token. It is never shown: neither by `Debug` nor in an error.
+#[derive(Clone)]
+pub struct Token(Arc<str>);
+
+/// A token cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// It is empty, or has characters that no header takes.
+    #[error(
+        "a token is one line of visible ASCII characters; make one with `openssl rand -hex 32`"
+    )]
+    Unfit,
+    /// Its file cannot be read.
+    #[error("cannot read the token file `{path}`")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl Token {
+    /// A token of this text. White space around it is not part of it.
+    ///
+    /// # Errors
+    /// It is empty, or has a character that no header takes.
+    pub fn new(text: &str) -> Result<Self, TokenError> {
+        let text = text.trim();
+        let is_fit = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_fit.then(|| Self(text.into())).ok_or(TokenError::Unfit)
+    }
+
+    /// The token in a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds no token.
+    pub fn from_file(file: &Path) -> Result<Self, TokenError> {
+        let text = std::fs::read_to_string(file).map_err(|source| TokenError::Io {
+            path: file.to_owned(),
+            source,
+        })?;
+        Self::new(&text)
+    }
+
+    /// Whether `header` is the value of `Authorization` that carries this token. How long that
+    /// takes does not depend on how much of it is right.
+    pub(crate) fn is_in(&self, header: &[u8]) -> bool {
+        let Some((scheme, shown)) = header.split_at_checked("Bearer ".len()) else {
+            return false;
+        };
+        let is_equal: bool = shown.trim_ascii().ct_eq(self.0.as_bytes()).into();
+        scheme.eq_ignore_ascii_case(b"Bearer ") & is_equal
+    }
+
+    /// The value of `Authorization` that carries it.
+    pub(crate) fn header(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_token_is_right() {
+        let token = Token::new("s3cret\n").expect("a token");
+        for right in ["Bearer s3cret", "bearer s3cret", "Bearer  s3cret "] {
+            assert!(token.is_in(right.as_bytes()), "{right}");
+        }
+        for wrong in [
+            "",
+            "s3cret",
+            "Bearer",
+            "Bearer ",
+            "Bearer s3cre",
+            "Bearer s3cretX",
+            "Basic s3cret",
+            "Bearer S3CRET",
+        ] {
+            assert!(!token.is_in(wrong.as_bytes()), "{wrong}");
+        }
+        assert!(!token.is_in(&[0xff; 20]));
+    }
+
+    #[test]
+    fn a_token_is_never_shown() {
+        let token = Token::new("s3cret").expect("a token");
+        assert!(!format!("{token:?}").contains("s3cret"));
+        let error = Token::new("s3cret\u{e9}").expect_err("no header takes it");
+        assert!(!format!("{error} {error:?}").contains("s3cret"));
+        for unfit in ["", " \n", "two words"] {
+            assert!(Token::new(unfit).is_err(), "{unfit:?}");
+        }
+    }
+}

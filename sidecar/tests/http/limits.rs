@@ -1,0 +1,348 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use baler_host::{Asked, Question, Remote, Strategy};
+use baler_sidecar::ServerLimits;
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use crate::support::{get, journey, post, receive, send, serve, serve_within, talk};
+
+const PRIVATE: &str = "the key is under the mat";
+
+/// A strategy that takes a while.
+#[derive(Debug)]
+struct Slow(Duration);
+
+impl Remote for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    fn address(&self) -> &str {
+        "test:slow"
+    }
+
+    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+        Box::pin(async move {
+            if question == Question::Compact {
+                tokio::time::sleep(self.0).await;
+            }
+            Ok(br#"{"outcome":{"unchanged":"not yet"}}"#.to_vec())
+        })
+    }
+}
+
+fn slow(seconds: f64) -> Vec<Strategy> {
+    vec![Strategy::remote(Arc::new(Slow(Duration::from_secs_f64(
+        seconds,
+    ))))]
+}
+
+fn ask() -> String {
+    json!({"conversation": journey(), "budget": 200}).to_string()
+}
+
+#[tokio::test]
+async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
+    let server = serve_within(ServerLimits {
+        body_bytes: 200_000,
+        ..ServerLimits::default()
+    })
+    .await;
+    let deep = format!(
+        r#"{{"conversation":{}1{}}}"#,
+        "[".repeat(5_000),
+        "]".repeat(5_000)
+    );
+    let large = format!(r#"{{"conversation":"{}"}}"#, PRIVATE.repeat(10_000));
+    let in_a_message = json!({"conversation": {"model": "gpt-4o", "messages": [{"role": PRIVATE, "content": PRIVATE}]}, "format": "openai-chat"});
+    let cases = [
+        ("", 400, "malformed"),
+        (PRIVATE, 400, "malformed"),
+        (r#"{"conversation":"#, 400, "malformed"),
+        ("{}", 400, "no-conversation"),
+        (r#"{"conversation":null}"#, 400, "no-conversation"),
+        (r#"{"the key is under the mat":1}"#, 400, "unknown-member"),
+        (r#"{"messages":[],"model":"gpt-4o"}"#, 400, "unknown-member"),
+        (
+            r#"{"conversation":[],"budget":"the key is under the mat"}"#,
+            400,
+            "budget",
+        ),
+        (
+            r#"{"conversation":[],"pins":"the key is under the mat"}"#,
+            400,
+            "wrong-member",
+        ),
+        (
+            r#"{"conversation":{"the key is under the mat":1}}"#,
+            422,
+            "unreadable-conversation",
+        ),
+        (
+            r#"{"conversation":"the key is under the mat"}"#,
+            422,
+            "unreadable-conversation",
+        ),
+        (
+            r#"{"conversation":[{"role":"user","content":"Hello."}],"pins":[7]}"#,
+            400,
+            "no-such-unit",
+        ),
+        (
+            r#"{"conversation":[{"role":"user","content":"Hello."}],"config":{"keep":1}}"#,
+            400,
+            "config",
+        ),
+        (
+            r#"{"contract":"the key is under the mat"}"#,
+            400,
+            "contract",
+        ),
+        (
+            r#"{"contract":"baler:compaction@0.1.0","format":"the key is under the mat"}"#,
+            400,
+            "malformed",
+        ),
+        (&deep, 400, "too-deep"),
+        (&large, 413, "too-large"),
+        (&in_a_message.to_string(), 422, "unreadable-conversation"),
+    ];
+    for (body, status, code) in cases {
+        let response = post(&server, "/v1/compact", body).await;
+        let shown = body.chars().take(60).collect::<String>();
+        assert_eq!(
+            (response.status, response.code().as_str()),
+            (status, code),
+            "{shown}: {response:?}"
+        );
+        assert!(
+            !response.body.contains("under the mat"),
+            "{shown}: {response:?}"
+        );
+        assert_eq!(response.headers["content-type"], "application/json");
+    }
+    let bytes = send(
+        server.address,
+        "POST",
+        "/v1/compact",
+        &[("Content-Type", "text/plain")],
+        "{}",
+    )
+    .await;
+    assert_eq!((bytes.status, bytes.code().as_str()), (415, "media-type"));
+    assert_eq!(
+        get(&server, "/v1/compact").await.code(),
+        "method-not-allowed"
+    );
+    assert_eq!(get(&server, "/nowhere").await.code(), "not-found");
+    assert_eq!(post(&server, "/v1/echo", "{}").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_body_without_a_length_is_limited_too() {
+    let server = serve_within(ServerLimits {
+        body_bytes: 1_000,
+        ..ServerLimits::default()
+    })
+    .await;
+    let mut stream = TcpStream::connect(server.address).await.expect("connects");
+    let head = format!(
+        "POST /v1/compact HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        server.address
+    );
+    stream.write_all(head.as_bytes()).await.expect("writes");
+    for _ in 0..11 {
+        let chunk = format!("64\r\n{}\r\n", "x".repeat(100));
+        stream.write_all(chunk.as_bytes()).await.expect("writes");
+    }
+    let response = receive(&mut stream).await;
+    assert_eq!(
+        (response.status, response.code().as_str()),
+        (413, "too-large")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn some_run_some_wait_and_the_others_are_turned_away_at_once() {
+    let server = serve(|builder| {
+        builder.chain(slow(1.5)).limits(ServerLimits {
+            concurrency: 1,
+            waiting: 1,
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let server = Arc::new(server);
+    let requests: Vec<_> = (0..6)
+        .map(|_| {
+            let server = server.clone();
+            tokio::spawn(async move {
+                let start = Instant::now();
+                (post(&server, "/v1/compact", &ask()).await, start.elapsed())
+            })
+        })
+        .collect();
+    let mut refused = 0;
+    for request in requests {
+        let (response, time) = request.await.expect("no panic");
+        if response.status == 503 {
+            refused += 1;
+            assert_eq!(response.code(), "overloaded");
+            assert_eq!(response.headers["retry-after"], "1");
+            assert!(time < Duration::from_millis(1_400), "{time:?}");
+        } else {
+            assert_eq!(response.status, 200, "{response:?}");
+        }
+    }
+    assert_eq!(refused, 4);
+    assert_eq!(
+        post(&server, "/v1/compact", &ask()).await.status,
+        200,
+        "there is room again"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_not_done_in_time_gets_504() {
+    let server = serve_within(ServerLimits {
+        request_time: Duration::from_millis(1),
+        ..ServerLimits::default()
+    })
+    .await;
+    let body = json!({"conversation": talk(2_001), "budget": 200}).to_string();
+    let late = post(&server, "/v1/compact", &body).await;
+    assert_eq!((late.status, late.code().as_str()), (504, "timeout"));
+    assert_eq!(get(&server, "/healthz").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strategy_that_hangs_leaves_time_for_the_next() {
+    let server = serve(|builder| {
+        builder.chain(slow(60.0)).limits(ServerLimits {
+            request_time: Duration::from_secs(4),
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let response = post(&server, "/v1/compact", &ask()).await;
+    assert_eq!(response.status, 200, "{response:?}");
+    assert_eq!(response.json()["receipt"]["strategy"], "native:digest");
+}
+
+#[tokio::test]
+async fn who_sends_too_slowly_is_cut_off() {
+    let server = serve_within(ServerLimits {
+        head_time: Duration::from_millis(300),
+        read_time: Duration::from_millis(300),
+        ..ServerLimits::default()
+    })
+    .await;
+    let mut head = TcpStream::connect(server.address).await.expect("connects");
+    head.write_all(b"POST /v1/compact HTTP/1.1\r\nHo")
+        .await
+        .expect("writes");
+    let start = Instant::now();
+    let response = receive(&mut head).await;
+    assert!(
+        response.status == 0 || response.status == 408,
+        "{response:?}"
+    );
+    let mut body = TcpStream::connect(server.address).await.expect("connects");
+    body.write_all(b"POST /v1/compact HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{").await.expect("writes");
+    let response = receive(&mut body).await;
+    assert_eq!(
+        (response.status, response.code().as_str()),
+        (408, "too-slow")
+    );
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_strategy_leaves_room_for_the_others() {
+    let server = serve(|builder| {
+        builder.offers(slow(5.0)).limits(ServerLimits {
+            concurrency: 4,
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let server = Arc::new(server);
+    let slow: Vec<_> = (0..8)
+        .map(|_| {
+            let server = server.clone();
+            let body = json!({"conversation": journey(), "budget": 200, "strategy": "slow"});
+            tokio::spawn(async move { post(&server, "/v1/compact", &body.to_string()).await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let start = Instant::now();
+    assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+    assert!(
+        start.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        start.elapsed()
+    );
+    slow.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
+async fn who_says_nothing_is_cut_off_too() {
+    let server = serve_within(ServerLimits {
+        head_time: Duration::from_millis(300),
+        ..ServerLimits::default()
+    })
+    .await;
+    let start = Instant::now();
+    let mut silent = TcpStream::connect(server.address).await.expect("connects");
+    receive(&mut silent).await;
+    let mut idle = TcpStream::connect(server.address).await.expect("connects");
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .expect("writes");
+    assert_eq!(receive(&mut idle).await.status, 200);
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn who_sends_far_too_much_still_gets_his_answer() {
+    let server = serve_within(ServerLimits {
+        body_bytes: 1_000,
+        ..ServerLimits::default()
+    })
+    .await;
+    let response = post(&server, "/v1/compact", &" ".repeat(20 << 20)).await;
+    assert_eq!(
+        (response.status, response.code().as_str()),
+        (413, "too-large")
+    );
+}
+
+#[tokio::test]
+async fn memory_of_bodies_is_limited_together() {
+    let server = serve_within(ServerLimits {
+        buffered_bytes: 4_096,
+        ..ServerLimits::default()
+    })
+    .await;
+    let refused = post(&server, "/v1/compact", &format!("{:6000}", "{}")).await;
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (503, "overloaded")
+    );
+    assert_eq!(
+        post(&server, "/v1/introspect", "{}").await.status,
+        200,
+        "it was given back"
+    );
+}

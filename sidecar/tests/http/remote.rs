@@ -1,0 +1,317 @@
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use baler_generated::Kind;
+use baler_host::{
+    AttemptResult, Budget, Compaction, Decision, Format, Host, Limits, Outcome, ReadOptions,
+    Request, Strategy, Unchanged,
+};
+use baler_sidecar::HttpRemote;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::support::{get, host, journey, made, serve};
+
+/// Time of a remote in these tests; and what a busy machine may take beside.
+const TIME: Duration = Duration::from_millis(800);
+const TOLERANCE: Duration = Duration::from_secs(15);
+
+fn behind(url: &str) -> Strategy {
+    let remote = HttpRemote::new(url).expect("a URL");
+    Strategy::remote(remote.shared()).with_limits(Limits {
+        time: TIME,
+        ..Limits::default()
+    })
+}
+
+/// A remote strategy that another server's digest is.
+fn good(url: &str) -> Strategy {
+    let strategy = behind(url);
+    let time = Duration::from_secs(30);
+    strategy.with_limits(Limits {
+        time,
+        ..Limits::default()
+    })
+}
+
+async fn compact(host: &Host, strategy: Strategy) -> Compaction {
+    let talk = host.read(journey().to_string()).expect("reads");
+    host.compact(&talk, &[strategy], &Request::default())
+        .await
+        .expect("no archive that could fail")
+}
+
+/// PL-8, PL-11: local and remote have the same type and the same result.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_balers_in_a_row_pack_a_conversation_of_every_format() {
+    let last = serve(|builder| builder).await;
+    let middle = serve(|builder| builder.chain(vec![good(&last.url())])).await;
+    let host = host();
+    for kind in Kind::ALL {
+        for seed in 0..3 {
+            let format: Format = kind.name().parse().expect("a format");
+            let options = ReadOptions {
+                format: Some(format),
+                ..ReadOptions::default()
+            };
+            let document = host
+                .read_with(made(kind, seed).into_bytes(), options)
+                .expect("reads");
+            let local = host
+                .compact(&document, &[Strategy::digest()], &Request::default())
+                .await
+                .expect("works");
+            let far = host
+                .compact(&document, &[good(&middle.url())], &Request::default())
+                .await
+                .expect("works");
+            let receipt = far.receipt();
+            assert_eq!(
+                receipt.outcome,
+                local.receipt().outcome,
+                "{kind:?} {seed}: {:?}",
+                receipt.attempts
+            );
+            assert!(
+                !receipt.fell_back,
+                "{kind:?} {seed}: {:?}",
+                receipt.attempts
+            );
+            assert!(
+                far.conversation().broken().next().is_none(),
+                "{kind:?} {seed}"
+            );
+        }
+    }
+    let figures = get(&last, "/metrics").await.body;
+    assert!(
+        figures.contains("route=\"compact\",status=\"200\""),
+        "the last one was asked: {figures}"
+    );
+    assert!(!figures.contains("status=\"4"), "{figures}");
+}
+
+/// What a bad server does with a connection on which it was asked to compact.
+type Act = fn(TcpStream) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A server that is asked who it is, says nothing of use, and then behaves badly.
+async fn bad(act: Act) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut head = Vec::new();
+                let mut buffer = [0; 4096];
+                while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+                    match stream.read(&mut buffer).await {
+                        Ok(read) if read > 0 => head.extend_from_slice(&buffer[..read]),
+                        _ => return,
+                    }
+                }
+                if head.starts_with(b"POST /v1/introspect") {
+                    answer(&mut stream, "200 OK", "{}").await;
+                } else {
+                    act(stream).await;
+                }
+            });
+        }
+    });
+    address
+}
+
+async fn answer(stream: &mut TcpStream, status: &str, body: &str) {
+    let text = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nLocation: http://127.0.0.1:1/\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let _ = stream.write_all(text.as_bytes()).await;
+    // What was asked may not be read yet; a close now would take the answer back.
+    let _ = stream.shutdown().await;
+    let mut rest = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(2), stream.read_to_end(&mut rest)).await;
+}
+
+macro_rules! act {
+    ($stream:ident => $body:block) => {
+        |stream: TcpStream| {
+            Box::pin(async move {
+                // Held to the end, also by who does nothing with it.
+                #[allow(unused_mut, reason = "some only hold it")]
+                let mut $stream = stream;
+                $body
+                drop($stream);
+            })
+        }
+    };
+}
+
+/// P15, PL-15, PL-S33, PV7, PL-N11, ALL-N15
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_a_server_does_the_local_chain_gives_a_result_in_time() {
+    let drops_protected =
+        json!({"outcome": {"compacted": {"pieces": [{"keep": {"first": 0, "count": 1}}]}}});
+    assert_eq!(drops_protected.to_string(), DROPS_PROTECTED);
+    let cases: [(&str, Act, &str); 12] = [
+        (
+            "hangs",
+            act!(stream => { tokio::time::sleep(Duration::from_secs(60)).await; }),
+            "timeout",
+        ),
+        (
+            "trickles its head",
+            act!(stream => {
+                for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n".iter().cycle() {
+                    if stream.write_all(&[*byte]).await.is_err() { return; }
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }),
+            "timeout",
+        ),
+        (
+            "trickles its body",
+            act!(stream => {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n").await;
+                while stream.write_all(b" ").await.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }),
+            "timeout",
+        ),
+        (
+            "speaks no HTTP",
+            act!(stream => {
+                let _ = stream.write_all(b"\x16\x03\x01 what?\r\n\r\n").await;
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }),
+            "remote",
+        ),
+        (
+            "answers garbage",
+            act!(stream => { answer(&mut stream, "200 OK", "\u{1}garbage").await; }),
+            "output-malformed",
+        ),
+        (
+            "answers HTML",
+            act!(stream => { answer(&mut stream, "200 OK", "<!doctype html><title>Welcome").await; }),
+            "output-malformed",
+        ),
+        (
+            "drops a protected unit",
+            act!(stream => { answer(&mut stream, "200 OK", DROPS_PROTECTED).await; }),
+            "invalid-plan",
+        ),
+        (
+            "answers far too much",
+            act!(stream => {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n").await;
+                let spaces = vec![b' '; 1 << 20];
+                while stream.write_all(&spaces).await.is_ok() {}
+            }),
+            "output-too-large",
+        ),
+        (
+            "fails",
+            act!(stream => { answer(&mut stream, "500 Internal Server Error", "Traceback").await; }),
+            "remote",
+        ),
+        (
+            "wants a token",
+            act!(stream => { answer(&mut stream, "401 Unauthorized", "").await; }),
+            "remote",
+        ),
+        (
+            "sends elsewhere",
+            act!(stream => { answer(&mut stream, "307 Temporary Redirect", "").await; }),
+            "remote",
+        ),
+        (
+            "hangs up in its answer",
+            act!(stream => {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"outcome\":").await;
+                let _ = stream.shutdown().await;
+            }),
+            "remote",
+        ),
+    ];
+    let host = host();
+    for (what, act, fault) in cases {
+        let address = bad(act).await;
+        let start = Instant::now();
+        let compaction = compact(&host, behind(&format!("http://{address}"))).await;
+        let time = start.elapsed();
+        let receipt = compaction.receipt();
+        assert_eq!(
+            receipt.attempts[0].result.code(),
+            fault,
+            "{what}: {:?}",
+            receipt.attempts[0]
+        );
+        assert_eq!(receipt.strategy.as_deref(), Some("native:digest"), "{what}");
+        assert!(
+            compaction.conversation().broken().next().is_none(),
+            "{what}"
+        );
+        assert!(time < TIME + TOLERANCE, "{what}: {time:?}");
+    }
+}
+
+const DROPS_PROTECTED: &str =
+    r#"{"outcome":{"compacted":{"pieces":[{"keep":{"count":1,"first":0}}]}}}"#;
+
+/// P15, PL-S33
+#[tokio::test]
+async fn where_nobody_listens_the_local_chain_runs_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let start = Instant::now();
+    let compaction = compact(&host(), behind(&format!("http://{address}"))).await;
+    assert_eq!(compaction.receipt().attempts[0].result.code(), "remote");
+    assert!(compaction.is_compacted());
+    assert!(start.elapsed() < TOLERANCE);
+}
+
+/// P12, P13: with half of what a remote strategy needs there is none, and nothing is asked.
+#[tokio::test]
+async fn without_a_remote_the_local_strategy_finds_nothing_to_do() {
+    let host = host();
+    let short = host
+        .read(r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hello."}]}"#)
+        .expect("reads");
+    let compaction = host
+        .compact(&short, &[], &Request::default())
+        .await
+        .expect("works");
+    assert!(matches!(
+        compaction.receipt().outcome,
+        Outcome::Unchanged(Unchanged::WithinBudget | Unchanged::AtFloor)
+    ));
+    assert!(HttpRemote::new("baler").is_err(), "a name is no place");
+    assert!(HttpRemote::new("http://").is_err(), "and a scheme is none");
+}
+
+/// PL-I2, PL-I8
+#[tokio::test(flavor = "multi_thread")]
+async fn the_gate_is_asked_over_http_and_its_failure_leaves_it_to_the_host() {
+    let server = serve(|builder| builder).await;
+    let host = host();
+    let talk = host.read(journey().to_string()).expect("reads");
+    let absent: SocketAddr = "127.0.0.1:1".parse().expect("an address");
+    for (url, is_good) in [(server.url(), true), (format!("http://{absent}"), false)] {
+        for (tokens, is_time) in [(100, true), (100_000, false)] {
+            let request = Request {
+                budget: Budget::Tokens(tokens),
+                ..Request::default()
+            };
+            let gate = host.should_compact(&talk, &good(&url), &request).await;
+            assert_eq!(gate.decision, Decision::HostDecides);
+            assert_eq!(gate.is_time, is_time);
+            assert_eq!(
+                matches!(gate.attempt.result, AttemptResult::Accepted),
+                is_good
+            );
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! `baler serve` as people run it, and strategies behind URLs in the other commands.
+
+#![cfg(feature = "http")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests are tests"
+)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn baler(folder: &TempDir) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baler"));
+    command
+        .env_clear()
+        .env("NO_COLOR", "1")
+        .env("BALER_STATE", folder.path().join("state"))
+        .current_dir(folder.path())
+        .stdin(Stdio::null());
+    command
+}
+
+fn run(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = baler(folder).args(arguments).output().expect("it runs");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (status.code().unwrap_or(-1), text(stdout), text(stderr))
+}
+
+/// A server, which ends with the test.
+struct Serving {
+    child: Child,
+    address: String,
+    told: String,
+}
+
+impl Serving {
+    fn start(folder: &TempDir, arguments: &[&str], token: Option<&str>) -> Self {
+        let mut command = baler(folder);
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        if let Some(token) = token {
+            command.env("BALER_TOKEN", token);
+        }
+        let mut child = command
+            .args(arguments)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut told = String::new();
+        BufReader::new(child.stderr.as_mut().expect("its words"))
+            .read_line(&mut told)
+            .expect("a line");
+        let address = told
+            .split(['/', ';'])
+            .nth(2)
+            .unwrap_or_else(|| panic!("no address: {told}"))
+            .to_owned();
+        Self {
+            child,
+            address,
+            told,
+        }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    fn post(&self, path: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("connects");
+        write!(
+            stream,
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .expect("writes");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("reads");
+        answer
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn journey(folder: &TempDir) -> String {
+    let messages: Vec<Value> = (0..21)
+        .map(|index| {
+            let role = if index % 2 == 0 { "user" } else { "assistant" };
+            json!({"role": role, "content": format!("Leg {index}: {}", "by night train, ".repeat(12))})
+        })
+        .collect();
+    let body = json!({"model": "gpt-4o", "messages": messages}).to_string();
+    std::fs::write(folder.path().join("journey.json"), &body).expect("writes");
+    body
+}
+
+#[test]
+fn a_server_serves_programs_and_other_balers_and_ends_when_told() {
+    let folder = TempDir::new().expect("a folder");
+    let body = journey(&folder);
+    let mut server = Serving::start(&folder, &["--strategy", "sliding-window"], None);
+    assert!(
+        server.told.contains("sliding-window, native:digest"),
+        "{}",
+        server.told
+    );
+    let asked = format!(r#"{{"conversation":{body},"budget":"50%"}}"#);
+    let answer = server.post("/v1/compact", &asked);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(
+        answer.contains(r#""strategy":"sliding-window""#),
+        "{answer}"
+    );
+
+    let (code, stdout, stderr) = run(
+        &folder,
+        &["compact", "journey.json", "--strategy", &server.url()],
+    );
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.len() < body.len());
+    let (code, stdout, _) = run(&folder, &["introspect", &server.url(), "--json"]);
+    assert_eq!(code, 0);
+    let told: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(told["address"], server.url());
+    assert_eq!(told["claims"]["name"], "sliding-window");
+    let config = ["--config", r#"{"keep":0.5,"nonsense":1}"#];
+    let (code, _, stderr) = run(
+        &folder,
+        &[
+            "compact",
+            "journey.json",
+            "-s",
+            &server.url(),
+            config[0],
+            config[1],
+        ],
+    );
+    assert_eq!(code, 2, "{stderr}");
+    let (code, stdout, _) = run(
+        &folder,
+        &[
+            "should-compact",
+            "journey.json",
+            "--budget",
+            "100",
+            "-s",
+            &server.url(),
+        ],
+    );
+    assert_eq!(code, 0, "{stdout}");
+
+    let ended = Command::new("kill")
+        .args(["-TERM", &server.child.id().to_string()])
+        .status()
+        .expect("it runs");
+    assert!(ended.success());
+    assert_eq!(server.child.wait().expect("it ends").code(), Some(0));
+}
+
+/// P15, PL-15, PL-S33
+#[test]
+fn a_server_that_is_not_there_or_wants_a_token_is_told_and_the_fallback_runs() {
+    let folder = TempDir::new().expect("a folder");
+    journey(&folder);
+    let server = Serving::start(&folder, &[], Some("s3cret"));
+    for (url, told) in [
+        (
+            "http://127.0.0.1:1".to_owned(),
+            "no answer came from its server",
+        ),
+        (server.url(), "status 401"),
+    ] {
+        let (code, stdout, stderr) = run(&folder, &["compact", "journey.json", "--strategy", &url]);
+        assert_eq!(code, 4, "{stderr}");
+        assert!(stdout.starts_with('{'));
+        assert!(stderr.contains(told), "{stderr}");
+    }
+    let with_token = baler(&folder)
+        .env("BALER_REMOTE_TOKEN", "s3cret")
+        .args([
+            "compact",
+            "journey.json",
+            "--quiet",
+            "--strategy",
+            &server.url(),
+        ])
+        .output()
+        .expect("it runs");
+    assert_eq!(with_token.status.code(), Some(0), "{with_token:?}");
+}
+
+#[test]
+fn wrong_use_is_told_with_what_to_do() {
+    let folder = TempDir::new().expect("a folder");
+    journey(&folder);
+    std::fs::write(folder.path().join("token"), " \n").expect("writes");
+    for (arguments, told) in [
+        (&["serve", "--listen", "0.0.0.0:0"][..], "--token-file"),
+        (&["serve", "--token-file", "token"], "openssl rand"),
+        (
+            &["serve", "--token-file", "absent"],
+            "cannot read the token file",
+        ),
+        (
+            &["serve", "--strategy", "sliding-windo"],
+            "did you mean `sliding-window`?",
+        ),
+        (&["serve", "--concurrency", "0"], "--concurrency"),
+        (
+            &["compact", "journey.json", "--strategy", "http://"],
+            "not the URL of a server",
+        ),
+        (
+            &[
+                "compact",
+                "journey.json",
+                "--strategy",
+                "https://me:s3cret@a",
+            ],
+            "user or password",
+        ),
+    ] {
+        let (code, _, stderr) = run(&folder, arguments);
+        assert_eq!(code, 2, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(told), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("s3cret"), "{stderr}");
+    }
+    let (code, help, _) = run(&folder, &["serve", "--help"]);
+    assert_eq!(code, 0);
+    assert!(
+        help.contains("Examples:") && help.contains("Exit codes:"),
+        "{help}"
+    );
+}
