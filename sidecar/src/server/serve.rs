@@ -10,7 +10,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::admission::Admission;
@@ -100,7 +100,7 @@ impl ServerBuilder {
             return Err(ServerError::NeedsToken { address });
         }
         let failed = |source| ServerError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let catalog = Catalog::new(self.chain, self.others);
         Ok(Server {
@@ -187,6 +187,23 @@ impl Server {
             tracing::warn!("requests were broken off: they were not done within the grace period");
         }
     }
+}
+
+/// Connections that may wait to be accepted. Where the queue is full, a client tries again after
+/// a whole second.
+const QUEUE: u32 = 1_024;
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
+    // On Windows that would let another program take the address over.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(QUEUE)
 }
 
 /// The next connection, when there is room for it.
