@@ -42,7 +42,7 @@ struct Program {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Compact(CompactCommand),
+    Compact(Box<CompactCommand>),
     ShouldCompact(ShouldCompactCommand),
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),

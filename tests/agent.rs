@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::expect_used,
+    clippy::print_stdout,
     reason = "helpers of tests end the test where something is not as it should be"
 )]
 

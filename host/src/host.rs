@@ -304,7 +304,9 @@ impl Host {
             .map(|ms| std::time::Duration::from_millis(ms.into()))
             .filter(|declared| !declared.is_zero());
         Limits {
-            time: declared.map_or(most, |declared| declared.min(most)),
+            time: declared
+                .or(limits.undeclared_time)
+                .map_or(most, |time| time.min(most)),
             ..limits
         }
     }

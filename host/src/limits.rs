@@ -17,6 +17,8 @@ pub struct Limits {
     /// The same of a call that may ask a model. Where a strategy declares that it needs less
     /// time, it gets that.
     pub model_time: Duration,
+    /// Time of a call of a strategy that declares none, where it is less than these.
+    pub undeclared_time: Option<Duration>,
     /// Bytes of all its memories together.
     pub memory: usize,
     /// Elements of all its tables together.
@@ -46,6 +48,7 @@ impl Default for Limits {
             time: Duration::from_secs(2),
             // Self-hosted models are slow: 120 s were too short for planck's users (PL-I7).
             model_time: Duration::from_secs(600),
+            undeclared_time: None,
             memory: 64 << 20,
             table_elements: 20_000,
             lifted_bytes: 16 << 20,

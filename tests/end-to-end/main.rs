@@ -24,6 +24,7 @@ mod invariants;
 mod repairs;
 /// What the sandbox promises beside faults: limits, cache, cancelling, quarantine.
 mod sandbox;
+mod seeds;
 /// The strategies that ship with baler, as guests.
 mod strategies;
 /// Recorded conversations, where there are some.

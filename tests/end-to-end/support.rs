@@ -12,6 +12,13 @@ pub(crate) struct TestHost {
     _state: TempDir,
 }
 
+impl TestHost {
+    /// The host alone. Its folder goes: what was compiled is not compiled again by others.
+    pub(crate) fn into_host(self) -> Arc<Host> {
+        Arc::new(self.host)
+    }
+}
+
 impl std::ops::Deref for TestHost {
     type Target = Host;
 

@@ -143,7 +143,8 @@ fn preset(name: &str) -> Option<Preset> {
         "planck" => (
             "summarize",
             json!({"preset": "planck"}),
-            json!({"triggers": {"share": 0.8}}),
+            // PL-7. Its users found that too short for models of their own (PL-I7).
+            json!({"triggers": {"share": 0.8}, "undeclared-timeout-ms": 120_000}),
         ),
         // PU-8, PU-12: its own `max-tokens` says when.
         "puck" => (

@@ -18,6 +18,7 @@ mod tests;
 mod work;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
@@ -35,6 +36,7 @@ use crate::conversation::Conversation;
 use crate::fault::HostError;
 use crate::formats::ReadError;
 use crate::host::Host;
+use crate::limits::Limits;
 use crate::receipt::{Outcome, Receipt, Unchanged};
 use crate::report::Decision;
 use crate::situation::{Budget, Pins, Request, Trigger};
@@ -73,6 +75,15 @@ pub struct Compactor {
 struct Usage {
     reported: u32,
     counted: u32,
+}
+
+/// The strategy, with so many milliseconds for a call where it declares no time.
+fn undeclared(strategy: &Strategy, ms: u32) -> Strategy {
+    let limits = Limits {
+        undeclared_time: Some(Duration::from_millis(ms.into())),
+        ..*strategy.limits()
+    };
+    strategy.clone().with_limits(limits)
 }
 
 /// What a step came to.
@@ -116,9 +127,17 @@ impl Compactor {
         for raw in journal::messages(&conversation) {
             journal.message(raw);
         }
+        let chain: Arc<[Strategy]> = chain.into();
+        let chain = match options.undeclared_timeout_ms {
+            None => chain,
+            Some(ms) => chain
+                .iter()
+                .map(|strategy| undeclared(strategy, ms))
+                .collect(),
+        };
         Ok(Self {
             host,
-            chain: chain.into(),
+            chain,
             options,
             pins: Pins::FirstUser,
             context: String::new(),

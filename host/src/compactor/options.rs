@@ -67,6 +67,9 @@ pub struct CompactorOptions {
     pub ask_strategy: bool,
     /// Messages that have to come after a compaction that came to nothing before the next try.
     pub retry_after: usize,
+    /// Milliseconds that a call of a strategy may take which declares no time of its own, where
+    /// that is less than the strategy's limits say. None: what these say.
+    pub undeclared_timeout_ms: Option<u32>,
     /// What plans may do.
     pub policy: Policy,
 }
@@ -81,6 +84,7 @@ impl Default for CompactorOptions {
             early: None,
             ask_strategy: true,
             retry_after: 4,
+            undeclared_timeout_ms: None,
             policy: Policy::default(),
         }
     }
@@ -147,6 +151,9 @@ impl CompactorOptions {
         }
         if self.target_tokens == Some(0) {
             return wrong("target-tokens", "is at least 1");
+        }
+        if self.undeclared_timeout_ms == Some(0) {
+            return wrong("undeclared-timeout-ms", "is at least 1");
         }
         if self.early.is_some_and(|early| !is_share(early)) {
             return wrong("early", "is more than 0 and at most 1");

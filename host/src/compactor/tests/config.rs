@@ -74,7 +74,7 @@ fn options_go_over_those_of_a_preset() {
     assert_eq!(config, json!({"println-limit": 15, "tool-call-limit": 20}));
 }
 
-/// AP-7, AP-8, AP-I10, PL-9, R7
+/// AP-7, AP-8, AP-I10, PL-7, PL-9, P1, PU-13, PU-S19, PU-8
 #[test]
 fn presets_are_those_of_the_systems_that_baler_learned_from() {
     let (strategy, _, options) = on(&json!({"preset": "apeira"}));
@@ -82,6 +82,7 @@ fn presets_are_those_of_the_systems_that_baler_learned_from() {
     assert_eq!(options.threshold(), Some(115_200));
     let (_, _, options) = on(&json!({"preset": "planck", "compactor": {"context-window": 1000}}));
     assert_eq!(options.threshold(), Some(800));
+    assert_eq!(options.undeclared_timeout_ms, Some(120_000));
     let (_, config, options) = on(&json!({"preset": "puck", "config": {"keep-last-messages": 2}}));
     assert_eq!(options.threshold(), None);
     assert_eq!(config["keep-last-messages"], 2);

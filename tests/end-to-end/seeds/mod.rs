@@ -1,0 +1,148 @@
+//! What the four systems promise that baler learned from, where it takes a host, a loop around it
+//! and strategies together. docs/seeds.md lists every id with the tests that name it.
+
+mod apeira;
+mod listed;
+mod planck;
+mod ptc_runner;
+mod puck;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use baler_host::{
+    Compactor, CompactorOptions, ModelError, ModelGrant, ModelInfo, SecretKey, Step, Strategy,
+    Triggers,
+};
+use baler_models::{Answer, Asked, Finish, Model, Question};
+use serde_json::{Value, json};
+
+use crate::support::{bundled, host_with};
+
+/// A model that says what it was told to, and then the same again and again.
+#[derive(Debug)]
+struct Script {
+    info: ModelInfo,
+    replies: Mutex<VecDeque<Result<String, ModelError>>>,
+    asked: Mutex<Vec<Question>>,
+}
+
+impl Script {
+    fn new<'a>(replies: impl IntoIterator<Item = Result<&'a str, ModelError>>) -> Arc<Self> {
+        Arc::new(Self {
+            info: ModelInfo {
+                name: "script".to_owned(),
+                context_window: 200_000,
+                max_output_tokens: 8_000,
+                price: None,
+            },
+            replies: Mutex::new(
+                replies
+                    .into_iter()
+                    .map(|reply| reply.map(str::to_owned))
+                    .collect(),
+            ),
+            asked: Mutex::default(),
+        })
+    }
+
+    fn down() -> Arc<Self> {
+        Self::new([Err(ModelError::Unavailable("nobody is there".to_owned()))])
+    }
+
+    fn asked(&self) -> Vec<Question> {
+        self.asked.lock().expect("no panic").clone()
+    }
+
+    fn grant(self: &Arc<Self>) -> ModelGrant {
+        ModelGrant::new(Arc::clone(self) as Arc<dyn Model>)
+    }
+}
+
+impl Model for Script {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question, _: Duration) -> Asked<'a> {
+        self.asked.lock().expect("no panic").push(question.clone());
+        let mut replies = self.replies.lock().expect("no panic");
+        let reply = replies.pop_front().expect("a script has a line");
+        if replies.is_empty() {
+            replies.push_back(reply.clone());
+        }
+        Box::pin(std::future::ready(reply.map(|text| Answer {
+            text,
+            finish: Finish::Stop,
+            input_tokens: 0,
+            output_tokens: 0,
+        })))
+    }
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn assistant(text: &str) -> Value {
+    json!({"role": "assistant", "content": text})
+}
+
+/// So many times a word, about as many tokens.
+fn long(word: &str, times: usize) -> String {
+    format!("{word} ").repeat(times)
+}
+
+/// A compactor of these messages, with one strategy and its config.
+async fn compactor(
+    messages: &[Value],
+    strategy: &str,
+    config: &str,
+    model: Option<&Arc<Script>>,
+    options: CompactorOptions,
+) -> Compactor {
+    let host = host_with(|builder| builder.key(SecretKey::new([7; 32]))).into_host();
+    let strategy = if strategy.starts_with("native:") {
+        Strategy::native(strategy).expect("is one")
+    } else {
+        let loaded = bundled(&host, strategy).await;
+        host.configure(loaded, config).await.expect("makes sense")
+    };
+    let strategy = match model {
+        Some(model) => strategy.with_model(model.grant()),
+        None => strategy,
+    };
+    let body = json!({"model": "gpt-4o", "messages": messages});
+    let conversation = host.read(body.to_string()).expect("reads");
+    Compactor::new(host, conversation, [strategy], options).expect("makes sense")
+}
+
+fn by(triggers: Triggers) -> CompactorOptions {
+    CompactorOptions {
+        triggers,
+        ..CompactorOptions::default()
+    }
+}
+
+fn append(compactor: &mut Compactor, messages: &[Value]) {
+    for message in messages {
+        compactor
+            .append(&message.to_string())
+            .expect("is a message");
+    }
+}
+
+async fn step(compactor: &mut Compactor) -> Step {
+    compactor.step().await.expect("no archive that could fail")
+}
+
+/// The messages that the model would be sent.
+fn sent(compactor: &Compactor) -> Vec<Value> {
+    let body: Value = serde_json::from_str(compactor.document()).expect("is JSON");
+    body["messages"].as_array().expect("a list").clone()
+}
+
+fn text(message: &Value) -> &str {
+    message["content"].as_str().unwrap_or_default()
+}
