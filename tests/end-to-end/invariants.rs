@@ -169,6 +169,7 @@ async fn i3_compacting_a_result_again_with_the_same_budget_changes_nothing() {
     }
 }
 
+/// PU-10
 #[tokio::test]
 async fn i3_below_the_floor_the_result_is_the_smallest_that_is_legal() {
     let host = host();

@@ -28,6 +28,7 @@ async fn they_import_nothing_but_the_contract() {
     }
 }
 
+/// PU-1, PU-2, PU-4
 #[tokio::test]
 async fn they_say_who_they_are_and_their_default_config_obeys_their_schema() {
     let host = host();

@@ -2,6 +2,8 @@ mod config;
 
 mod limits;
 
+mod seeds;
+
 use baler_strategy::Piece;
 use baler_strategy::testing::{Recording, Tested, call, failed, pending, run};
 

@@ -332,7 +332,7 @@ async fn a_fault_says_what_was_wrong() {
     );
 }
 
-/// PL-S31, PL-I7
+/// P2, PL-S31, PL-I7
 #[tokio::test]
 async fn the_time_is_asked_of_the_remote_and_capped_by_the_host() {
     let limit = async |introspect: Reply, time: Duration| {

@@ -215,7 +215,7 @@ async fn a_long_tool_loop_is_checked_before_every_step() {
     assert!(compactions >= 2, "{compactions}");
 }
 
-/// A7: without a model of its own a strategy gets the one that the program grants it.
+/// A7, PU-S21, PU-I6: without a model of its own a strategy gets the one that the program grants it.
 #[tokio::test]
 async fn the_model_is_the_one_that_was_granted() {
     let model = Script::new([Ok("summary text")]);

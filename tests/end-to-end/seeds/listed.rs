@@ -115,6 +115,15 @@ fn every_id_has_a_test_that_names_it_or_a_reason() {
         let has_reason = ["improved on: ", "no match: "]
             .iter()
             .any(|start| how.starts_with(start) && how.len() > start.len() + 20);
+        if let Some((_, tests)) = how.split_once("test: ") {
+            let known = named.get(id).map_or(&[][..], Vec::as_slice);
+            for test in tests.split('`').filter(|word| word.contains('_')) {
+                assert!(
+                    known.iter().any(|known| known == test),
+                    "{id}: no test `{test}` names it"
+                );
+            }
+        }
         match (named.contains_key(id), has_reason) {
             (false, false) => without.push(id),
             (true, true) => needless.push(id),
