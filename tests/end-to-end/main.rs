@@ -23,6 +23,7 @@ mod invariants;
 /// Conversations that came in invalid and were repaired.
 mod repairs;
 /// What the sandbox promises beside faults: limits, cache, cancelling, quarantine.
+mod models;
 mod sandbox;
 mod seeds;
 /// The strategies that ship with baler, as guests.
