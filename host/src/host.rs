@@ -304,9 +304,7 @@ impl Host {
             .map(|ms| std::time::Duration::from_millis(ms.into()))
             .filter(|declared| !declared.is_zero());
         Limits {
-            time: declared
-                .or(limits.undeclared_time)
-                .map_or(most, |time| time.min(most)),
+            time: declared.unwrap_or(limits.undeclared_time).min(most),
             ..limits
         }
     }

@@ -18,7 +18,7 @@ pub struct Limits {
     /// time, it gets that.
     pub model_time: Duration,
     /// Time of a call of a strategy that declares none, where it is less than these.
-    pub undeclared_time: Option<Duration>,
+    pub undeclared_time: Duration,
     /// Bytes of all its memories together.
     pub memory: usize,
     /// Elements of all its tables together.
@@ -48,7 +48,7 @@ impl Default for Limits {
             time: Duration::from_secs(2),
             // Self-hosted models are slow: 120 s were too short for planck's users (PL-I7).
             model_time: Duration::from_secs(600),
-            undeclared_time: None,
+            undeclared_time: Duration::from_secs(600),
             memory: 64 << 20,
             table_elements: 20_000,
             lifted_bytes: 16 << 20,

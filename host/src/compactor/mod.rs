@@ -80,7 +80,7 @@ struct Usage {
 /// The strategy, with so many milliseconds for a call where it declares no time.
 fn undeclared(strategy: &Strategy, ms: u32) -> Strategy {
     let limits = Limits {
-        undeclared_time: Some(Duration::from_millis(ms.into())),
+        undeclared_time: Duration::from_millis(ms.into()),
         ..*strategy.limits()
     };
     strategy.clone().with_limits(limits)
