@@ -190,6 +190,7 @@ async fn i3_below_the_floor_the_result_is_the_smallest_that_is_legal() {
     }
 }
 
+/// PAIN-4, PAIN-9
 #[tokio::test]
 async fn i4_pins_the_newest_user_message_and_pending_calls_stay() {
     let host = host();

@@ -56,7 +56,7 @@ fn failures() -> Vec<(&'static str, Reply)> {
     ]
 }
 
-/// PL-S19, P26, ALL-N3, ALL-N9, ALL-N15, AP-N10, PU-N13, PL-I5
+/// PAIN-17, PL-S19, P26, ALL-N3, ALL-N9, ALL-N15, AP-N10, PU-N13, PL-I5
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_its_model_does_a_strategy_ends_in_time_and_well() {
     let host = host_with(|builder| builder.key(SecretKey::new([7; 32])));

@@ -170,7 +170,7 @@ async fn a_success_ends_the_row_of_failures() {
     assert_eq!(one.failures_in_a_row(), 0);
 }
 
-/// AP-S5, A12, AP-18, AP-N13, AP-N14, AP-N17, AP-12: sizes are the model's own tokens, of all
+/// PAIN-13, PAIN-14, AP-S5, A12, AP-18, AP-N13, AP-N14, AP-N17, AP-12: sizes are the model's own tokens, of all
 /// that is sent, and are always there.
 #[tokio::test]
 async fn the_estimate_covers_system_prompt_and_scripts_of_all_kinds() {
@@ -189,7 +189,7 @@ async fn the_estimate_covers_system_prompt_and_scripts_of_all_kinds() {
     assert!(cjk.tokens() > 80, "{}", cjk.tokens());
 }
 
-/// AP-S3, AP-N11, PL-S24
+/// PAIN-12, AP-S3, AP-N11, PL-S24
 #[tokio::test]
 async fn a_long_tool_loop_is_checked_before_every_step() {
     let model = Script::new([Ok("It read files.")]);
@@ -215,7 +215,7 @@ async fn a_long_tool_loop_is_checked_before_every_step() {
     assert!(compactions >= 2, "{compactions}");
 }
 
-/// A7, PU-S21, PU-I6: without a model of its own a strategy gets the one that the program grants it.
+/// PAIN-23, A7, PU-S21, PU-I6: without a model of its own a strategy gets the one that the program grants it.
 #[tokio::test]
 async fn the_model_is_the_one_that_was_granted() {
     let model = Script::new([Ok("summary text")]);

@@ -36,7 +36,7 @@ fn rows() -> Vec<(String, String)> {
 }
 
 fn is_id(word: &str) -> bool {
-    let systems = ["PL-", "PU-", "PT-", "AP-", "ALL-"];
+    let systems = ["PL-", "PU-", "PT-", "AP-", "ALL-", "PAIN-"];
     let vectors = [
         "P", "PE", "PM", "PC", "PV", "SW", "SU", "C", "R", "S", "H", "N", "L", "V", "SG", "F",
         "NZ", "TV", "T", "A", "AH",

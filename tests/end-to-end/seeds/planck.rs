@@ -43,7 +43,7 @@ async fn it_is_asked_before_every_call_and_works_on_what_the_model_sees() {
     assert!(!model.asked()[1].prompt.contains("Message 3."));
 }
 
-/// PL-1, PL-16: a strategy of anybody's needs `compact`, and says what it likes of the rest.
+/// PAIN-26, PL-1, PL-16: a strategy of anybody's needs `compact`, and says what it likes of the rest.
 #[tokio::test]
 async fn a_strangers_strategy_needs_only_compact() {
     let mut one = compactor(
@@ -70,7 +70,7 @@ async fn the_model_that_failed_is_not_asked_again_for_the_same() {
     assert_eq!(model.asked()[0].prompt.matches("Message 1.").count(), 1);
 }
 
-/// PL-I10, PL-S18, PL-S28: what the model writes is plain text, and stands as a user's message.
+/// PAIN-24, PL-I10, PL-S18, PL-S28: what the model writes is plain text, and stands as a user's message.
 #[tokio::test]
 async fn the_summary_is_text_in_the_users_role() {
     let model = Script::new([Ok("{\"keep\": [1, 2]} is what I would say.")]);

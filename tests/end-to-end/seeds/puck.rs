@@ -91,7 +91,7 @@ async fn a_strategy_without_an_opinion_compacts_where_no_trigger_is_set() {
     assert!(!sent(&one).is_empty());
 }
 
-/// C2, PU-N4, ALL-N6: a strategy that clears all has what must stay put back by the contract.
+/// PAIN-9, PAIN-25, C2, PU-N4, ALL-N6: a strategy that clears all has what must stay put back by the contract.
 #[tokio::test]
 async fn nothing_drops_the_newest_request() {
     let config = r#"{"keep": {"messages": 1}}"#;

@@ -20,6 +20,7 @@ fn the_threshold_is_the_truncated_share_of_the_window() {
     assert_eq!(CompactorOptions::default().triggers.share, Some(0.8));
 }
 
+/// PAIN-13, PAIN-15
 #[test]
 fn the_lowest_of_several_triggers_counts() {
     let mut options = share(200_000, 0.9);
@@ -30,7 +31,7 @@ fn the_lowest_of_several_triggers_counts() {
     assert_eq!(CompactorOptions::default().threshold(), None);
 }
 
-/// TV8, TV10, PT-I5, ALL-N12
+/// PAIN-25, TV8, TV10, PT-I5, ALL-N12
 #[test]
 fn options_that_make_no_sense_are_named_with_what_is_allowed() {
     type Change = fn(&mut CompactorOptions);

@@ -33,7 +33,7 @@ fn it_is_time_from_the_threshold_on_and_not_before() {
     }
 }
 
-/// ALL-N5, PL-N5: a result just below the trigger would fire it again at once.
+/// PAIN-1, ALL-N5, PL-N5: a result just below the trigger would fire it again at once.
 #[test]
 fn after_a_compaction_it_is_not_time_at_once() {
     let mut one = compactor(by_tokens(2_000));
@@ -52,7 +52,7 @@ fn after_a_compaction_it_is_not_time_at_once() {
     assert_eq!(one.history().count(), 201);
 }
 
-/// T3, PT-T2, PT-T4
+/// PAIN-19, T3, PT-T2, PT-T4
 #[test]
 fn turns_messages_and_bytes_are_triggers_of_their_own() {
     let cases: [(Triggers, Pressure); 3] = [
@@ -98,7 +98,7 @@ fn turns_messages_and_bytes_are_triggers_of_their_own() {
     }
 }
 
-/// AP-I5, AP-9, AH3, PU-I1, ALL-N5
+/// PAIN-15, AP-I5, AP-9, AH3, PU-I1, ALL-N5
 #[test]
 fn the_providers_figure_goes_before_the_hosts_and_ends_with_a_compaction() {
     let mut one = compactor(by_tokens(3_000));
@@ -121,7 +121,7 @@ fn the_providers_figure_goes_before_the_hosts_and_ends_with_a_compaction() {
     assert!(step(&mut one).pressure.is_none());
 }
 
-/// PT-N16, PL-N4, ALL-N10
+/// PAIN-1, PAIN-20, PT-N16, PL-N4, ALL-N10
 #[test]
 fn what_cannot_become_smaller_is_not_tried_at_every_step() {
     let mut one = compactor(by_tokens(50));
@@ -140,7 +140,7 @@ fn what_cannot_become_smaller_is_not_tried_at_every_step() {
     assert!(!step(&mut one).held);
 }
 
-/// AP-N11
+/// PAIN-2, PAIN-15, AP-N11
 #[test]
 fn an_overflow_makes_it_smaller_each_time() {
     let mut one = compactor(CompactorOptions::default());
@@ -246,7 +246,7 @@ fn events_tell_of_the_beginning_and_the_end_and_of_nothing_else() {
     assert!(events.try_recv().is_err());
 }
 
-/// AP-10, AP-I4, AP-S6, A8
+/// PAIN-18, AP-10, AP-I4, AP-S6, A8
 #[test]
 fn messages_that_come_while_it_runs_stay_behind_its_result() {
     let mut one = compactor(by_tokens(900));
@@ -336,7 +336,7 @@ fn content(message: &str) -> String {
     message["content"].as_str().unwrap_or_default().to_owned()
 }
 
-/// PC1, PC2, PC3, PC4, PC5, PL-S35, PL-S36, PL-S27, PL-S29
+/// PAIN-22, PC1, PC2, PC3, PC4, PC5, PL-S35, PL-S36, PL-S27, PL-S29
 #[test]
 fn what_was_seen_before_each_compaction_can_be_had_back() {
     let mut one = compactor(by_tokens(900));

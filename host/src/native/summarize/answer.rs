@@ -54,7 +54,7 @@ mod tests {
         })
     }
 
-    /// PL-S8, PL-N12, PU-N3, AP-S18, AP-N18, ALL-N3, P8
+    /// PAIN-11, PL-S8, PL-N12, PU-N3, AP-S18, AP-N18, ALL-N3, P8
     #[test]
     fn blank_refused_and_cut_off_answers_are_no_summaries() {
         assert_eq!(
@@ -71,6 +71,7 @@ mod tests {
         }
     }
 
+    /// PAIN-11
     #[test]
     fn calls_of_tools_are_no_summaries() {
         for text in [

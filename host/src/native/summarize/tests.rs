@@ -44,7 +44,7 @@ async fn compact(
         .expect("no archive that could fail")
 }
 
-/// P4, PL-13, PL-4, PL-5, PL-S9
+/// PAIN-21, P4, PL-13, PL-4, PL-5, PL-S9
 #[tokio::test]
 async fn what_goes_becomes_a_summary_and_the_newest_messages_stay() {
     let conversation = journey(30);
@@ -143,7 +143,7 @@ async fn the_third_failure_in_a_row_and_a_required_compaction_need_no_model() {
     }
 }
 
-/// P9, PL-N1, PL-I11, AP-S23, AH4, PU-N18, ALL-N1
+/// PAIN-27, P9, PL-N1, PL-I11, AP-S23, AH4, PU-N18, ALL-N1
 #[tokio::test]
 async fn an_earlier_summary_goes_on_in_the_new_one_and_is_not_wrapped_again() {
     let first = Scripted::new([answer("They sail on Tuesday.")]);
@@ -202,7 +202,7 @@ async fn the_model_reads_words_calls_results_and_what_stands_for_pictures() {
     assert!(!prompt.contains("Lots of thinking."));
 }
 
-/// ALL-N8, PL-N17
+/// PAIN-2, ALL-N8, PL-N17
 #[tokio::test]
 async fn a_question_that_is_too_long_loses_its_oldest_units_in_few_steps() {
     let conversation = journey(200);
