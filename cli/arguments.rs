@@ -89,7 +89,7 @@ pub(crate) struct GoalArguments {
     pub(crate) max_media: Option<u32>,
 
     /// The model's context window, for strategies that want to know. It sets no budget
-    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens, help_heading = "Goal")]
+    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = window, help_heading = "Goal")]
     pub(crate) context_window: Option<u32>,
 
     /// What stays in any case: `first-user`, which is often the task; `none`; or numbers of
@@ -106,7 +106,12 @@ pub(crate) struct GoalArguments {
 
     /// Why it is asked for, which strategies may go by: threshold, overflow, manual, scheduled
     /// [default: threshold; manual with --instructions]
-    #[arg(long, value_name = "WHY", help_heading = "Goal")]
+    #[arg(
+        long,
+        value_name = "WHY",
+        hide_possible_values = true,
+        help_heading = "Goal"
+    )]
     pub(crate) trigger: Option<TriggerArgument>,
 
     /// What to keep in mind, for strategies that ask a model: such as "keep the API design"
@@ -251,6 +256,15 @@ fn tokens(text: &str) -> Result<u32, String> {
         .ok_or("give a number of tokens such as 8000, or, for a budget, a share such as 50%")?;
     u32::try_from(number)
         .map_err(|_| format!("no request has so many tokens; the most is {}", u32::MAX))
+}
+
+fn window(text: &str) -> Result<u32, String> {
+    match tokens(text)? {
+        0 => {
+            Err("no model has a window of 0 tokens; leave it out where it is not known".to_owned())
+        }
+        tokens => Ok(tokens),
+    }
 }
 
 fn reported(text: &str) -> Result<u32, String> {

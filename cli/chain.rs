@@ -85,7 +85,7 @@ impl Source {
         arguments: &SandboxArguments,
     ) -> Result<Strategy, Failure> {
         match self {
-            Self::Native(strategy) => Ok(strategy.clone()),
+            Self::Native(strategy) => Ok(strategy.clone().with_limits(arguments.limits())),
             Self::Remote(strategy) => {
                 let limits = arguments.limits_of_remote(*strategy.limits());
                 Ok(strategy.clone().with_limits(limits))

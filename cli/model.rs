@@ -21,7 +21,7 @@ pub(crate) struct ModelArguments {
     /// Where its key is: env:NAME, file:PATH or none; never the key itself [default: the
     /// provider's usual variable, such as OPENAI_API_KEY; BALER_MODEL_KEY for other servers]
     #[arg(long, value_name = "WHERE", requires = "model", help_heading = "Model")]
-    model_key: Option<KeySource>,
+    model_key: Option<String>,
 
     /// Its context window in tokens, where baler does not know it
     #[arg(long, value_name = "TOKENS", requires = "model", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Model")]
@@ -66,7 +66,11 @@ impl ModelArguments {
         };
         let mut builder = Client::builder(choice.clone());
         if let Some(key) = &self.model_key {
-            builder = builder.key(key.clone());
+            // Not by the parser of arguments, which repeats what is wrong: it may be the key.
+            let source: KeySource = key
+                .parse()
+                .map_err(|error| Failure::wrong_use(anyhow!("--model-key: {error}")))?;
+            builder = builder.key(source);
         }
         if let Some(window) = self.model_window {
             builder = builder.context_window(window);

@@ -375,6 +375,7 @@ pub(crate) fn permissions(component: &ComponentInfo) -> String {
             Permission::Conversation => "read the conversation",
             Permission::Tokenizer => "count tokens",
             Permission::Log => "log",
+            Permission::Model => "ask a model, where you grant one",
             other => other.name(),
         })
         .collect();

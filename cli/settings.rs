@@ -173,7 +173,7 @@ impl GoalArguments {
         let Some(typed) = &self.context else {
             return Ok(String::new());
         };
-        let context = config(typed)?;
+        let context = text_or_file(typed, "context")?;
         serde_json::from_str::<serde::de::IgnoredAny>(&context)
             .map_err(|error| anyhow::anyhow!("--context is not JSON: {error}"))
             .map_err(Failure::wrong_use)?;
@@ -210,10 +210,14 @@ pub(crate) fn tokenizer(name: &str) -> Result<Option<Tokenizer>, Failure> {
 
 /// A config that was typed, or is in a file named after `@`.
 pub(crate) fn config(typed: &str) -> Result<String, Failure> {
+    text_or_file(typed, "config")
+}
+
+fn text_or_file(typed: &str, what: &str) -> Result<String, Failure> {
     match typed.strip_prefix('@') {
         None => Ok(typed.to_owned()),
         Some(file) => std::fs::read_to_string(file)
-            .with_context(|| format!("cannot read the config `{file}`"))
+            .with_context(|| format!("cannot read the {what} `{file}`"))
             .map_err(Failure::wrong_use),
     }
 }

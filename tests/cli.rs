@@ -372,7 +372,7 @@ fn huge_numbers_and_unknown_fields_do_no_harm() {
 #[test]
 fn wrong_use_is_told_before_anything_is_read() {
     let bench = Bench::new();
-    let cases: [(&[&str], &str); 21] = [
+    let cases: [(&[&str], &str); 26] = [
         (
             &["compact", "--budget", "0%"],
             "a share is more than 0% and at most 100%",
@@ -436,7 +436,7 @@ fn wrong_use_is_told_before_anything_is_read() {
         ),
         (
             &["compact", "--strategy", "qqq"],
-            "Known: native:digest, native:truncate, ",
+            "Known: native:digest, native:summarize, native:truncate, ",
         ),
         (
             &["compact", "--config", "@nowhere.json"],
@@ -447,6 +447,32 @@ fn wrong_use_is_told_before_anything_is_read() {
             &["compact", "--receipt", "-", "--pin", "none"],
             "for a receipt on standard output, use `--json`",
         ),
+        (
+            &["compact", "--model", "opnai:gpt-5"],
+            "`opnai` is no provider; write openai:MODEL",
+        ),
+        (
+            &[
+                "compact",
+                "--model",
+                "openai:gpt-5",
+                "--model-key",
+                "sk-1234567890",
+            ],
+            "never the key itself",
+        ),
+        (&["compact", "--model-calls", "3"], "--model <MODEL>"),
+        (
+            &[
+                "compact",
+                "--instructions",
+                "be brief",
+                "--trigger",
+                "overflow",
+            ],
+            "--instructions are a person's",
+        ),
+        (&["compact", "--context", "{"], "--context is not JSON"),
         (&["compress"], "unrecognized subcommand"),
     ];
     for (arguments, message) in cases {
@@ -1457,6 +1483,55 @@ fn a_limit_below_what_has_to_stay_gives_the_smallest_result() {
         .run(&["compact", &file, "--max-bytes", "10"])
         .ends(4)
         .says(&["the limit of bytes is below the floor, so only what has to stay stays"]);
+}
+
+#[test]
+fn a_strategy_that_wants_a_model_gets_none_by_itself() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    for strategy in ["summarize", "anchored", "native:summarize"] {
+        bench
+            .run(&["compact", &file, "-s", strategy])
+            .ends(2)
+            .says(&["wants to ask a model, and none is granted to it", "--model"]);
+    }
+    let gone = ["--model", "http://127.0.0.1:9/v1#small", "--timeout", "1s"];
+    let ran = bench
+        .run(&[&["compact", &file][..], &gone].concat())
+        .ends(3)
+        .says(&[
+            "unchanged: the strategy reported a failure",
+            "the model did not answer: is its server there?",
+            "asked     a model once",
+        ]);
+    let document = fs::read_to_string(&file).expect("an example");
+    assert_eq!(ran.stdout.trim(), document.trim());
+    // Required, it is done without a model.
+    bench
+        .run(&[&["compact", &file, "--required"][..], &gone].concat())
+        .ends(4)
+        .says(&["compacted by native:digest: a fallback"]);
+}
+
+#[test]
+fn a_typo_in_a_config_is_told_with_what_is_allowed() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    for (strategy, config, told) in [
+        (
+            "sliding-window",
+            r#"{"kep": 1}"#,
+            "('kep' was unexpected); known: keep",
+        ),
+        ("mask-tool-outputs", r#"{"kep": 1}"#, "known: "),
+        ("coalesce", r#"{"tool-call-limt": 1}"#, "tool-call-limit"),
+        ("trim", r#"{"keep-recent-turn": 1}"#, "keep-recent-turns"),
+    ] {
+        bench
+            .run(&["compact", &file, "-s", strategy, "--config", config])
+            .ends(2)
+            .says(&[told]);
+    }
 }
 
 #[test]

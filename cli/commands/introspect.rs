@@ -170,7 +170,7 @@ fn claims(text: &mut String, said: &Introspection) {
     let asks = if asks.is_empty() {
         "nothing beyond the defaults".to_owned()
     } else {
-        format!("{} (it does not get it by asking)", asks.join(" "))
+        format!("{} (it gets no more than you give)", asks.join(" "))
     };
     row(text, "asks for", &asks);
     row(text, "reasons", &list(&said.reason_codes));

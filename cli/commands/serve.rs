@@ -11,6 +11,7 @@ use clap::Args;
 use crate::arguments::{self, SandboxArguments};
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
+use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::settings::HostSettings;
 
@@ -45,6 +46,9 @@ pub(crate) struct ServeCommand {
     /// cores, at least 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     concurrency: Option<u32>,
+
+    #[command(flatten)]
+    model: ModelArguments,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
@@ -101,23 +105,35 @@ impl ServeCommand {
             .iter()
             .map(|named| chain::find(named))
             .collect::<Result<Vec<_>, _>>()?;
+        let grant = self.model.grant()?;
         let settings = HostSettings {
+            model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, None, &self.sandbox).await?;
+        let chain = model::granted(chain, grant.as_ref())?;
         let mut offered = Vec::new();
         if chain.is_empty() {
             for bundled in baler_strategies::ALL {
-                offered.push(Source::bundled(bundled).load(&host, &self.sandbox).await?);
+                let strategy = Source::bundled(bundled).load(&host, &self.sandbox).await?;
+                // Without a model, those that want one are not offered.
+                if grant.is_some() || !strategy.lacks_model() {
+                    offered.extend(model::granted(vec![strategy], grant.as_ref())?);
+                }
             }
         }
         let names: Vec<String> = [&chain[..], &offered[..]]
             .concat()
             .iter()
             .map(|own| own.name().to_owned())
-            .chain(Strategy::NATIVE.iter().map(|&name| name.to_owned()))
+            .chain(
+                Strategy::NATIVE
+                    .iter()
+                    .filter(|name| Strategy::native(name).is_some_and(|own| !own.lacks_model()))
+                    .map(|&name| name.to_owned()),
+            )
             .collect();
         let mut builder = Server::builder(host)
             .chain(chain)

@@ -60,7 +60,10 @@ impl ValidateCommand {
         if let Some(format) = self.format.0 {
             builder = builder.format(format);
         }
-        let arguments = ConversationArguments::of(self.format);
+        let arguments = ConversationArguments {
+            file: self.file.clone(),
+            ..ConversationArguments::of(self.format)
+        };
         let conversation = input::conversation(&builder.build()?, document, &arguments, messages)?;
         let repaired = self.repair.then(|| conversation.repaired());
         let repaired = repaired.as_ref();

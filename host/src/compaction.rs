@@ -148,7 +148,14 @@ impl Host {
             return Ok(record.unchanged(why));
         }
         let mut why = Unchanged::NoProgress;
-        for strategy in self.whole_chain(chain, &situation) {
+        let whole = self.whole_chain(chain, &situation);
+        let named = chain.len();
+        for (index, strategy) in whole.into_iter().enumerate() {
+            // A model that did not answer one strategy is not waited for once more.
+            let has_failed = situation.spending.so_far().failed > 0;
+            if index >= named && has_failed && strategy.model().is_some() {
+                continue;
+            }
             let mut attempt = Attempt::of(&strategy);
             let turn = self.turn(&strategy, &situation, &mut attempt).await;
             tracing::debug!(
@@ -188,10 +195,16 @@ impl Host {
         if !situation.below_floor.is_empty() {
             return vec![Strategy::truncate()];
         }
-        let native = self
-            .model
-            .clone()
-            .map(Strategy::summarize)
+        // It gets the time of the strategy that it stands in for.
+        let limits = chain.first().map(|first| *first.limits());
+        let summarize = self.model.clone().map(|grant| {
+            let strategy = Strategy::summarize(grant);
+            match limits {
+                Some(limits) => strategy.with_limits(limits),
+                None => strategy,
+            }
+        });
+        let native = summarize
             .into_iter()
             .chain([Strategy::digest(), Strategy::truncate()]);
         let named: HashSet<&str> = chain.iter().map(Strategy::name).collect();

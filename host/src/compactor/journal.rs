@@ -136,8 +136,9 @@ impl Journal {
         view
     }
 
-    /// Works out where the messages of the view come from, after the journal was read.
-    pub(super) fn restore(&mut self) {
+    /// Works out where the messages of the view come from, after the journal was read. False
+    /// where it names messages that did not come before.
+    pub(super) fn restore(&mut self) -> bool {
         (self.came, self.view) = (0, Vec::new());
         for entry in &self.entries {
             match entry {
@@ -150,6 +151,9 @@ impl Journal {
                     for slot in slots {
                         match slot {
                             Slot::Came(first, count) => {
+                                if first.checked_add(*count).is_none_or(|end| end > self.came) {
+                                    return false;
+                                }
                                 self.view
                                     .extend((*first..first.saturating_add(*count)).map(Some));
                             }
@@ -159,6 +163,7 @@ impl Journal {
                 }
             }
         }
+        true
     }
 }
 

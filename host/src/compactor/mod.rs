@@ -67,7 +67,17 @@ pub struct Compactor {
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
-    running: Option<JoinHandle<Finished>>,
+    running: Option<Running>,
+}
+
+/// Work beside the agent's, which ends with its compactor.
+#[derive(Debug)]
+struct Running(JoinHandle<Finished>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// What the provider counted, and what the host had counted for the same messages.
@@ -299,7 +309,8 @@ impl Compactor {
             ..Step::default()
         };
         self.collect(&mut step, true).await?;
-        let most = (f64::from(self.view.tokens()) * OVERFLOW_SHARE) as u32;
+        // By the count that the work goes by: the provider's, where it reported one.
+        let most = (f64::from(self.tokens()) * OVERFLOW_SHARE) as u32;
         let target = self.options.target(&self.view).min(most.max(1));
         let trigger = Trigger::Overflow;
         self.work_through(trigger, Pressure::Overflow, Some(target), &mut step)
@@ -384,23 +395,28 @@ impl Compactor {
         if is_soon && self.running.is_none() && !self.is_held(false) {
             let target = self.options.target(&self.view);
             let work = self.work_for(Trigger::Scheduled, Pressure::Tokens, Some(target));
-            self.running = Some(tokio::spawn(work.run()));
+            self.running = Some(Running(tokio::spawn(work.run())));
         }
     }
 
     /// Takes what was begun early, if it has ended, or waits for it.
     async fn collect(&mut self, step: &mut Step, wait: bool) -> Result<(), HostError> {
-        let Some(running) = self.running.take() else {
+        let Some(running) = self.running.as_mut() else {
             return Ok(());
         };
-        if !wait && !running.is_finished() {
-            self.running = Some(running);
+        if !wait && !running.0.is_finished() {
             return Ok(());
         }
-        match running.await {
+        // It stays where it is until it has ended: a step may be dropped while it waits.
+        let ended = (&mut running.0).await;
+        self.running = None;
+        match ended {
             Ok(finished) => self.take(finished, step),
-            // It was aborted with its runtime: nothing came of it.
-            Err(_) => Ok(()),
+            Err(_) => {
+                let why = "the work beside the agent's ended before its time".to_owned();
+                let _ = self.events.send(Event::Failed(why));
+                Ok(())
+            }
         }
     }
 
@@ -470,13 +486,17 @@ impl Compactor {
             let _ = self.events.send(Event::Outdated);
             return Ok(());
         }
-        self.settle(&snapshot, &compaction);
+        if !self.settle(&snapshot, &compaction) {
+            let _ = self.events.send(Event::Outdated);
+            return Ok(());
+        }
         step.receipts.push(compaction.receipt().clone());
         Ok(())
     }
 
-    /// Makes what came of a compaction of `snapshot` the view.
-    fn settle(&mut self, snapshot: &Conversation, compaction: &Compaction) {
+    /// Makes what came of a compaction of `snapshot` the view. False where it does not fit what
+    /// came since; then nothing has changed.
+    fn settle(&mut self, snapshot: &Conversation, compaction: &Compaction) -> bool {
         let receipt = compaction.receipt();
         self.failures = receipt.failures_in_a_row;
         if receipt.outcome != Outcome::Compacted {
@@ -486,9 +506,8 @@ impl Compactor {
             );
             let was_required = receipt.required;
             self.fruitless = Some(Fruitless::new(&self.view, may_be_tried, was_required));
-            return;
+            return true;
         }
-        self.fruitless = None;
         let seen = journal::messages(snapshot).count();
         let later: Vec<String> = journal::messages(&self.view)
             .skip(seen)
@@ -498,9 +517,10 @@ impl Compactor {
         for message in &later {
             // It was taken once.
             if next.append(message).is_err() {
-                return;
+                return false;
             }
         }
+        self.fruitless = None;
         self.journal.compaction(snapshot, compaction.conversation());
         self.view = next;
         self.generation += 1;
@@ -509,5 +529,6 @@ impl Compactor {
         if matches!(self.pins, Pins::Units(_)) {
             self.pins = Pins::FirstUser;
         }
+        true
     }
 }

@@ -17,8 +17,10 @@ pub enum Pressure {
     Messages,
     /// There are too many turns.
     Turns,
-    /// The request has too many bytes, for a trigger or for the provider.
+    /// The request has too many bytes for a trigger.
     Bytes,
+    /// The request has more bytes than the provider takes.
+    Body,
     /// There are more pictures than the provider takes.
     Media,
     /// The conversation is larger than the context window.
@@ -35,7 +37,10 @@ impl Pressure {
     /// Whether the next request would be refused, so that the strategy has no veto.
     #[must_use]
     pub const fn is_required(self) -> bool {
-        matches!(self, Self::Window | Self::Overflow | Self::Media)
+        matches!(
+            self,
+            Self::Window | Self::Overflow | Self::Media | Self::Body
+        )
     }
 }
 
@@ -58,13 +63,12 @@ pub(super) fn of(
             options.context_window.is_some_and(|window| tokens > window),
         ),
         (Pressure::Media, conversation.media() > limits.pictures),
+        (Pressure::Body, conversation.bytes() > limits.body_bytes),
         (
             Pressure::Bytes,
-            conversation.bytes()
-                > triggers
-                    .bytes
-                    .unwrap_or(limits.body_bytes)
-                    .min(limits.body_bytes),
+            triggers
+                .bytes
+                .is_some_and(|most| conversation.bytes() > most),
         ),
         (
             Pressure::Tokens,

@@ -51,7 +51,8 @@ pub enum ResumeError {
 
 impl Compactor {
     /// All that has to be known to go on later, as JSON: every message that ever came, and what
-    /// compactions made of them. Options, strategies and hooks are not part of it.
+    /// compactions made of them. Options, strategies, hooks, pins and the context are the
+    /// program's own, and not part of it.
     #[must_use]
     pub fn save(&self) -> String {
         let frame = self.view.frame().write(std::iter::empty());
@@ -93,7 +94,10 @@ impl Compactor {
             serde_json::from_str(saved).map_err(|error| malformed(error.to_string()))?;
         let format: Format = saved.format.parse().map_err(malformed)?;
         let mut journal = saved.journal;
-        journal.restore();
+        if !journal.restore() {
+            let what = "a compaction names messages that did not come before it";
+            return Err(malformed(what.to_owned()));
+        }
         let frame = host.read_as(saved.frame.get(), format)?;
         let messages = journal.view_before(usize::MAX);
         let document = frame.frame().write(messages.iter().copied());

@@ -217,7 +217,11 @@ impl Spending {
             Err(error) => {
                 used.failed += 1;
                 used.failure = Some(code(error));
-                return;
+                match error {
+                    // What was sent and not answered may be billed all the same.
+                    ModelError::Unavailable(_) | ModelError::Other(_) => (input, 0),
+                    _ => return,
+                }
             }
         };
         used.input_tokens += input;

@@ -19,7 +19,8 @@ use crate::{Answer, Asked, Model, ModelError, ModelInfo, Provider, Question};
 ///
 /// | what goes wrong | what comes of it |
 /// |---|---|
-/// | no connection, a broken one, no answer in time; 408, 409, 425, 429, 500, 502, 503, 504, 520 to 524, 529 | asked again while there is time, then [`ModelError::Unavailable`] |
+/// | no connection | asked again for ten seconds, then [`ModelError::Unavailable`] |
+/// | a broken connection, no answer in time; 408, 409, 425, 429, 500, 502, 503, 504, 520 to 524, 529 | asked again while there is time, then [`ModelError::Unavailable`] |
 /// | too long, in the words of a dozen servers; 413 | [`ModelError::TooLong`] |
 /// | a redirect; any other status from 400 to 499; `insufficient_quota` | [`ModelError::Refused`] |
 /// | any other status from 500 | [`ModelError::Unavailable`], at once |

@@ -15,6 +15,8 @@ pub(super) enum Failure {
     /// It may pass.
     Passing {
         reason: String,
+        /// Nobody was there at all.
+        is_alone: bool,
         /// How long the provider asks to wait.
         told: Option<Duration>,
     },
@@ -24,6 +26,16 @@ impl Failure {
     pub(super) fn passing(reason: impl Into<String>) -> Self {
         Self::Passing {
             reason: reason.into(),
+            is_alone: false,
+            told: None,
+        }
+    }
+
+    /// Nobody answers at that address.
+    pub(super) fn alone(reason: impl Into<String>) -> Self {
+        Self::Passing {
+            reason: reason.into(),
+            is_alone: true,
             told: None,
         }
     }
@@ -63,6 +75,7 @@ pub(super) fn judge(
         _ if is_unpaid => Failure::Final(ModelError::Refused(reason)),
         _ if may_pass(status) => Failure::Passing {
             reason,
+            is_alone: false,
             told: told.or(complaint.told),
         },
         300..400 => Failure::Final(ModelError::Refused(format!(

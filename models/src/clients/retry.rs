@@ -12,6 +12,9 @@ use crate::ModelError;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
+/// How long it is tried again where nobody answers at all: a server that restarts is back by then.
+const NOBODY: Duration = Duration::from_secs(10);
+
 /// For a time that no clock reaches.
 const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -32,6 +35,7 @@ pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
     }
     let mut attempts = 0_u32;
     let mut before = String::new();
+    let mut was_there = false;
     loop {
         attempts = attempts.saturating_add(1);
         let now = Instant::now();
@@ -39,11 +43,17 @@ pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
         let (reason, told) = match timeout_at(end, attempt()).await {
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(Failure::Final(error))) => return Err(error),
-            Ok(Err(Failure::Passing { reason, told })) => {
+            Ok(Err(Failure::Passing {
+                reason,
+                is_alone,
+                told,
+            })) => {
+                was_there |= !is_alone;
                 before.clone_from(&reason);
                 (reason, told)
             }
             Err(_) => {
+                was_there = true;
                 // The last attempt may have had but an instant. Then what was before it tells more.
                 let then = if before.is_empty() { "" } else { "; then " };
                 let waited = (end - now).as_secs_f64();
@@ -56,7 +66,8 @@ pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
         let pause = pause(attempts, told);
         let next = until(Instant::now(), pause);
         // Waiting for what comes too late helps nobody.
-        if next >= deadline {
+        let is_hopeless = !was_there && next - start > NOBODY;
+        if next >= deadline || is_hopeless {
             return Err(gave_up(&reason, told, attempts, start.elapsed()));
         }
         sleep_until(next).await;

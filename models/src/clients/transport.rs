@@ -94,7 +94,12 @@ fn broken(error: &reqwest::Error) -> Failure {
     } else {
         "the connection broke"
     };
-    Failure::passing(format!("{what}: {why}"))
+    let reason = format!("{what}: {why}");
+    if error.is_connect() {
+        Failure::alone(reason)
+    } else {
+        Failure::passing(reason)
+    }
 }
 
 /// What an error wraps. Errors of I/O do not list what they wrap among their sources, but its sources.

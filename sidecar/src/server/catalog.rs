@@ -94,6 +94,7 @@ pub(crate) fn within(chain: Vec<Strategy>, time: Duration) -> Vec<Strategy> {
             let limits = *strategy.limits();
             strategy.with_limits(Limits {
                 time: limits.time.min(share),
+                model_time: limits.model_time.min(share),
                 ..limits
             })
         })

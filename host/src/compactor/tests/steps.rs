@@ -390,3 +390,29 @@ fn what_is_no_message_changes_nothing() {
     assert_eq!(one.save(), before);
     assert!(one.append(&said("assistant", "Aye.").to_string()).is_ok());
 }
+
+/// PAIN-15: the provider counts less than the host, and refuses all the same.
+#[test]
+fn an_overflow_aims_lower_by_the_count_that_it_works_with() {
+    let mut one = compactor(by_tokens(1_000_000));
+    one.append(&said("system", "You plan journeys.").to_string())
+        .expect("is a message");
+    fill(&mut one, 30);
+    one.reported(one.tokens() / 2);
+    let overflowed = block_on(one.overflowed()).expect("no archive");
+    assert!(overflowed.is_compacted());
+}
+
+#[test]
+fn a_damaged_state_is_refused_and_asks_for_no_memory() {
+    let mut one = compactor(by_tokens(900));
+    fill(&mut one, 12);
+    assert!(step(&mut one).is_compacted());
+    let saved = one.save();
+    let at = saved.find("\"came\":[").expect("has one") + 8;
+    let end = at + saved[at..].find(']').expect("ends");
+    let damaged = format!("{}[0,1152921504606846976{}", &saved[..at], &saved[end..]);
+    let error = Compactor::resume(host(), &damaged, [Strategy::truncate()], by_tokens(900))
+        .expect_err("is damaged");
+    assert!(matches!(error, ResumeError::Malformed(_)), "{error}");
+}

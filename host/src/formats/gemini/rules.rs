@@ -14,6 +14,7 @@ pub(super) const CHECKS: &[Check] = checks![
     Gem3 => calls_are_signed,
     Gem4 => responses_are_objects,
     Gem5 => parts_are_not_empty,
+    Gem7 => calls_and_responses_have_names,
 ];
 
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
@@ -124,6 +125,17 @@ fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
             .all(is_object);
         if !all {
             found.add(index, "the `response` of a `functionResponse` is no object");
+        }
+    }
+}
+
+fn calls_and_responses_have_names(view: &View<'_>, found: &mut Findings) {
+    for (index, message) in view.messages.iter().enumerate() {
+        if message.calls().any(|call| call.name.is_empty()) {
+            found.add(index, "a `functionCall` has no `name`");
+        }
+        if message.outputs().any(|output| output.name.is_empty()) {
+            found.add(index, "a `functionResponse` has no `name`");
         }
     }
 }

@@ -15,6 +15,7 @@ pub(super) const MENDS: &[Mend] = mends![
     Chat4 => complete_calls,
     All6 => leave_out_empty_texts,
     All4 => make_ids_unique,
+    Chat1 => give_ids,
     Chat1 => settle_outputs,
     Chat5 => settle_old_outputs,
     Chat2 => answer_calls,
@@ -148,6 +149,32 @@ fn unanswered<'a>(calling: &'a Message, outputs: &'a [Message]) -> impl Iterator
     calling
         .calls()
         .filter(move |call| !call.id.is_empty() && !answered.contains(call.id.as_str()))
+}
+
+/// Outputs without an id, as many as calls wait for one directly before them, get those of the
+/// calls, in their order.
+fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
+    for (start, _, first, outputs) in steps(reading) {
+        let waiting: Vec<&Call> = unanswered(first, outputs).collect();
+        let nameless: Vec<usize> = (0..outputs.len())
+            .filter(|at| {
+                let message = &outputs[*at];
+                !is_old(message) && message.outputs().any(|output| output.call_id.is_empty())
+            })
+            .collect();
+        if waiting.len() != nameless.len() {
+            continue;
+        }
+        for (call, at) in waiting.into_iter().zip(nameless) {
+            let index = start + 1 + at;
+            let place = &outputs[at].place;
+            let id = json::encode(&call.id);
+            if let Some(edit) = reading.set_member(place, "tool_call_id", &id) {
+                draft.edit(index, edit);
+                draft.did(index, "an output got the id of the call before it");
+            }
+        }
+    }
 }
 
 fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {

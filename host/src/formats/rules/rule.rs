@@ -93,6 +93,8 @@ rules! {
     Gem4 "GEM-4" => "put the output into an object, such as {\"output\": ...}",
     /// No content without parts.
     Gem5 "GEM-5" => "remove the empty content or part, or fill it",
+    /// A call and a response have a name.
+    Gem7 "GEM-7" => "give each `functionCall` and `functionResponse` the `name` of its function",
 }
 
 impl Rule {

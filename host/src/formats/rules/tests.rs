@@ -721,6 +721,13 @@ fn gemini() -> Vec<Case> {
             vec![2],
             json!([hello, {"role": "model", "parts": [{"executableCode": {"code": "1"}}]}]),
         ),
+        (
+            Gemini,
+            "GEM-7",
+            json!([hello, {"role": "model", "parts": [{"functionCall": {"args": {}}}]}]),
+            vec![2],
+            json!([hello, nameless]),
+        ),
     ]
 }
 

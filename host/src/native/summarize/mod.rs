@@ -168,8 +168,10 @@ fn fitted(situation: &Situation, text: String, allowed: u32) -> String {
         }
     }
     let head = &text[..text.floor_char_boundary(low)];
+    // A sentence that ends far in front of it would cost more than it mends.
     let end = head
         .rfind(['.', '\n', '。', '!', '?'])
+        .filter(|end| *end >= head.len() / 4 * 3)
         .map_or(head.len(), |end| head.ceil_char_boundary(end + 1));
     format!("{}…", head[..end].trim_end())
 }

@@ -254,3 +254,27 @@ fn a_message_of_thinking_alone_gets_an_empty_text() {
     );
     assert_eq!(repairs, [("CHAT-3", 2)]);
 }
+
+#[test]
+fn an_output_without_an_id_gets_that_of_the_only_call_that_waits() {
+    let nameless = json!({"role": "tool", "content": "ok"});
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), calls(&["a", "b"]), answer("b"), nameless, hello()]),
+        &json!([
+            hello(),
+            calls(&["a", "b"]),
+            answer("b"),
+            answer("a"),
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("CHAT-1", 4)]);
+    // With two that wait, nobody knows whose it is.
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), calls(&["a", "b"]), nameless]),
+        &json!([hello(), calls(&["a", "b"])]),
+    );
+    assert_eq!(repairs, [("CHAT-1", 3)]);
+}

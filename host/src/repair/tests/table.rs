@@ -46,6 +46,7 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
     (Anthropic, "ANTH-11", 7, SEALED),
     (OpenAiChat, "CHAT-4", 3, NAME),
     (OpenAiResponses, "RESP-9", 1, NAME),
+    (Gemini, "GEM-7", 0, NAME),
     (Gemini, "GEM-1", 1, "instructions have no other place"),
     (Gemini, "GEM-3", 0, "only the model can sign its calls"),
 ];
