@@ -103,6 +103,15 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
 /// The names of the fields that are allowed, where one that is not was refused. `path` is the
 /// place of the rule in the schema.
 fn known(schema: &Value, path: &str) -> String {
+    if path.ends_with("/oneOf") || path.ends_with("/anyOf") {
+        let forms = schema.pointer(path).and_then(Value::as_array);
+        let forms: Vec<String> = forms.into_iter().flatten().filter_map(form).collect();
+        return if forms.is_empty() {
+            String::new()
+        } else {
+            format!("; allowed: {}", forms.join(", "))
+        };
+    }
     let fields = path
         .strip_suffix("/additionalProperties")
         .and_then(|place| schema.pointer(place)?.get("properties")?.as_object());
@@ -110,6 +119,22 @@ fn known(schema: &Value, path: &str) -> String {
         let names: Vec<&str> = fields.keys().map(String::as_str).take(40).collect();
         format!("; known: {}", names.join(", "))
     })
+}
+
+/// One of several forms that a value may have, in short.
+fn form(schema: &Value) -> Option<String> {
+    if let Some(value) = schema.get("const") {
+        return Some(value.to_string());
+    }
+    if let Some(names) = schema.get("required").and_then(Value::as_array) {
+        let names: Vec<String> = names
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|name| format!("\"{name}\": …"))
+            .collect();
+        return Some(format!("{{{}}}", names.join(", ")));
+    }
+    Some(schema.get("type")?.as_str()?.to_owned())
 }
 
 /// A reference can lead in a circle, which would overflow the validator's stack.
@@ -141,6 +166,12 @@ mod tests {
         assert!(message(r#"{"keep":0}"#).contains("at `/keep`: 0 is less than the minimum of 1"));
         assert!(message(r#"{"kep":3}"#).ends_with("('kep' was unexpected); known: keep"));
         assert!(message("{").contains("not JSON"));
+        let forms = r#"{"properties":{"keep":{"oneOf":[{"const":"all"},{"type":"object","required":["units"]}]}}}"#;
+        let message = check("s", r#"{"keep":5}"#, forms).unwrap_err().to_string();
+        assert!(
+            message.ends_with(r#"; allowed: "all", {"units": …}"#),
+            "{message}"
+        );
     }
 
     #[test]
