@@ -1,7 +1,6 @@
 //! Asks the host's model, with text of the conversation.
 //!
-//! Imports are permissions: without the user's grant the component is refused when it is loaded,
-//! and the message says what it wants.
+//! Imports are permissions: without the user's grant its question is refused, and goes nowhere.
 
 use hostile_guests::{Conversation, Failure, Hostile, Report, Situation, hostile, unchanged};
 
