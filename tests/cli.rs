@@ -459,7 +459,7 @@ fn wrong_use_is_told_before_anything_is_read() {
                 "--model-key",
                 "sk-1234567890",
             ],
-            "never the key itself",
+            "it is never given itself",
         ),
         (&["compact", "--model-calls", "3"], "--model <MODEL>"),
         (
@@ -488,6 +488,7 @@ fn wrong_use_is_told_before_anything_is_read() {
             "{arguments:?}: {}",
             ran.stderr
         );
+        assert!(!ran.stderr.contains("sk-1234567890"), "{}", ran.stderr);
     }
 }
 
