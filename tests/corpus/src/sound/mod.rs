@@ -147,7 +147,7 @@ impl<'a> Before<'a> {
 }
 
 /// Whether the old `message` is a part of the new one, which got further parts around its own.
-pub(crate) fn is_joined(message: &str, new: &str) -> bool {
+pub fn is_joined(message: &str, new: &str) -> bool {
     let Ok(value) = serde_json::from_str::<RawContent<'_>>(message) else {
         return false;
     };
