@@ -232,11 +232,11 @@ impl Host {
             attempt.result = AttemptResult::Quarantined;
             return Turn::Next;
         }
+        let before = situation.spending.so_far();
         let report = match strategy.kind() {
             Kind::Guest(loaded) => match self.sandbox() {
                 Err(error) => Err(CallFailure::Host(error)),
                 Ok(sandbox) => {
-                    let before = situation.spending.so_far();
                     let call = sandbox
                         .compact(
                             &loaded.guest,
@@ -247,7 +247,6 @@ impl Host {
                         )
                         .await;
                     attempt.record_usage(call.usage, keep_words);
-                    attempt.model = situation.spending.so_far().since(before);
                     call.result
                 }
             },
@@ -257,10 +256,8 @@ impl Host {
                 result
             }
             Kind::Summarize => {
-                let before = situation.spending.so_far();
                 let report = Self::run_summarize(strategy, situation).await;
-                attempt.usage.time_us = micros(start);
-                attempt.model = situation.spending.so_far().since(before);
+                attempt.record_time(start);
                 report
             }
             native => {
@@ -273,6 +270,7 @@ impl Host {
                 })
             }
         };
+        attempt.model = situation.spending.so_far().since(before);
         let said = match (strategy.kind(), &report) {
             (Kind::Guest(loaded), Ok(report)) if report.has_annotations() => {
                 self.said(loaded, strategy.limits()).await.cloned()

@@ -147,17 +147,11 @@ impl Host {
         document: Arc<str>,
         format: Format,
     ) -> Result<Conversation, ReadError> {
-        Reader {
+        let options = ReadOptions {
             format: Some(format),
-            tokenizer: &|named| match &self.tokenizer {
-                Some(tokenizer) => tokenizer.clone(),
-                None => self.tokenizers.for_model(named),
-            },
-            key: &self.key,
-            reported: None,
-            progress: None,
-        }
-        .read(document)
+            ..ReadOptions::default()
+        };
+        self.read_body(document, None, options)
     }
 
     fn read_body(

@@ -413,9 +413,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                 Pins::Units(pinned) => pinned.contains(&index),
                 Pins::None => false,
             };
-            let live = request
-                .live_from
-                .is_some_and(|first| unit.first_message + unit.messages > first);
+            let live = request.live_from.is_some_and(|first| unit.end() > first);
             Standing {
                 pinned,
                 live,

@@ -8,10 +8,11 @@ mod example;
 
 mod all_sorts;
 
-use baler_strategy::testing::{Recording, ScriptedModel, Tested, run};
+use baler_strategy::testing::{Recording, ScriptedModel, Tested};
 use baler_strategy::{
     Conversation, Decision, Failure, Finish, ModelError, Piece, Purpose, Role, Situation, Strategy,
 };
+use summarizing::testing::{self, saying};
 
 use crate::{Anchored, Config};
 
@@ -25,18 +26,8 @@ fn turn(recording: Recording, said: &str, tokens: u32) -> Recording {
         .tokens(tokens)
 }
 
-fn saying(recording: Recording, text: &str) -> Recording {
-    recording.model(ScriptedModel::answering(text))
-}
-
 fn attempt(recording: &Recording, situation: &Situation, config: &str) -> Result<Tested, Failure> {
-    let tested = run::<Anchored>(recording, situation, config)?;
-    assert!(
-        tested.plan().is_none() || tested.fits(),
-        "over budget: {}",
-        tested.render()
-    );
-    Ok(tested)
+    testing::attempt::<Anchored>(recording, situation, config)
 }
 
 #[track_caller]

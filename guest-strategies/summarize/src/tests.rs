@@ -12,10 +12,11 @@ mod example;
 
 mod all_sorts;
 
-use baler_strategy::testing::{Recording, ScriptedModel, Tested, run};
+use baler_strategy::testing::{Recording, ScriptedModel, Tested};
 use baler_strategy::{
     Conversation, Decision, Failure, Insertion, ModelError, Piece, Situation, Strategy,
 };
+use summarizing::testing::{self, saying};
 
 use crate::{Config, Summarize};
 
@@ -44,10 +45,6 @@ fn talk(questions: usize) -> Recording {
     })
 }
 
-fn saying(recording: Recording, text: &str) -> Recording {
-    recording.model(ScriptedModel::answering(text))
-}
-
 fn failing(recording: Recording, why: &str) -> Recording {
     recording.model(ScriptedModel::failing(ModelError::Unavailable(
         why.to_owned(),
@@ -55,13 +52,7 @@ fn failing(recording: Recording, why: &str) -> Recording {
 }
 
 fn attempt(recording: &Recording, situation: &Situation, config: &str) -> Result<Tested, Failure> {
-    let tested = run::<Summarize>(recording, situation, config)?;
-    assert!(
-        tested.plan().is_none() || tested.fits(),
-        "over budget: {}",
-        tested.render()
-    );
-    Ok(tested)
+    testing::attempt::<Summarize>(recording, situation, config)
 }
 
 #[track_caller]

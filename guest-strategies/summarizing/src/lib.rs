@@ -19,6 +19,8 @@ mod earlier;
 
 mod place;
 
+pub mod testing;
+
 pub use answer::unwrapped;
 pub use earlier::so_far;
 pub use place::{Place, after_the_dropped, room, set_aside};

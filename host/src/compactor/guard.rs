@@ -26,7 +26,7 @@ impl Fruitless {
     pub(super) fn new(conversation: &Conversation, may_be_tried: bool, was_required: bool) -> Self {
         Self {
             tokens: conversation.tokens(),
-            messages: messages(conversation),
+            messages: conversation.message_count(),
             may_be_tried,
             was_required,
         }
@@ -40,7 +40,7 @@ impl Fruitless {
         retry_after: usize,
         is_required: bool,
     ) -> bool {
-        let came = messages(conversation).saturating_sub(self.messages);
+        let came = conversation.message_count().saturating_sub(self.messages);
         let grown = conversation.tokens().saturating_sub(self.tokens);
         if is_required {
             return self.was_required && came == 0;
@@ -51,9 +51,4 @@ impl Fruitless {
         // A retry for each message of a long loop would cost a strategy's call each.
         came == 0 || (came < retry_after && grown < self.tokens / GROWTH)
     }
-}
-
-fn messages(conversation: &Conversation) -> usize {
-    let last = conversation.units().last();
-    last.map_or(0, |last| last.first_message + last.messages)
 }

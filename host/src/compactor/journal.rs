@@ -90,7 +90,7 @@ impl Journal {
         view.extend(self.view.drain(old.len().min(self.view.len())..));
         self.view = view;
         // Messages that came while it ran stand in front of it, and behind it in the view.
-        let later = self.view.len() - messages(after).count();
+        let later = self.view.len() - after.message_count();
         let at = self.entries.len() - later;
         self.entries.insert(at, Entry::Compaction(slots));
     }
@@ -112,59 +112,66 @@ impl Journal {
     /// What the model saw just before the compaction with this number, counted from 0, or sees
     /// now, where there is none with it.
     pub(super) fn view_before(&self, compaction: usize) -> Vec<&str> {
-        let all: Vec<&str> = self.all().collect();
-        let mut view: Vec<&str> = Vec::new();
-        let mut number = 0;
-        for entry in &self.entries {
-            match entry {
-                Entry::Message(raw) => view.push(raw.get()),
-                Entry::Compaction(_) if number == compaction => return view,
-                Entry::Compaction(slots) => {
-                    number += 1;
-                    view.clear();
-                    for slot in slots {
-                        match slot {
-                            Slot::Came(first, count) => {
-                                view.extend(all.iter().skip(*first).take(*count));
-                            }
-                            Slot::Written(raw) => view.push(raw.get()),
-                        }
-                    }
-                }
-            }
-        }
-        view
+        let seen = self.replay(compaction).unwrap_or_default();
+        seen.into_iter().map(|seen| seen.raw).collect()
     }
 
     /// Works out where the messages of the view come from, after the journal was read. False
     /// where it names messages that did not come before.
     pub(super) fn restore(&mut self) -> bool {
-        (self.came, self.view) = (0, Vec::new());
+        let Some(seen) = self.replay(usize::MAX) else {
+            return false;
+        };
+        let view = seen.iter().map(|seen| seen.came).collect();
+        (self.came, self.view) = (self.all().count(), view);
+        true
+    }
+
+    /// What the model saw after so many compactions, just before the next one or now. None where
+    /// one of them names messages that did not come before it.
+    fn replay(&self, compactions: usize) -> Option<Vec<Seen<'_>>> {
+        let mut came: Vec<Seen<'_>> = Vec::new();
+        let mut view: Vec<Seen<'_>> = Vec::new();
+        let mut left = compactions;
         for entry in &self.entries {
             match entry {
-                Entry::Message(_) => {
-                    self.view.push(Some(self.came));
-                    self.came += 1;
+                Entry::Message(raw) => {
+                    let seen = Seen {
+                        came: Some(came.len()),
+                        raw: raw.get(),
+                    };
+                    came.push(seen);
+                    view.push(seen);
                 }
+                Entry::Compaction(_) if left == 0 => break,
                 Entry::Compaction(slots) => {
-                    self.view.clear();
+                    left -= 1;
+                    view.clear();
                     for slot in slots {
                         match slot {
                             Slot::Came(first, count) => {
-                                if first.checked_add(*count).is_none_or(|end| end > self.came) {
-                                    return false;
-                                }
-                                self.view
-                                    .extend((*first..first.saturating_add(*count)).map(Some));
+                                let end = first.checked_add(*count)?;
+                                view.extend_from_slice(came.get(*first..end)?);
                             }
-                            Slot::Written(_) => self.view.push(None),
+                            Slot::Written(raw) => view.push(Seen {
+                                came: None,
+                                raw: raw.get(),
+                            }),
                         }
                     }
                 }
             }
         }
-        true
+        Some(view)
     }
+}
+
+/// A message of a view.
+#[derive(Debug, Clone, Copy)]
+struct Seen<'a> {
+    /// Its number among all that came; none for one that a compaction wrote.
+    came: Option<usize>,
+    raw: &'a str,
 }
 
 /// The raw messages of a conversation.

@@ -482,15 +482,11 @@ impl Compactor {
             }
             Err(error) => return Err(error),
         };
-        if generation != self.generation {
+        if generation == self.generation && self.settle(&snapshot, &compaction) {
+            step.receipts.push(compaction.receipt().clone());
+        } else {
             let _ = self.events.send(Event::Outdated);
-            return Ok(());
         }
-        if !self.settle(&snapshot, &compaction) {
-            let _ = self.events.send(Event::Outdated);
-            return Ok(());
-        }
-        step.receipts.push(compaction.receipt().clone());
         Ok(())
     }
 
@@ -508,13 +504,9 @@ impl Compactor {
             self.fruitless = Some(Fruitless::new(&self.view, may_be_tried, was_required));
             return true;
         }
-        let seen = journal::messages(snapshot).count();
-        let later: Vec<String> = journal::messages(&self.view)
-            .skip(seen)
-            .map(str::to_owned)
-            .collect();
+        let later = journal::messages(&self.view).skip(snapshot.message_count());
         let mut next = compaction.conversation().clone();
-        for message in &later {
+        for message in later {
             // It was taken once.
             if next.append(message).is_err() {
                 return false;

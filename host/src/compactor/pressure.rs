@@ -52,10 +52,6 @@ pub(super) fn of(
 ) -> Option<Pressure> {
     let triggers = &options.triggers;
     let limits = conversation.format().limits();
-    let messages = || {
-        let last = conversation.units().last();
-        last.map_or(0, |last| last.first_message + last.messages)
-    };
     let turns = || conversation.units().last().map_or(0, |last| last.turn);
     let is_over = [
         (
@@ -76,7 +72,9 @@ pub(super) fn of(
         ),
         (
             Pressure::Messages,
-            triggers.messages.is_some_and(|most| messages() > most),
+            triggers
+                .messages
+                .is_some_and(|most| conversation.message_count() > most),
         ),
         (
             Pressure::Turns,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::message::{Content, Message};
-use super::{Conversation, Inner};
+use super::{Conversation, Inner, Unit};
 use crate::formats::{Body, ReadError};
 
 impl Conversation {
@@ -38,10 +38,7 @@ impl Conversation {
         while inner.units.len() > reopened {
             inner.remove_unit();
         }
-        let at = inner
-            .units
-            .last()
-            .map_or(0, |last| last.first_message + last.messages);
+        let at = inner.units.last().map_or(0, Unit::end);
         inner.messages.push(message);
         inner.counts.push(counts);
         let lengths = wire.unit_lengths(&inner.messages[at..]);
@@ -83,10 +80,7 @@ impl Conversation {
     #[must_use]
     pub fn units_sent(&self) -> Option<usize> {
         let sent = self.inner.sent?;
-        Some(
-            self.units()
-                .partition_point(|unit| unit.first_message + unit.messages <= sent),
-        )
+        Some(self.units().partition_point(|unit| unit.end() <= sent))
     }
 
     /// Leading units that are in the provider's cache: as the caller says, or as far as they

@@ -212,11 +212,16 @@ impl Conversation {
         self.messages(unit).iter().map(|message| self.raw(message))
     }
 
+    /// How many messages there are.
+    pub(crate) fn message_count(&self) -> usize {
+        self.inner.messages.len()
+    }
+
     /// The indices of the messages of a unit.
     pub(crate) fn message_range(&self, unit: usize) -> Range<usize> {
-        self.units().get(unit).map_or(0..0, |unit| {
-            unit.first_message..unit.first_message + unit.messages
-        })
+        self.units()
+            .get(unit)
+            .map_or(0..0, |unit| unit.first_message..unit.end())
     }
 
     pub(crate) fn messages(&self, unit: usize) -> &[Message] {

@@ -167,9 +167,10 @@ impl Inner {
 
     /// Divides the messages behind the last unit into units of these lengths.
     pub(super) fn add_units(&mut self, lengths: &[usize]) {
-        let (at, turn) = self.units.last().map_or((0, 0), |last| {
-            (last.first_message + last.messages, last.turn)
-        });
+        let (at, turn) = self
+            .units
+            .last()
+            .map_or((0, 0), |last| (last.end(), last.turn));
         let units = Divider {
             document: &self.document,
             messages: &self.messages,

@@ -77,6 +77,13 @@ pub struct Unit {
     pub traits: Traits,
 }
 
+impl Unit {
+    /// Index of the message behind its last.
+    pub(crate) const fn end(&self) -> usize {
+        self.first_message + self.messages
+    }
+}
+
 /// Makes units of messages.
 pub(super) struct Divider<'a> {
     pub(super) document: &'a Document,

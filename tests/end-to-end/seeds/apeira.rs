@@ -1,6 +1,8 @@
 //! Apeira's loop: failures in a row, the placeholder, anchors and turns.
 
-use baler_host::{CompactorOptions, Outcome, Policy, SummaryRole, Triggers, Unchanged};
+use std::sync::Arc;
+
+use baler_host::{Compactor, CompactorOptions, Outcome, Policy, SummaryRole, Triggers, Unchanged};
 use serde_json::Value;
 
 use super::{Script, append, assistant, by, compactor, long, sent, step, text, user};
@@ -33,20 +35,17 @@ fn old_and_recent() -> Vec<Value> {
     ]
 }
 
-const CONFIG: &str = r#"{"role": "developer", "preserve-turns": 1}"#;
+/// Apeira's own strategy, over [`old_and_recent`].
+async fn anchored(model: Option<&Arc<Script>>) -> Compactor {
+    let config = r#"{"role": "developer", "preserve-turns": 1}"#;
+    compactor(&old_and_recent(), "anchored", config, model, options(300)).await
+}
 
 /// A1, AP-S17, AP-11, AP-4, AP-5, AP-16, AP-17, AP-S14
 #[tokio::test]
 async fn older_requests_the_summary_and_the_recent_turns_are_what_is_left() {
     let model = Script::new([Ok("summary text")]);
-    let mut one = compactor(
-        &old_and_recent(),
-        "anchored",
-        CONFIG,
-        Some(&model),
-        options(300),
-    )
-    .await;
+    let mut one = anchored(Some(&model)).await;
     assert!(step(&mut one).await.is_compacted());
     let sent = sent(&one);
     let roles: Vec<&str> = sent
@@ -67,14 +66,7 @@ async fn older_requests_the_summary_and_the_recent_turns_are_what_is_left() {
 #[tokio::test]
 async fn two_failures_leave_the_history_and_the_third_needs_no_model() {
     let model = Script::down();
-    let mut one = compactor(
-        &old_and_recent(),
-        "anchored",
-        CONFIG,
-        Some(&model),
-        options(300),
-    )
-    .await;
+    let mut one = anchored(Some(&model)).await;
     for failures in 1..=2 {
         let failed = step(&mut one).await;
         assert_eq!(
@@ -120,14 +112,7 @@ async fn an_earlier_summary_survives_truncation() {
         Ok("The treasure lies under the third oak."),
         Err(baler_host::ModelError::Unavailable("gone".to_owned())),
     ]);
-    let mut one = compactor(
-        &old_and_recent(),
-        "anchored",
-        CONFIG,
-        Some(&model),
-        options(300),
-    )
-    .await;
+    let mut one = anchored(Some(&model)).await;
     assert!(step(&mut one).await.is_compacted());
     append(
         &mut one,
@@ -153,14 +138,7 @@ async fn a_success_ends_the_row_of_failures() {
         down(),
         Ok("And on."),
     ]);
-    let mut one = compactor(
-        &old_and_recent(),
-        "anchored",
-        CONFIG,
-        Some(&model),
-        options(300),
-    )
-    .await;
+    let mut one = anchored(Some(&model)).await;
     let mut outcomes = Vec::new();
     for _ in 0..6 {
         append(&mut one, &[user("next"), assistant(&long("next", 300))]);
@@ -219,18 +197,11 @@ async fn a_long_tool_loop_is_checked_before_every_step() {
 #[tokio::test]
 async fn the_model_is_the_one_that_was_granted() {
     let model = Script::new([Ok("summary text")]);
-    let mut one = compactor(
-        &old_and_recent(),
-        "anchored",
-        CONFIG,
-        Some(&model),
-        options(300),
-    )
-    .await;
+    let mut one = anchored(Some(&model)).await;
     let done = step(&mut one).await;
     let asked = done.receipts[0].attempts[0].model.expect("it asked");
     assert_eq!(asked.calls as usize, model.asked().len());
-    let mut one = compactor(&old_and_recent(), "anchored", CONFIG, None, options(300)).await;
+    let mut one = anchored(None).await;
     let failed = step(&mut one).await;
     assert!(!failed.is_compacted());
     assert!(failed.receipts[0].attempts[0].model.is_none());

@@ -1,74 +1,15 @@
 //! Conversations of all sorts: whatever comes, the plan is valid, fits and is smaller, or there
-//! is a reason why not. `run` checks the rules, `attempt` the budget.
-
-use baler_strategy::testing::{call, pending};
+//! is a reason why not.
 
 use super::*;
-
-/// Numbers that look like chance and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u32) -> u32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        u32::try_from((self.0 >> 33) % u64::from(end)).unwrap_or(0)
-    }
-}
-
-fn conversation(dice: &mut Dice) -> Recording {
-    let mut recording = Recording::new().definitions(dice.below(200));
-    let units = dice.below(25);
-    for n in 0..units {
-        let text = format!("{n} ").repeat(1 + dice.below(300) as usize);
-        recording = match dice.below(12) {
-            0 => recording.system(&text),
-            1 | 2 => recording.summary(&text),
-            3..=6 => recording.user(&text),
-            7 => recording.user(&text).attached("image", None),
-            8 => recording.step("", [pending("make", &text)]),
-            9 => recording.step(&text, [call("ls", "{}", &text).with_picture()]),
-            _ => recording.step(&text, [call("ls", "{}", &text), call("cat", &text, "")]),
-        };
-        if dice.below(10) == 0 {
-            recording = recording.pin();
-        }
-        if n + 2 > units && dice.below(3) == 0 {
-            recording = recording.live();
-        }
-    }
-    recording
-}
 
 /// ALL-N7, ALL-N10: within the budget, or a reason.
 #[test]
 fn whatever_comes_the_result_fits_or_there_is_a_reason() {
-    let configs = [
+    testing::fits_or_gives_a_reason::<Summarize>([
         "",
         r#"{"preset":"planck","keep-last-messages":2}"#,
         r#"{"preset":"puck"}"#,
         r#"{"keep-last-units":50,"max-output-tokens":200}"#,
-    ];
-    let mut plans = 0;
-    for seed in 0..600 {
-        let mut dice = Dice(seed);
-        let recording = conversation(&mut dice);
-        let text = "It was done so. ".repeat(1 + dice.below(200) as usize);
-        let script = ScriptedModel::answering(&text).window(500 + dice.below(20_000));
-        let recording = recording.model(script);
-        let mut situation = recording.situation(0);
-        situation.budget = situation.floor / 2 + dice.below(situation.used + 100);
-        situation.context_window = [0, situation.budget * 2][dice.below(2) as usize];
-        situation.opening_note = [0, 30][dice.below(2) as usize];
-        situation.max_bytes = [None, Some(40_000)][dice.below(2) as usize];
-        let config = configs[dice.below(4) as usize];
-        match attempt(&recording, &situation, config) {
-            Ok(tested) => plans += u32::from(tested.plan().is_some()),
-            Err(Failure::Model(why) | Failure::Other(why)) => assert!(!why.is_empty()),
-            Err(failure) => panic!("seed {seed}: {failure:?}"),
-        }
-    }
-    assert!(plans > 100, "only {plans} plans");
+    ]);
 }

@@ -1,7 +1,5 @@
 //! The example of the README of all strategies.
 
-use baler_strategy::testing::{Recording, failed};
-
 use super::*;
 
 const README: &str = include_str!("../../../README.md");
@@ -9,18 +7,7 @@ const README: &str = include_str!("../../../README.md");
 /// ALL-N16: documents and code agree.
 #[test]
 fn the_example_is_what_happens() {
-    let recording = Recording::new()
-        .system("Be careful.")
-        .tokens(20)
-        .summary("The parser is done.")
-        .tokens(60)
-        .user("Fix the build.")
-        .tokens(20)
-        .step("I look first.", [failed("make", "{}", "error: no rule")])
-        .tokens(2_000)
-        .user("And now the tests.")
-        .tokens(20);
-    let recording = saying(recording, "The parser is done. The build fails: no rule.");
+    let recording = testing::example();
     let tested = summarized(&recording, 1_000, r#"{"keep-last-messages":1}"#);
     assert!(README.contains(r#"`{"keep-last-messages":1}`"#));
     let shown = tested.render();

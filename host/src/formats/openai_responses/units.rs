@@ -110,7 +110,7 @@ pub(super) fn reopens(messages: &[Message], units: &[Unit], next: &Message) -> u
         .rposition(|message| asks(message).any(|asked| asked == id))
         .or_else(|| referred(messages))
         .map_or(last, |call| {
-            units.partition_point(|unit| unit.first_message + unit.messages <= call)
+            units.partition_point(|unit| unit.end() <= call)
         })
 }
 

@@ -23,7 +23,6 @@ mod tests;
 use super::room::Room;
 use crate::conversation::UnitKind;
 use crate::marks::{self, Purpose};
-use crate::plan::Plan;
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
 use crate::tokens::PER_MESSAGE;
@@ -167,7 +166,7 @@ impl<'a> Digest<'a> {
             ("requests-kept", count(written.requests.kept)),
         ];
         Report {
-            answer: Answer::Compacted(plan(&kept, written.text)),
+            answer: Answer::Compacted(super::with_summary(&kept, written.text)),
             metrics: metrics
                 .into_iter()
                 .map(|(name, value)| Metric {
@@ -177,20 +176,6 @@ impl<'a> Digest<'a> {
                 .collect(),
         }
     }
-}
-
-/// What is kept, with the text in the place of the first unit that is not.
-fn plan(kept: &[bool], text: String) -> Plan {
-    let mut plan = Plan::default();
-    let mut text = Some(text);
-    for (unit, is_kept) in kept.iter().enumerate() {
-        if *is_kept {
-            plan.keep(unit);
-        } else if let Some(text) = text.take() {
-            plan.insert_summary(text);
-        }
-    }
-    plan
 }
 
 /// Tokens that a text may have of so many.

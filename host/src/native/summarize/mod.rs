@@ -14,7 +14,6 @@ use super::room::{INSERTION_BYTES, Room};
 use crate::conversation::UnitKind;
 use crate::fault::Declared;
 use crate::models::ModelGrant;
-use crate::plan::Plan;
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::{Situation, Trigger};
 use transcript::Transcript;
@@ -81,7 +80,7 @@ pub(crate) async fn summarize(
     let text = fitted(situation, summary, allowed);
     let dropped = kept.iter().filter(|kept| !**kept).count();
     Ok(Report {
-        answer: Answer::Compacted(plan(&kept, text)),
+        answer: Answer::Compacted(super::with_summary(&kept, text)),
         metrics: vec![Metric {
             name: "units-summarised".to_owned(),
             value: Value::Count(u32::try_from(dropped).unwrap_or(u32::MAX)),
@@ -174,20 +173,6 @@ fn fitted(situation: &Situation, text: String, allowed: u32) -> String {
         .filter(|end| *end >= head.len() / 4 * 3)
         .map_or(head.len(), |end| head.ceil_char_boundary(end + 1));
     format!("{}…", head[..end].trim_end())
-}
-
-/// What is kept, with the summary in the place of the first unit that is not.
-fn plan(kept: &[bool], text: String) -> Plan {
-    let mut plan = Plan::default();
-    let mut text = Some(text);
-    for (unit, is_kept) in kept.iter().enumerate() {
-        if *is_kept {
-            plan.keep(unit);
-        } else if let Some(text) = text.take() {
-            plan.insert_summary(text);
-        }
-    }
-    plan
 }
 
 fn failed(why: &str) -> Failure {

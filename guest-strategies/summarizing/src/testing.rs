@@ -1,0 +1,119 @@
+//! Tests that hold for every strategy that summarises.
+
+#![allow(
+    clippy::panic,
+    reason = "for tests: what is wrong should fail the test at once"
+)]
+
+use baler_strategy::testing::{Recording, ScriptedModel, Tested, call, failed, pending, run};
+use baler_strategy::{Failure, Situation, Strategy};
+
+/// `recording` with a model that always answers `text`.
+pub fn saying(recording: Recording, text: &str) -> Recording {
+    recording.model(ScriptedModel::answering(text))
+}
+
+/// What `S` makes of a recording.
+///
+/// # Errors
+/// As the strategy says.
+///
+/// # Panics
+/// It made a plan that breaks a rule of the contract, or that is over the budget.
+#[track_caller]
+pub fn attempt<S: Strategy>(
+    recording: &Recording,
+    situation: &Situation,
+    config: &str,
+) -> Result<Tested, Failure> {
+    let tested = run::<S>(recording, situation, config)?;
+    assert!(
+        tested.plan().is_none() || tested.fits(),
+        "over budget: {}",
+        tested.render()
+    );
+    Ok(tested)
+}
+
+/// The conversation of the examples in the README of all strategies.
+#[must_use]
+pub fn example() -> Recording {
+    let recording = Recording::new()
+        .system("Be careful.")
+        .tokens(20)
+        .summary("The parser is done.")
+        .tokens(60)
+        .user("Fix the build.")
+        .tokens(20)
+        .step("I look first.", [failed("make", "{}", "error: no rule")])
+        .tokens(2_000)
+        .user("And now the tests.")
+        .tokens(20);
+    saying(recording, "The parser is done. The build fails: no rule.")
+}
+
+/// Runs `S` on conversations of all sorts: whatever comes, the plan is valid, fits and is
+/// smaller, or there is a reason why not.
+///
+/// # Panics
+/// It is otherwise, or hardly any of them was compacted.
+pub fn fits_or_gives_a_reason<S: Strategy>(configs: [&str; 4]) {
+    let mut plans = 0;
+    for seed in 0..600 {
+        let mut dice = Dice(seed);
+        let recording = of_all_sorts(&mut dice);
+        let text = "It was done so. ".repeat(1 + dice.below(200) as usize);
+        let script = ScriptedModel::answering(&text).window(500 + dice.below(20_000));
+        let recording = recording.model(script);
+        let mut situation = recording.situation(0);
+        situation.budget = situation.floor / 2 + dice.below(situation.used + 100);
+        situation.context_window = [0, situation.budget * 2][dice.below(2) as usize];
+        situation.opening_note = [0, 30][dice.below(2) as usize];
+        situation.max_bytes = [None, Some(40_000)][dice.below(2) as usize];
+        let config = configs[dice.below(4) as usize];
+        // `run` checks the rules, `attempt` the budget.
+        match attempt::<S>(&recording, &situation, config) {
+            Ok(tested) => plans += u32::from(tested.plan().is_some()),
+            Err(Failure::Model(why) | Failure::Other(why)) => assert!(!why.is_empty()),
+            Err(failure) => panic!("seed {seed}: {failure:?}"),
+        }
+    }
+    assert!(plans > 100, "only {plans} plans");
+}
+
+/// Numbers that look like chance and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u32) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from((self.0 >> 33) % u64::from(end)).unwrap_or(0)
+    }
+}
+
+fn of_all_sorts(dice: &mut Dice) -> Recording {
+    let mut recording = Recording::new().definitions(dice.below(200));
+    let units = dice.below(25);
+    for n in 0..units {
+        let text = format!("{n} ").repeat(1 + dice.below(300) as usize);
+        recording = match dice.below(12) {
+            0 => recording.system(&text),
+            1 | 2 => recording.summary(&text),
+            3..=6 => recording.user(&text),
+            7 => recording.user(&text).attached("image", None),
+            8 => recording.step("", [pending("make", &text)]),
+            9 => recording.step(&text, [call("ls", "{}", &text).with_picture()]),
+            _ => recording.step(&text, [call("ls", "{}", &text), call("cat", &text, "")]),
+        };
+        if dice.below(10) == 0 {
+            recording = recording.pin();
+        }
+        if n + 2 > units && dice.below(3) == 0 {
+            recording = recording.live();
+        }
+    }
+    recording
+}
