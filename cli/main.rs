@@ -21,6 +21,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "eval")]
+use commands::EvalCommand;
 #[cfg(feature = "http")]
 use commands::ServeCommand;
 use commands::{
@@ -47,6 +49,8 @@ enum Command {
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
     Validate(ValidateCommand),
+    #[cfg(feature = "eval")]
+    Eval(EvalCommand),
     #[cfg(feature = "http")]
     Serve(ServeCommand),
 }
@@ -111,6 +115,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
             Command::Validate(command) => command.exec(),
+            #[cfg(feature = "eval")]
+            Command::Eval(command) => command.exec().await,
             // It has threads of its own.
             #[cfg(feature = "http")]
             Command::Serve(command) => command.exec(),

@@ -1,6 +1,8 @@
 //! The subcommands, one in each file.
 
 mod compact;
+#[cfg(feature = "eval")]
+mod eval;
 mod introspect;
 #[cfg(feature = "http")]
 mod serve;
@@ -9,6 +11,8 @@ mod strategies;
 mod validate;
 
 pub(crate) use compact::CompactCommand;
+#[cfg(feature = "eval")]
+pub(crate) use eval::EvalCommand;
 pub(crate) use introspect::IntrospectCommand;
 #[cfg(feature = "http")]
 pub(crate) use serve::ServeCommand;

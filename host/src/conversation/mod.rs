@@ -21,7 +21,7 @@ use crate::formats::{Envelope, Format, Frame, ToolDefinition, View, Violation, v
 use crate::logs::{LogFacts, LogKind};
 use crate::marks::{self, Opened, Purpose, SecretKey};
 use crate::repair::Mended;
-use crate::tokens::{Counts, PER_MESSAGE, Tokenizer};
+use crate::tokens::{Counts, Tokenizer};
 use message::{Content, Message, Part, text_at};
 
 /// The messages of one agent in one provider's wire format.
@@ -271,7 +271,7 @@ impl Conversation {
         *self.inner.marks.get_or_init(|| {
             let message = |purpose, by, text| {
                 let marked = marks::wrap(self.key(), purpose, by, text);
-                PER_MESSAGE + self.tokenizer().count(&marked)
+                self.tokenizer().per_message() + self.tokenizer().count(&marked)
             };
             MarkTokens {
                 insertion: message(

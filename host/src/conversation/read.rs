@@ -176,6 +176,7 @@ impl Inner {
             messages: &self.messages,
             counts: &self.counts,
             key: &self.key,
+            per_message: self.tokenizer.per_message(),
         }
         .units(lengths, at, turn);
         for unit in &units {
@@ -200,9 +201,10 @@ impl Inner {
         }
     }
 
-    pub(super) fn total_of(counts: &[Counts]) -> u32 {
+    pub(super) fn total_of(&self, counts: &[Counts]) -> u32 {
+        let per_message = self.tokenizer.per_message();
         counts
             .iter()
-            .fold(0, |sum, counts| sum.saturating_add(counts.total()))
+            .fold(0, |sum, counts| sum.saturating_add(counts.total(per_message)))
     }
 }

@@ -90,6 +90,8 @@ pub(super) struct Divider<'a> {
     pub(super) messages: &'a [Message],
     pub(super) counts: &'a [Counts],
     pub(super) key: &'a SecretKey,
+    /// Tokens of a message beside its parts.
+    pub(super) per_message: u32,
 }
 
 impl Divider<'_> {
@@ -156,7 +158,7 @@ impl Divider<'_> {
             messages: length,
             tokens: self.counts[first..first + length]
                 .iter()
-                .fold(0, |sum, counts| sum.saturating_add(counts.total())),
+                .fold(0, |sum, counts| sum.saturating_add(counts.total(self.per_message))),
             bytes: messages.iter().map(|message| message.place.len()).sum(),
             media,
             traits,

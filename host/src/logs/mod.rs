@@ -35,6 +35,13 @@ pub enum LogKind {
 }
 
 impl LogKind {
+    /// Which program wrote a text, by its first lines; none where it is no log of any that baler
+    /// knows.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        sniff::kind(text)
+    }
+
     /// The name by which messages and receipts call the log.
     #[must_use]
     pub const fn name(self) -> &'static str {

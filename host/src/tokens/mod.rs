@@ -14,7 +14,10 @@ use crate::conversation::message::{Content, Media, Message, text_at};
 
 /// What a message costs beside its parts: role and separators, as the chat templates of the
 /// providers add them.
-pub(crate) const PER_MESSAGE: u32 = 4;
+const PER_MESSAGE: u32 = 4;
+
+/// A picture as characters: what it costs as tokens, at three characters for each.
+const CHARACTERS_PER_PICTURE: u32 = 4_800;
 
 /// What a tool call costs beside its name and arguments.
 const PER_CALL: u32 = 8;
@@ -70,16 +73,17 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn total(&self) -> u32 {
+    /// Tokens of the whole message, where it costs so many beside its parts.
+    pub(crate) fn total(&self, per_message: u32) -> u32 {
         self.parts
             .iter()
-            .fold(PER_MESSAGE, |sum, part| sum.saturating_add(*part))
+            .fold(per_message, |sum, part| sum.saturating_add(*part))
     }
 }
 
 /// No vocabulary has this name.
 #[derive(Debug, thiserror::Error)]
-#[error("no tokenizer is called `{name}`; known: auto, {}", Tokenizer::names().join(", "))]
+#[error("no tokenizer is called `{name}`; known: auto, {}, {}", Tokenizer::names().join(", "), Tokenizer::CHARACTERS)]
 pub struct UnknownTokenizer {
     /// The name that was asked for.
     pub name: String,
@@ -89,6 +93,29 @@ impl Tokenizer {
     /// The vocabulary where nothing speaks for another: that of the newer OpenAI models, and
     /// a fair estimate for those whose vocabulary is not published.
     pub const DEFAULT: &str = "o200k_base";
+
+    /// Not tokens but characters of content: text, thinking, names and arguments of calls,
+    /// outputs; a picture is 4,800. For comparing strategies whatever model is meant.
+    pub const CHARACTERS: &str = "characters";
+
+    /// Counts characters; see [`Tokenizer::CHARACTERS`].
+    #[must_use]
+    pub fn characters() -> Self {
+        Self::of(Self::CHARACTERS)
+    }
+
+    /// What a message costs beside its parts.
+    pub(crate) fn per_message(&self) -> u32 {
+        if self.counts_characters() {
+            0
+        } else {
+            PER_MESSAGE
+        }
+    }
+
+    fn counts_characters(&self) -> bool {
+        self.vocabulary == Self::CHARACTERS
+    }
 
     /// The names of the built-in vocabularies.
     #[must_use]
@@ -101,6 +128,9 @@ impl Tokenizer {
     /// # Errors
     /// There is none of that name; the message lists those that there are.
     pub fn named(name: &str) -> Result<Self, UnknownTokenizer> {
+        if name == Self::CHARACTERS {
+            return Ok(Self::characters());
+        }
         Self::names()
             .iter()
             .find(|known| **known == name)
@@ -176,6 +206,9 @@ impl Tokenizer {
     }
 
     fn count_unscaled(&self, text: &str) -> u32 {
+        if self.counts_characters() {
+            return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+        }
         tiktoken::get_encoding(self.vocabulary).map_or(0, |encoding| {
             let tokens = runs::count(text, |piece| encoding.count(piece) as u64);
             u32::try_from(tokens).unwrap_or(u32::MAX)
@@ -210,26 +243,32 @@ impl Tokenizer {
                     .arguments
                     .as_ref()
                     .map_or(0, |place| self.count_unscaled(&text_at(document, place)));
-                PER_CALL + self.count_unscaled(&call.name) + arguments
+                let around = if self.counts_characters() { 0 } else { PER_CALL };
+                around + self.count_unscaled(&call.name) + arguments
             }
             Content::Output(output) => output.others.iter().fold(
                 self.count_unscaled(&output.text(document)),
-                |sum, (_, media)| sum.saturating_add(count_media(media)),
+                |sum, (_, media)| sum.saturating_add(self.count_media(media)),
             ),
-            Content::Media(media) => count_media(media),
+            Content::Media(media) => self.count_media(media),
+            // Nobody reads it.
+            Content::Opaque(_) if self.counts_characters() => 0,
             Content::Opaque(_) => {
                 u32::try_from(bytes / OPAQUE_BYTES_PER_TOKEN + 1).unwrap_or(u32::MAX)
             }
         }
     }
-}
 
-fn count_media(media: &Media) -> u32 {
-    let is_picture = media.kind.starts_with("image");
-    if is_picture {
-        PER_PICTURE
-    } else {
-        PER_PICTURE.max(media.bytes / DOCUMENT_BYTES_PER_TOKEN)
+    fn count_media(&self, media: &Media) -> u32 {
+        if self.counts_characters() {
+            return CHARACTERS_PER_PICTURE;
+        }
+        let is_picture = media.kind.starts_with("image");
+        if is_picture {
+            PER_PICTURE
+        } else {
+            PER_PICTURE.max(media.bytes / DOCUMENT_BYTES_PER_TOKEN)
+        }
     }
 }
 
@@ -302,6 +341,13 @@ mod tests {
                 .ok(),
             Some(8)
         );
+    }
+
+    #[test]
+    fn characters_are_counted_as_such() {
+        let characters = Tokenizer::characters();
+        assert_eq!(characters.count("日本 ok"), 5);
+        assert_eq!(characters.per_message(), 0);
     }
 
     #[test]

@@ -104,6 +104,12 @@ impl Admission {
             (most + self.limits.waiting).saturating_sub(self.admitted.available_permits());
         (running, admitted.saturating_sub(running))
     }
+
+    /// Whether more than one request runs or waits.
+    pub(crate) fn is_shared(&self) -> bool {
+        let (running, waiting) = self.load();
+        running + waiting > 1
+    }
 }
 
 impl Admitted {

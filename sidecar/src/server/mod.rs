@@ -4,6 +4,7 @@ mod admission;
 mod body;
 mod catalog;
 mod error;
+mod give_way;
 mod head;
 mod limits;
 mod metrics;

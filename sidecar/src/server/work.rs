@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use super::App;
 use super::admission::Buffered;
 use super::error::ApiError;
+use super::give_way::give_way;
 
 /// Runs `work` on a thread of its own, when it is its turn and within the time of a request.
 /// `buffered` is the memory that it works on, and `strategies` are those that may serve it.
@@ -44,7 +45,7 @@ where
             tokio::select! {
                 biased;
                 _ = nobody_waits => Err(ApiError::timeout(time)),
-                done = work(own) => done,
+                done = give_way(work(own.clone()), || own.admission.is_shared()) => done,
             }
         })
     });

@@ -1,9 +1,9 @@
-//! The files of a set.
+//! The files of a folder.
 
 use std::path::{Path, PathBuf};
 
-/// All files below `folder` whose names end so, sorted.
-pub(crate) fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+/// All files below `folder`, sorted.
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
@@ -11,11 +11,7 @@ pub(crate) fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
             // The entry's own type: links are not followed, so that no ring can arise.
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => open.push(entry.path()),
-                Ok(kind)
-                    if kind.is_file() && entry.file_name().to_string_lossy().ends_with(ending) =>
-                {
-                    found.push(entry.path());
-                }
+                Ok(kind) if kind.is_file() => found.push(entry.path()),
                 _ => {}
             }
         }
@@ -30,6 +26,6 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_has_no_files() {
-        assert!(files(std::path::Path::new("no/such/folder"), ".json").is_empty());
+        assert!(files(std::path::Path::new("no/such/folder")).is_empty());
     }
 }

@@ -1,16 +1,16 @@
-//! A set that is one markdown file with many chats.
+//! A Markdown file with many chats, as aider writes it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{CHAT, Found};
+use super::{CHAT, Found};
 
 /// The line that begins a chat.
 const START: &str = "# aider chat started at";
 
 /// The chats with more than one message. `####` is the user, `>` what the program printed, and
-/// all else the model. What the program printed is no word of the user's, and no call asked
-/// for it: it counts as the assistant's.
-pub(crate) fn chats(text: &str) -> Vec<Found> {
+/// all else the model. What the program printed stands as the output of a call without
+/// arguments, so that it is taken for nobody's words.
+pub(super) fn chats(text: &str) -> Vec<Found> {
     let mut chats: Vec<Vec<Said>> = vec![Vec::new()];
     for line in text.lines() {
         if line.starts_with(START) {
@@ -23,7 +23,7 @@ pub(crate) fn chats(text: &str) -> Vec<Found> {
         .into_iter()
         .filter(|chat| chat.len() > 1)
         .enumerate()
-        .map(|(place, chat)| (place, CHAT, document(&chat)))
+        .map(|(place, chat)| Found::new(place, CHAT, document(&chat)))
         .collect()
 }
 
@@ -67,16 +67,25 @@ fn add(chat: &mut Vec<Said>, line: &str) {
 }
 
 fn document(chat: &[Said]) -> String {
-    let messages: Vec<_> = chat
-        .iter()
-        .map(|said| {
-            let role = match said.who {
-                Who::User => "user",
-                Who::Program | Who::Model => "assistant",
-            };
-            json!({"role": role, "content": said.text.trim_end()})
-        })
-        .collect();
+    let mut messages: Vec<Value> = Vec::new();
+    for (place, said) in chat.iter().enumerate() {
+        let text = said.text.trim_end();
+        match said.who {
+            Who::User => messages.push(json!({"role": "user", "content": text})),
+            Who::Model => messages.push(json!({"role": "assistant", "content": text})),
+            Who::Program => {
+                let id = format!("p{place}");
+                let call = json!({"id": id, "type": "function", "function": {"name": "aider", "arguments": "{}"}});
+                match messages.last_mut() {
+                    Some(last) if last["role"] == "assistant" => last["tool_calls"] = json!([call]),
+                    _ => messages.push(
+                        json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+                    ),
+                }
+                messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+            }
+        }
+    }
     json!({"messages": messages}).to_string()
 }
 
@@ -89,14 +98,14 @@ mod tests {
         let found = chats(
             "# aider chat started at 2024\n\n> Aider v1\n>  two\n\n#### do it\n#### now\n\nDone.\n\n# A title\n####no\n# aider chat started at 2025\n> alone\n",
         );
+        let call = json!({"id": "p0", "type": "function", "function": {"name": "aider", "arguments": "{}"}});
         let messages = [
-            json!({"role": "assistant", "content": "Aider v1\n two"}),
+            json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            json!({"role": "tool", "tool_call_id": "p0", "content": "Aider v1\n two"}),
             json!({"role": "user", "content": "do it\nnow"}),
             json!({"role": "assistant", "content": "Done.\n\n# A title\n####no"}),
         ];
-        assert_eq!(
-            found,
-            [(0, CHAT, json!({"messages": messages}).to_string())]
-        );
+        let document = json!({"messages": messages}).to_string();
+        assert_eq!(found, [Found::new(0, CHAT, document)]);
     }
 }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::costs::Costs;
 use super::facts::Fact;
+use super::names::{Lost, Names};
 use super::order::{
-    last_error, list, sorted_actions, sorted_requests, sorted_rules, sorted_values,
+    last_error, list, newest_tasks, sorted_actions, sorted_requests, sorted_rules, sorted_values,
 };
 use super::section::Section;
 use super::text;
@@ -16,30 +17,48 @@ const SHORT: usize = 300;
 /// Entries in a row that may fail to fit before the rest of a list is given up.
 const MISSES: usize = 40;
 
+/// A text with less room than this has no list of names.
+const LEAST_FOR_NAMES: u32 = 80;
+
+/// What names and the commas between them cost, roughly, before they are counted.
+const BYTES_PER_TOKEN: f64 = 2.5;
+
 /// Errors beside the last one, and open points.
 const ERRORS: usize = 4;
 const OPEN: usize = 24;
 
 /// A digest, and what it holds.
 #[derive(Debug, Default)]
-pub(super) struct Written {
-    pub(super) text: String,
-    pub(super) tokens: u32,
-    pub(super) bytes: usize,
-    pub(super) rules: Share,
-    pub(super) requests: Share,
+pub struct Written {
+    /// Sections of entries, each a line that begins with `- `.
+    pub text: String,
+    /// What it costs, counted entry by entry.
+    pub tokens: u32,
+    /// Bytes of it as a string of JSON.
+    pub bytes: usize,
+    /// The user's rules in it.
+    pub rules: Share,
+    /// The user's requests in it.
+    pub requests: Share,
+    /// Names in its list of names, and names that would be gone without it.
+    pub names: Share,
 }
 
 /// How much of something was kept.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Share {
-    pub(super) kept: usize,
-    pub(super) found: usize,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Share {
+    /// So many stand in the text.
+    pub kept: usize,
+    /// Of so many.
+    pub found: usize,
 }
 
-/// Writes a digest of at most so many tokens and bytes of JSON.
+/// Writes a digest of at most so many tokens and bytes of JSON. `facts` are those of the units
+/// that are not `kept`.
 pub(super) fn write(
     facts: &[(usize, &Fact)],
+    names: &Names,
+    kept: &[bool],
     tokens: u32,
     bytes: usize,
     costs: &mut Costs<'_>,
@@ -57,6 +76,13 @@ pub(super) fn write(
     // So many rules that nothing else fits are of little use.
     let of_rules = if tokens < 500 { tokens } else { tokens / 5 * 4 };
     writer.take(Section::Rules, of_rules, rules.iter().copied());
+    // Names get their room whatever there is to tell: nothing else says as much in as little.
+    let of_names = if writer.tokens < LEAST_FOR_NAMES {
+        0
+    } else {
+        writer.tokens / 5 * 2
+    };
+    writer.tokens -= of_names;
     let requests = sorted_requests(facts);
     writer.take_requests(writer.tokens / 2, &requests);
     let earlier = list(facts, |fact| match fact {
@@ -68,6 +94,8 @@ pub(super) fn write(
         writer.tokens / 5 * 2,
         earlier.iter().copied(),
     );
+    let tasks = newest_tasks(facts);
+    writer.take(Section::Tasks, writer.tokens / 4, tasks.iter().copied());
     let open = list(facts, |fact| match fact {
         Fact::Open(line) => Some(line),
         _ => None,
@@ -80,6 +108,15 @@ pub(super) fn write(
     let done = sorted_actions(facts);
     let done = || done.iter().map(|(place, line)| (*place, line.as_str()));
     writer.take(Section::Done, writer.tokens / 2, done());
+    let decisions = list(facts, |fact| match fact {
+        Fact::Decision(line) => Some(line),
+        _ => None,
+    });
+    writer.take(
+        Section::Decisions,
+        writer.tokens / 2,
+        decisions.iter().rev().copied(),
+    );
     writer.take_errors(writer.tokens / 3, facts);
     let values = sorted_values(facts);
     writer.take(
@@ -96,19 +133,37 @@ pub(super) fn write(
         writer.tokens / 5 * 3,
         said.iter().rev().copied(),
     );
+    writer.tokens += of_names;
+    let lost = names.lost(kept, &writer.joined());
+    let mut named = writer.take_names(of_names, names, &lost);
     // Room that others left goes round once more.
     writer.take(Section::Rules, writer.tokens, rules.iter().copied());
     writer.take_requests(writer.tokens, &requests);
+    writer.take(Section::Tasks, writer.tokens, tasks.iter().copied());
     writer.take(Section::Earlier, writer.tokens, earlier.iter().copied());
     writer.take(Section::Done, writer.tokens, done());
+    writer.take(
+        Section::Decisions,
+        writer.tokens,
+        decisions.iter().rev().copied(),
+    );
     writer.take(Section::Values, writer.tokens, values.iter().copied());
     writer.take(Section::Said, writer.tokens, said.iter().rev().copied());
+    if named < lost.len() && of_names > 0 {
+        writer.drop_names();
+        named = writer.take_names(writer.tokens, names, &lost);
+    }
     let distinct = rules
         .iter()
         .map(|(_, rule)| *rule)
         .collect::<BTreeSet<_>>()
         .len();
-    writer.finish(tokens, bytes, distinct, requests.len())
+    let mut written = writer.finish(tokens, bytes, distinct, requests.len());
+    written.names = Share {
+        kept: named,
+        found: lost.len(),
+    };
+    written
 }
 
 struct Writer<'c, 't> {
@@ -203,6 +258,75 @@ impl Writer<'_, '_> {
         );
     }
 
+    /// All entries, for a look at what they say.
+    fn joined(&self) -> String {
+        let entries: Vec<&str> = self.entries.values().map(String::as_str).collect();
+        entries.join("\n")
+    }
+
+    /// Adds a list of as many of these names as cost no more than `limit`, those first that come
+    /// first. Gives their number.
+    fn take_names(&mut self, limit: u32, names: &Names, lost: &[Lost<'_>]) -> usize {
+        let limit = limit.min(self.tokens);
+        let mut estimate = 0.0;
+        let mut number = lost
+            .iter()
+            .take_while(|lost| {
+                estimate += (lost.name.len() + 2) as f64 / BYTES_PER_TOKEN;
+                estimate <= f64::from(limit)
+            })
+            .count();
+        // Lines are counted as they will stand; two or three rounds come close enough.
+        for _ in 0..8 {
+            if number == 0 {
+                return 0;
+            }
+            let lines = names.lines(&lost[..number]);
+            let heading = self.costs.of_heading(Section::Names);
+            let cost = lines
+                .iter()
+                .fold(heading, |sum, line| sum.saturating_add(self.costs.of(line)));
+            let bytes: usize = lines.iter().map(|line| json_bytes(line) + 4).sum();
+            let bytes = bytes + Section::Names.heading().len() + 4;
+            if cost <= limit && bytes <= self.bytes {
+                for (place, line) in lines.iter().enumerate() {
+                    let mut limit = self.tokens;
+                    self.add(Section::Names, place, line, &mut limit);
+                }
+                return number;
+            }
+            let of_tokens = f64::from(limit) / f64::from(cost.max(1));
+            let of_bytes = self.bytes as f64 / bytes as f64;
+            let fewer = number as f64 * of_tokens.min(of_bytes) * 0.97;
+            number = (fewer as usize).min(number - 1);
+        }
+        0
+    }
+
+    /// Takes the list of names out again.
+    fn drop_names(&mut self) {
+        let mut tokens = 0;
+        let names: Vec<(Section, usize)> = self
+            .entries
+            .keys()
+            .filter(|(section, _)| *section == Section::Names)
+            .copied()
+            .collect();
+        for key in names {
+            let Some(line) = self.entries.remove(&key) else {
+                continue;
+            };
+            tokens += self.costs.of(&line);
+            self.bytes += json_bytes(&line) + 4;
+            self.texts.remove(&(Section::Names, line));
+        }
+        if self.headings.remove(&Section::Names) {
+            tokens += self.costs.of_heading(Section::Names);
+            self.bytes += Section::Names.heading().len() + 4;
+        }
+        self.tokens += tokens;
+    }
+
     /// Requests whole where they fit, else their beginnings.
     fn take_requests(&mut self, mut limit: u32, requests: &[(usize, &str)]) {
         let mut misses = 0;
@@ -262,6 +386,7 @@ impl Writer<'_, '_> {
                 kept: kept(Section::Requests),
                 found: requests,
             },
+            names: Share::default(),
         }
     }
 }

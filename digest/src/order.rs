@@ -97,3 +97,13 @@ pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a 
         .map(|(_, place, line)| (place, line))
         .collect()
 }
+
+/// The newest to-do list: it stands for those before it.
+pub(super) fn newest_tasks<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
+    let newest = facts.iter().rev().find_map(|(_, fact)| match fact {
+        Fact::Tasks(tasks) => Some(tasks),
+        _ => None,
+    });
+    let tasks = newest.into_iter().flatten().enumerate();
+    tasks.map(|(place, task)| (place, task.as_str())).collect()
+}

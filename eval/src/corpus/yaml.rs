@@ -1,9 +1,9 @@
-//! Sets whose files are YAML. Messages are converted, so their spelling is ours.
+//! Files of YAML. Messages are converted, so their spelling is ours.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{ANTHROPIC, CHAT, Found, GEMINI, RESPONSES};
+use super::{ANTHROPIC, CHAT, Found, GEMINI, RESPONSES};
 
 #[derive(Deserialize)]
 struct Snapshot {
@@ -38,7 +38,7 @@ struct Request {
 }
 
 /// Conversations under `conversations`, each with its `messages`.
-pub(crate) fn snapshots(text: &str) -> Vec<Found> {
+pub(super) fn snapshots(text: &str) -> Vec<Found> {
     let Ok(snapshot) = serde_saphyr::from_str::<Snapshot>(text) else {
         return Vec::new();
     };
@@ -47,18 +47,15 @@ pub(crate) fn snapshots(text: &str) -> Vec<Found> {
         .into_iter()
         .enumerate()
         .map(|(place, exchange)| {
-            (
-                place,
-                CHAT,
-                json!({"messages": exchange.messages}).to_string(),
-            )
+            let body = json!({"messages": exchange.messages});
+            Found::new(place, CHAT, body.to_string())
         })
         .collect()
 }
 
 /// The bodies of recorded requests. A request to compact (`/responses/compact`) is one of the
 /// Responses format: its `input` is a conversation like any other.
-pub(crate) fn requests(text: &str) -> Vec<Found> {
+pub(super) fn requests(text: &str) -> Vec<Found> {
     let Ok(cassette) = serde_saphyr::from_str::<Cassette>(text) else {
         return Vec::new();
     };
@@ -73,7 +70,7 @@ pub(crate) fn requests(text: &str) -> Vec<Found> {
                 (Value::Null, Value::String(body)) => body,
                 (Value::Null, body) | (body, _) => body.to_string(),
             };
-            Some((place, format, body))
+            Some(Found::new(place, format, body))
         })
         .collect()
 }
@@ -105,7 +102,7 @@ mod tests {
         );
         assert_eq!(
             found,
-            [(0, CHAT, r#"{"messages":[{"content":"12","role":"user"},{"content":"two\nlines","role":"assistant"}]}"#.to_owned())]
+            [Found::new(0, CHAT, r#"{"messages":[{"content":"12","role":"user"},{"content":"two\nlines","role":"assistant"}]}"#)]
         );
     }
 
@@ -117,10 +114,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                (0, RESPONSES, r#"{"input":"hi"}"#.to_owned()),
-                (1, ANTHROPIC, r#"{"messages":[]}"#.to_owned()),
-                (2, CHAT, r#"{"messages": [1]}"#.to_owned()),
-                (3, GEMINI, r#"{"contents":[]}"#.to_owned()),
+                Found::new(0, RESPONSES, r#"{"input":"hi"}"#),
+                Found::new(1, ANTHROPIC, r#"{"messages":[]}"#),
+                Found::new(2, CHAT, r#"{"messages": [1]}"#),
+                Found::new(3, GEMINI, r#"{"contents":[]}"#),
             ]
         );
     }

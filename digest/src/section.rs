@@ -6,22 +6,28 @@ pub(super) enum Section {
     Requests,
     Rules,
     Done,
+    Decisions,
     Said,
     Errors,
-    Values,
+    Tasks,
     Open,
+    Values,
+    Names,
     Earlier,
 }
 
 impl Section {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 11] = [
         Self::Requests,
         Self::Rules,
         Self::Done,
+        Self::Decisions,
         Self::Said,
         Self::Errors,
-        Self::Values,
+        Self::Tasks,
         Self::Open,
+        Self::Values,
+        Self::Names,
         Self::Earlier,
     ];
 
@@ -30,6 +36,9 @@ impl Section {
             Self::Requests => "## What the user asked",
             Self::Rules => "## Standing instructions",
             Self::Done => "## What was done",
+            Self::Decisions => "## Decisions and findings",
+            Self::Tasks => "## To-do list",
+            Self::Names => "## Names that came up",
             Self::Said => "## What the assistant said",
             Self::Errors => "## Errors",
             Self::Values => "## Values",

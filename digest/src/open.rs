@@ -8,6 +8,9 @@ use super::text;
 const LIMIT: usize = 300;
 const LINES: usize = 8;
 
+/// The most entries of a to-do list.
+const TASKS: usize = 60;
+
 /// How lines begin that say what comes next.
 const SIGNS: [&str; 14] = [
     "todo",
@@ -53,23 +56,29 @@ pub(super) fn lines(text: &str) -> Vec<String> {
     found.split_off(first)
 }
 
-/// Entries of a list that a call carries which are not done.
-pub(super) fn tasks(arguments: &str) -> Vec<String> {
+/// The to-do list that a call carries, with the state of each entry; none where it carries
+/// none.
+pub(super) fn tasks(arguments: &str) -> Option<Vec<String>> {
     if !arguments.contains("status") {
-        return Vec::new();
+        return None;
     }
     let Ok(Value::Object(members)) = serde_json::from_str::<Value>(arguments) else {
-        return Vec::new();
+        return None;
     };
-    members
+    let tasks: Vec<String> = members
         .values()
         .filter_map(Value::as_array)
         .flatten()
         .filter_map(|entry| {
             let status = entry.get("status")?.as_str()?.to_ascii_lowercase();
-            let open = ["pending", "progress", "open", "todo", "blocked"]
-                .iter()
-                .any(|sign| status.contains(sign));
+            let says = |signs: &[&str]| signs.iter().any(|sign| status.contains(sign));
+            let state = if says(&["progress", "doing", "active"]) {
+                "[>]"
+            } else if says(&["complete", "done", "closed", "cancel"]) {
+                "[x]"
+            } else {
+                "[ ]"
+            };
             let what = [
                 "content",
                 "title",
@@ -81,10 +90,11 @@ pub(super) fn tasks(arguments: &str) -> Vec<String> {
             ]
             .iter()
             .find_map(|name| entry.get(name)?.as_str())?;
-            open.then(|| text::line(&format!("{what} ({status})"), LIMIT))
+            Some(text::line(&format!("{state} {what}"), LIMIT))
         })
-        .take(3 * LINES)
-        .collect()
+        .take(TASKS)
+        .collect();
+    (!tasks.is_empty()).then_some(tasks)
 }
 
 #[cfg(test)]
@@ -107,8 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_a_list_that_are_not_done_are_open() {
-        let arguments = r#"{"todos": [{"content": "Fix", "status": "completed"}, {"content": "Test", "status": "in_progress"}]}"#;
-        assert_eq!(tasks(arguments), ["Test (in_progress)"]);
+    fn a_to_do_list_tells_the_state_of_each_entry() {
+        let arguments = r#"{"todos": [{"content": "Fix", "status": "completed"}, {"content": "Test", "status": "in_progress"}, {"step": "Tell", "status": "pending"}]}"#;
+        assert_eq!(
+            tasks(arguments).as_deref(),
+            Some(["[x] Fix", "[>] Test", "[ ] Tell"].map(str::to_owned).as_slice())
+        );
+        assert_eq!(tasks(r#"{"status": "open"}"#), None);
     }
 }

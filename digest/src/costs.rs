@@ -6,19 +6,25 @@ use super::facts::Fact;
 use super::order::last_error;
 use super::rules::Strength;
 use super::section::Section;
-use crate::tokens::Tokenizer;
 
-/// Tokens of lines that were counted before.
-#[derive(Debug)]
-pub(super) struct Costs<'a> {
-    tokenizer: &'a Tokenizer,
+/// Tokens of lines, each counted once.
+pub struct Costs<'a> {
+    count: &'a dyn Fn(&str) -> u32,
     known: HashMap<String, u32>,
 }
 
+impl std::fmt::Debug for Costs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Costs").finish_non_exhaustive()
+    }
+}
+
 impl<'a> Costs<'a> {
-    pub(super) fn new(tokenizer: &'a Tokenizer) -> Self {
+    /// Costs by what counts the tokens of a text.
+    #[must_use]
+    pub fn new(count: &'a dyn Fn(&str) -> u32) -> Self {
         Self {
-            tokenizer,
+            count,
             known: HashMap::new(),
         }
     }
@@ -27,7 +33,7 @@ impl<'a> Costs<'a> {
         if let Some(cost) = self.known.get(text) {
             return *cost;
         }
-        let cost = self.tokenizer.count(&format!("- {text}\n"));
+        let cost = (self.count)(&format!("- {text}\n"));
         self.known.insert(text.to_owned(), cost);
         cost
     }

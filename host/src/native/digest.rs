@@ -4,39 +4,27 @@
 //! the rest: what the user asked and ruled, what was done, what went wrong, which values came
 //! up, what is open. Rules and the last error get their room before the window gets its own.
 
-mod actions;
-mod costs;
-mod errors;
-mod facts;
-mod open;
-mod order;
-mod rules;
-mod section;
-mod text;
-mod values;
-mod verbs;
-mod write;
-
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
+use baler_digest::{Costs, Notes, Part, Written};
+
 use super::room::Room;
-use crate::conversation::UnitKind;
+use crate::conversation::message::Content;
+use crate::conversation::{Conversation, Role, UnitKind};
 use crate::marks::{self, Purpose};
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
-use crate::tokens::PER_MESSAGE;
-use costs::Costs;
-use facts::Facts;
-use write::Written;
 
 /// Below so many tokens a digest says less than the units that it displaces, unless it holds
 /// all that has to be said.
 const LEAST: u32 = 60;
 
-/// Up to so many tokens a digest gets its larger share of the room. Past it what is said of
-/// old units is worth less than new units.
-const DENSE: u32 = 12_000;
+/// The share of the room that a text gets: up to the one, and never less than the other.
+const MOST: f64 = 0.5;
+const LEAST_SHARE: f64 = 0.12;
 
 /// What stands for units of which there is nothing to tell, such as a picture.
 const NOTHING_TO_SAY: &str = "Earlier messages were left out.";
@@ -58,7 +46,10 @@ pub(crate) fn digest(situation: &Situation) -> Report {
         };
     }
     room.without_insertion(situation)
-        .and_then(|room| Digest::new(situation, protected, room)?.report())
+        .and_then(|room| {
+            let count = |text: &str| situation.conversation.tokenizer().count(text);
+            Digest::new(situation, protected, room, Costs::new(&count))?.report()
+        })
         .unwrap_or_else(|| super::truncate(situation))
 }
 
@@ -67,25 +58,31 @@ struct Digest<'a> {
     /// What stays, and what of the room is left beside it and the text.
     kept: Vec<bool>,
     room: Room,
-    facts: Facts<'a>,
+    notes: Notes,
     costs: Costs<'a>,
 }
 
 impl<'a> Digest<'a> {
     /// Chooses what stays. None where there is too little room for a digest.
-    fn new(situation: &'a Situation, mut kept: Vec<bool>, mut room: Room) -> Option<Self> {
-        let mut facts = Facts::new(&situation.conversation);
-        let mut costs = Costs::new(situation.conversation.tokenizer());
+    fn new(
+        situation: &'a Situation,
+        mut kept: Vec<bool>,
+        mut room: Room,
+        mut costs: Costs<'a>,
+    ) -> Option<Self> {
+        let mut notes = Notes::default();
+        for unit in 0..situation.units().len() {
+            notes.read(&parts(&situation.conversation, unit));
+        }
         keep_summaries(situation, &mut kept, &mut room);
         let most = room.tokens / 5 * 4;
-        let mut share = share(room.tokens);
+        let mut share = share(situation, room.tokens);
         // Units that make room for rules may hold rules themselves, so this goes round.
         for _ in 0..4 {
             let mut window = kept.clone();
             let for_text = room.bytes.min(BYTES) / 2;
             let left = extend(situation, &mut window, room.without_text(share, for_text)).room;
-            facts.read(&window);
-            let needed = costs::needed(&facts.of_dropped(&window), most, &mut costs);
+            let needed = notes.needed(&window, most, &mut costs);
             let is_small = room.tokens < LEAST;
             if is_small && (needed == 0 || needed > room.tokens) {
                 return None;
@@ -96,7 +93,7 @@ impl<'a> Digest<'a> {
                     situation,
                     kept: window,
                     room: left.with_text(share, for_text),
-                    facts,
+                    notes,
                     costs,
                 });
             }
@@ -136,15 +133,15 @@ impl<'a> Digest<'a> {
     }
 
     fn write(&mut self, tokens: u32) -> Written {
-        let facts = self.facts.of_dropped(&self.kept);
-        write::write(&facts, tokens, self.room.bytes.min(BYTES), &mut self.costs)
+        let bytes = self.room.bytes.min(BYTES);
+        self.notes.write(&self.kept, tokens, bytes, &mut self.costs)
     }
 
     /// Tokens of a text as the host will insert it.
     fn cost(&self, text: &str) -> u32 {
         let conversation = &self.situation.conversation;
         let marked = marks::wrap(conversation.key(), Purpose::Summary, "native:digest", text);
-        PER_MESSAGE + conversation.tokenizer().count(&marked)
+        conversation.tokenizer().per_message() + conversation.tokenizer().count(&marked)
     }
 
     fn told(self, written: Written) -> Report {
@@ -164,6 +161,8 @@ impl<'a> Digest<'a> {
             ("rules-kept", count(written.rules.kept)),
             ("requests-found", count(written.requests.found)),
             ("requests-kept", count(written.requests.kept)),
+            ("names-found", count(written.names.found)),
+            ("names-kept", count(written.names.kept)),
         ];
         Report {
             answer: Answer::Compacted(super::with_summary(&kept, written.text)),
@@ -178,10 +177,54 @@ impl<'a> Digest<'a> {
     }
 }
 
-/// Tokens that a text may have of so many.
-fn share(tokens: u32) -> u32 {
-    let dense = tokens.min(DENSE);
-    dense / 5 * 2 + (tokens - dense) / 8
+/// What a unit says, for the digest. What stands under a mark counts as what it was before.
+fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    for message in conversation.messages(unit) {
+        let calls = message.calls().next().is_some();
+        for part in &message.parts {
+            let opened = conversation.opened(part).map(|opened| opened.text);
+            match &part.content {
+                Content::Text(place) => {
+                    let is_marked = opened.is_some();
+                    let text = opened.map_or_else(|| conversation.text(place), Cow::Owned);
+                    match message.role {
+                        Role::Assistant => parts.push(Part::Assistant { text, calls }),
+                        _ if is_marked => parts.push(Part::Summary(text)),
+                        Role::User => parts.push(Part::User(text)),
+                        _ => {}
+                    }
+                }
+                Content::Call(call) => parts.push(Part::Call {
+                    id: call.id.as_str().into(),
+                    name: call.name.as_str().into(),
+                    arguments: call
+                        .arguments
+                        .as_ref()
+                        .map_or(Cow::Borrowed(""), |place| conversation.text(place)),
+                }),
+                Content::Output(output) => parts.push(Part::Output {
+                    call_id: output.call_id.as_str().into(),
+                    name: output.name.as_str().into(),
+                    failed: output.failed,
+                    text: match opened {
+                        Some(text) => text.into(),
+                        None => output.text(conversation.source()),
+                    },
+                }),
+                Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) => {}
+            }
+        }
+    }
+    parts
+}
+
+/// Tokens that a text may have of a room of so many. The smaller the room is beside what has to go,
+/// the more of it: many old units in few words are worth more than one new unit.
+fn share(situation: &Situation, tokens: u32) -> u32 {
+    let of_all = f64::from(tokens) / f64::from(situation.conversation.tokens().max(1));
+    let share = (MOST - of_all).clamp(LEAST_SHARE, MOST);
+    (f64::from(tokens) * share) as u32
 }
 
 /// Keeps earlier summaries as they are, newest first, as far as they are small. The others go

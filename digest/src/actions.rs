@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::scan;
 use super::text;
 use super::verbs::{CALLED, known, verb};
 
@@ -11,6 +12,12 @@ use super::verbs::{CALLED, known, verb};
 const COMMAND: usize = 240;
 const ARGUMENTS: usize = 240;
 const ANSWER: usize = 100;
+
+/// The most bytes of a command that stands for what came of it.
+const LABEL: usize = 48;
+
+/// The most names that are told of a change.
+const NAMES: usize = 5;
 
 /// One call, or what an earlier digest said of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +27,8 @@ pub(super) struct Action {
     kind: Kind,
     /// What was done, and how often.
     verbs: Vec<(&'static str, u32)>,
+    /// Names in the arguments of a change: what was changed there.
+    names: Vec<String>,
     failed: bool,
     answer: Option<String>,
 }
@@ -66,10 +75,11 @@ impl Action {
             target,
             kind,
             verbs: vec![(verb, 1)],
+            names: Vec::new(),
             failed,
             answer: None,
         };
-        match (path, command) {
+        let mut action = match (path, command) {
             // A tool with several commands, of which one was called for this path.
             (Some(path), Some(word)) if is_word(word) => {
                 let verb = verb(word).or_else(|| verb(tool)).unwrap_or(CALLED);
@@ -87,7 +97,11 @@ impl Action {
                     .map(|answer| text::line(answer, ANSWER)),
                 ..new(call(tool, &value), Kind::Call, CALLED)
             },
+        };
+        if action.kind == Kind::Path && !action.only_looks() {
+            action.names = changed(&texts, &action.target);
         }
+        action
     }
 
     /// The action of a command in the agent's own text.
@@ -96,6 +110,7 @@ impl Action {
             target: text::line(command, COMMAND),
             kind: Kind::Command,
             verbs: vec![("ran", 1)],
+            names: Vec::new(),
             failed: false,
             answer: None,
         }
@@ -107,6 +122,10 @@ impl Action {
         let (line, failed) = line
             .strip_suffix(FAILED)
             .map_or((line, false), |line| (line, true));
+        let (line, names) = match line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")) {
+            Some((line, names)) => (line, names.split(", ").map(str::to_owned).collect()),
+            None => (line, Vec::new()),
+        };
         let (target, verbs) = line.rsplit_once(": ")?;
         let verbs = verbs
             .split(", ")
@@ -119,6 +138,7 @@ impl Action {
             target: target.to_owned(),
             kind: Kind::Path,
             verbs,
+            names,
             failed,
             answer: None,
         })
@@ -149,6 +169,11 @@ impl Action {
             Kind::Command => format!("ran `{}`{}", self.target, times(all)),
             Kind::Call => format!("called {}{}", self.target, times(all)),
         };
+        if !self.names.is_empty() {
+            line.push_str(" (");
+            line.push_str(&self.names.join(", "));
+            line.push(')');
+        }
         if let Some(answer) = &self.answer {
             line.push_str(" → ");
             line.push_str(answer);
@@ -187,6 +212,14 @@ pub(super) fn merged<'a>(
                 *last = place;
                 known.failed = action.failed;
                 known.answer.clone_from(&action.answer);
+                for name in &action.names {
+                    if !known.names.contains(name) {
+                        known.names.push(name.clone());
+                    }
+                }
+                // The newest say most.
+                let older = known.names.len().saturating_sub(NAMES);
+                known.names.drain(..older);
                 for (verb, count) in &action.verbs {
                     match known.verbs.iter_mut().find(|(known, _)| known == verb) {
                         Some((_, known)) => *known = known.saturating_add(*count),
@@ -199,6 +232,41 @@ pub(super) fn merged<'a>(
     let mut merged: Vec<(usize, Action)> = merged.into_values().collect();
     merged.sort_by_key(|(place, _)| *place);
     merged
+}
+
+/// The names that stand most often in the texts of a change, in the order in which they come.
+fn changed(texts: &[(&str, &str)], target: &str) -> Vec<String> {
+    let mut found: Vec<(&str, usize)> = Vec::new();
+    // The command of a tool with several says what was done and not to what.
+    let texts = texts.iter().filter(|(name, _)| !is_named(name, COMMANDS));
+    for name in texts.flat_map(|(_, text)| scan::names(text)) {
+        if target.contains(name) || name.len() > 60 || name.contains(['(', ')', ',']) {
+            continue;
+        }
+        match found.iter().position(|(known, _)| *known == name) {
+            Some(index) => found[index].1 += 1,
+            None if found.len() < 200 => found.push((name, 1)),
+            None => {}
+        }
+    }
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by_key(|index| std::cmp::Reverse(found[*index].1));
+    order.truncate(NAMES);
+    order.sort_unstable();
+    order
+        .into_iter()
+        .map(|index| found[index].0.to_owned())
+        .collect()
+}
+
+/// What a call was about, in few words: what it touched, the command, or the tool.
+pub(super) fn label(tool: &str, arguments: &str) -> String {
+    let action = Action::of_call(tool, arguments, false, None);
+    match action.kind {
+        Kind::Path => action.target,
+        Kind::Command => format!("`{}`", text::line(&action.target, LABEL)),
+        Kind::Call => tool.to_owned(),
+    }
 }
 
 fn is_named(name: &str, names: &[&str]) -> bool {

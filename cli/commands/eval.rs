@@ -1,0 +1,221 @@
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context as _, anyhow};
+use baler_eval::{Evaluation, Options, corpus};
+use baler_host::{Host, Strategy, Tokenizer};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::arguments::SandboxArguments;
+use crate::chain;
+use crate::exit::{Exit, Failure};
+use crate::output::{self, Messages};
+use crate::settings::HostSettings;
+
+/// Measure what strategies keep of recorded conversations that is needed later
+///
+/// Each conversation is cut where 40, 60 and 80 % of it are over. A strategy compacts what
+/// stands before the cut, and what really happened behind it tells what would have been needed:
+/// the names (paths, symbols, ids, numbers) that the model went on to use. Beside the
+/// strategies stand baselines of equal size. No model is asked, and no text of a message is
+/// printed.
+///
+/// Sizes are characters: strategies are given that counter, too.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct EvalCommand {
+    /// A folder of recorded conversations, in folders by set: request bodies, session logs, runs
+    /// with their messages, YAML cassettes, Markdown chats
+    corpus: PathBuf,
+
+    /// A strategy by name, .wasm file or URL; may be given several times [default: all that
+    /// need no model]
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Vec<String>,
+
+    /// The share of the history that a result may have; may be given several times [default: 5%,
+    /// 10%, 25%, 50%]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    budget: Vec<f64>,
+
+    /// Cut where a program compacted by itself, and give what its own summary had
+    #[arg(long, conflicts_with = "budget")]
+    recorded: bool,
+
+    /// Only conversations of this set; may be given several times
+    #[arg(long, value_name = "NAME")]
+    set: Vec<String>,
+
+    /// Write all figures into a file as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write the tables into a file instead of to standard output
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
+    /// Note each finished conversation in a file, and leave out those that it already names
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+
+    /// Conversations that are worked on at the same time [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+const AFTER: &str = "\
+Examples:
+  baler eval recorded/ --strategy native:digest --strategy mine.wasm
+  baler eval recorded/ --recorded
+  baler eval recorded/ --resume done.jsonl --json figures.json
+
+Exit codes: 0 measured, 1 baler itself failed, 2 wrong use";
+
+impl EvalCommand {
+    pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        let records = self.records()?;
+        let threads = self.threads.map_or_else(
+            || Options::default().threads,
+            NonZeroUsize::get,
+        );
+        let messages = Messages { quiet: true };
+        let settings = HostSettings {
+            tokenizer: Some(Tokenizer::characters()),
+            calls: Some(u32::try_from(threads).unwrap_or(u32::MAX)),
+            ..HostSettings::default()
+        };
+        let host = self.sandbox.host(settings, messages)?;
+        let strategies = self.strategies(&host).await?;
+        let options = Options {
+            budgets: match self.budget.is_empty() {
+                true => Options::default().budgets,
+                false => self.budget.clone(),
+            },
+            recorded: self.recorded,
+            threads,
+        };
+        let done = match &self.resume {
+            Some(file) => Evaluation::resume(file)?,
+            None => Evaluation::default(),
+        };
+        let notes = self.resume.as_deref().map(append_to).transpose()?;
+        let notes = notes.map(Mutex::new);
+        let bar = ProgressBar::new(records.len() as u64).with_style(
+            ProgressStyle::with_template("{wide_bar} {pos}/{len} conversations, {eta} left")
+                .unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
+        let finished = AtomicUsize::new(done.results.len());
+        let evaluation = Evaluation::run(&host, &strategies, &records, &options, &done, &|result| {
+            bar.set_position(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1);
+            if let Some(notes) = &notes {
+                let line = serde_json::to_string(result)?;
+                let mut file = notes
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                writeln!(file, "{line}").context("cannot note what is finished")?;
+            }
+            Ok(())
+        });
+        bar.finish_and_clear();
+        let evaluation = evaluation?;
+        if let Some(file) = &self.json {
+            let json = serde_json::to_string_pretty(&baler_eval::json(&evaluation))
+                .map_err(anyhow::Error::from)?;
+            write(file, &json)?;
+        }
+        let tables = baler_eval::markdown(&evaluation);
+        match &self.markdown {
+            Some(file) => write(file, &tables)?,
+            None => output::words(&tables)?,
+        }
+        Ok(Exit::Done)
+    }
+
+    fn records(&self) -> Result<Vec<corpus::Recorded>, Failure> {
+        let shown = self.corpus.display();
+        let mut records = corpus::conversations_in(&self.corpus).ok_or_else(|| {
+            Failure::wrong_use(anyhow!(
+                "there is no folder `{shown}`; name one that holds recorded conversations"
+            ))
+        })?;
+        if records.is_empty() {
+            return Err(Failure::wrong_use(anyhow!(
+                "no conversation was found in `{shown}`; `baler eval --help` says what can be read"
+            )));
+        }
+        let mut sets: Vec<String> = records.iter().map(|record| record.set.clone()).collect();
+        sets.dedup();
+        if let Some(unknown) = self.set.iter().find(|set| !sets.contains(*set)) {
+            return Err(Failure::wrong_use(anyhow!(
+                "`{shown}` has no set called `{unknown}`; it has {}",
+                sets.join(", ")
+            )));
+        }
+        if !self.set.is_empty() {
+            records.retain(|record| self.set.contains(&record.set));
+        }
+        Ok(records)
+    }
+
+    async fn strategies(&self, host: &Host) -> Result<Vec<Strategy>, Failure> {
+        let named: Vec<&str> = if self.strategy.is_empty() {
+            let native = Strategy::NATIVE.iter().copied();
+            native
+                .chain(baler_strategies::ALL.iter().map(|bundled| bundled.name))
+                .collect()
+        } else {
+            self.strategy.iter().map(String::as_str).collect()
+        };
+        let mut strategies = Vec::with_capacity(named.len());
+        for name in named {
+            let strategy = chain::find(name)?.load(host, &self.sandbox).await?;
+            let needs_model = strategy.lacks_model() || name == "native:summarize";
+            if !needs_model {
+                strategies.push(strategy);
+            } else if !self.strategy.is_empty() {
+                return Err(Failure::wrong_use(anyhow!(
+                    "`{name}` asks a model, and nothing is asked here; leave it out"
+                )));
+            }
+        }
+        Ok(strategies)
+    }
+}
+
+fn append_to(file: &Path) -> anyhow::Result<File> {
+    // A line that an earlier run did not finish is taken off.
+    if let Ok(text) = fs::read_to_string(file)
+        && !text.ends_with('\n')
+    {
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let cut = OpenOptions::new().write(true).open(file);
+        cut.and_then(|file| file.set_len(whole as u64))
+            .with_context(|| format!("cannot write `{}`", file.display()))?;
+    }
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file)
+        .with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+fn write(file: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+/// A share, typed as a percentage.
+fn percent(text: &str) -> Result<f64, String> {
+    text.strip_suffix('%')
+        .and_then(|number| number.trim().parse::<f64>().ok())
+        .filter(|percent| *percent > 0.0 && *percent <= 100.0)
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| "a percentage is wanted, such as `10%`".to_owned())
+}

@@ -1,0 +1,72 @@
+//! What the model decided or found out, and why, in its own words.
+
+use super::rules::sentences;
+use super::text;
+
+/// The most bytes of a sentence that is told, and sentences of one text.
+const LIMIT: usize = 320;
+const SENTENCES: usize = 4;
+
+/// Words by which a sentence gives a reason or a finding. A blank at an end stands for the end of
+/// a word.
+const SIGNS: [&str; 20] = [
+    "because",
+    " so that ",
+    "instead of",
+    "rather than",
+    "decided",
+    "decision",
+    " chose ",
+    "root cause",
+    "turns out",
+    "the reason",
+    "the problem is",
+    "the issue is",
+    "the cause",
+    "therefore",
+    " due to ",
+    "trade-off",
+    "found that",
+    "it seems that",
+    "this means",
+    "which means",
+];
+
+/// The sentences of a model's text that give a reason or a finding. What is fenced as code is
+/// no sentence.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    let prose = text.split("```").step_by(2);
+    prose
+        .flat_map(sentences)
+        .filter(|sentence| sentence.len() > 20 && says_why(sentence))
+        .take(SENTENCES)
+        .map(|sentence| text::line(sentence, LIMIT))
+        .collect()
+}
+
+fn says_why(sentence: &str) -> bool {
+    let bytes = sentence.as_bytes();
+    SIGNS.iter().any(|sign| {
+        bytes
+            .windows(sign.len())
+            .any(|window| window.eq_ignore_ascii_case(sign.as_bytes()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn reasons_and_findings_are_told_and_other_sentences_are_not() {
+        let text = "I read the file. The sums are off Because the carry is lost in sum_lines.\n```\nlet because = 1; // nothing to see in here\n```\nIt turns out that vendor/ has a copy. Done.";
+        assert_eq!(
+            lines(text),
+            [
+                "The sums are off Because the carry is lost in sum_lines.",
+                "It turns out that vendor/ has a copy."
+            ]
+        );
+        assert!(lines("").is_empty());
+    }
+}

@@ -1,0 +1,236 @@
+//! What can be told of a unit once it is gone.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::actions::Action;
+use super::rules::Strength;
+use super::section::{Section, entries};
+use super::{decisions, errors, open, rules, text, values};
+use crate::part::Part;
+
+/// The most bytes of a request, of a rule, and of any other line.
+const REQUEST: usize = 4_000;
+const RULE: usize = 2_000;
+const SAID: usize = 240;
+const EARLIER: usize = 1_000;
+
+/// The most sentences of one message that can be rules.
+const RULES_OF_MESSAGE: usize = 2_000;
+
+/// Lines from which on a user's message may hold a tool's output.
+const PASTED: usize = 5;
+
+/// One fact, as it can stand in a digest.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fact {
+    Request(String),
+    Rule(Strength, String),
+    Action(Action),
+    /// What an earlier digest said of what was done.
+    Done(String),
+    Said(String),
+    /// What the model decided or found out, and why.
+    Decision(String),
+    Error {
+        line: String,
+        /// It stood in a tool's output.
+        of_tool: bool,
+    },
+    Value {
+        /// Which of the lines of its output it is; ids stand in the first.
+        number: usize,
+        line: String,
+    },
+    Open(String),
+    /// A to-do list as it stood then, line by line.
+    Tasks(Vec<String>),
+    Earlier(String),
+}
+
+/// The facts of a unit.
+pub(super) fn read(parts: &[Part<'_>]) -> Vec<Fact> {
+    let mut answers = Answers::of(parts);
+    let mut facts = Vec::new();
+    for part in parts {
+        match part {
+            Part::User(text) => read_request(text, &mut facts),
+            Part::Assistant { text, calls } => read_said(text, *calls, &mut facts),
+            Part::Call {
+                id,
+                name,
+                arguments,
+            } => read_call(name, arguments, answers.take(id, name), &mut facts),
+            Part::Output { name, text, .. } => {
+                let before = facts.len();
+                read_errors(text, true, &mut facts);
+                if facts.len() == before
+                    && failed(part)
+                    && let Some(line) = errors::last_line(text)
+                {
+                    let of_tool = true;
+                    facts.push(Fact::Error { line, of_tool });
+                }
+                let lines = values::lines(name, text).into_iter().enumerate();
+                facts.extend(lines.map(|(number, line)| Fact::Value { number, line }));
+            }
+            Part::Summary(text) => read_summary(text, &mut facts),
+        }
+    }
+    facts
+}
+
+/// Whether an output tells of a failure.
+fn failed(output: &Part<'_>) -> bool {
+    matches!(output, Part::Output { failed, text, .. } if *failed || errors::exited_badly(text))
+}
+
+/// Outputs by what their calls are found by: ids, or names where there are none.
+struct Answers<'a> {
+    by_id: HashMap<&'a str, &'a Part<'a>>,
+    by_name: HashMap<&'a str, VecDeque<&'a Part<'a>>>,
+}
+
+impl<'a> Answers<'a> {
+    fn of(parts: &'a [Part<'a>]) -> Self {
+        let mut answers = Self {
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+        };
+        for part in parts {
+            match part {
+                Part::Output { call_id, name, .. } if call_id.is_empty() => {
+                    answers.by_name.entry(name).or_default().push_back(part);
+                }
+                Part::Output { call_id, .. } => {
+                    answers.by_id.insert(call_id, part);
+                }
+                _ => {}
+            }
+        }
+        answers
+    }
+
+    /// The output of a call. Calls without ids are asked for in their order.
+    fn take(&mut self, id: &str, name: &str) -> Option<&'a Part<'a>> {
+        if id.is_empty() {
+            self.by_name.get_mut(name)?.pop_front()
+        } else {
+            self.by_id.get(id).copied()
+        }
+    }
+}
+
+fn read_request(text: &str, facts: &mut Vec<Fact>) {
+    let mut is_all_rules = text.len() <= RULE;
+    let mut left = RULES_OF_MESSAGE;
+    for sentence in rules::sentences(text) {
+        match rules::strength(sentence) {
+            Some(strength) if left > 0 => {
+                left -= 1;
+                facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
+            }
+            _ => is_all_rules = false,
+        }
+    }
+    // What stands there as rules need not stand there twice.
+    if !is_all_rules {
+        facts.push(Fact::Request(text::block(text, REQUEST)));
+    }
+    if text.lines().nth(PASTED).is_some() {
+        read_errors(text, false, facts);
+    }
+}
+
+fn read_said(text: &str, calls: bool, facts: &mut Vec<Fact>) {
+    facts.extend(open::lines(text).into_iter().map(Fact::Open));
+    facts.extend(decisions::lines(text).into_iter().map(Fact::Decision));
+    if !calls
+        && let Some(command) = fenced_command(text)
+    {
+        facts.push(Fact::Action(Action::of_command(command)));
+    }
+    if let Some(first) = text
+        .lines()
+        .map(str::trim)
+        .find(|line| line.len() > 1 && !line.starts_with("```"))
+    {
+        facts.push(Fact::Said(text::line(first, SAID)));
+    }
+}
+
+/// The command of an agent that speaks in blocks of shell instead of calls.
+fn fenced_command(text: &str) -> Option<&str> {
+    let (_, block) = text.split_once("```")?;
+    let (language, block) = block.split_once('\n')?;
+    let (command, _) = block.split_once("```")?;
+    matches!(
+        language.trim(),
+        "bash" | "sh" | "shell" | "console" | "zsh" | "powershell"
+    )
+    .then(|| command.trim())
+    .filter(|command| !command.is_empty())
+}
+
+fn read_call(tool: &str, arguments: &str, output: Option<&Part<'_>>, facts: &mut Vec<Fact>) {
+    let failed = output.is_some_and(failed);
+    let answer = output.and_then(|output| match output {
+        Part::Output { text, .. } => Some(&**text),
+        _ => None,
+    });
+    facts.push(Fact::Action(Action::of_call(
+        tool, arguments, failed, answer,
+    )));
+    facts.extend(open::tasks(arguments).map(Fact::Tasks));
+}
+
+fn read_errors(text: &str, of_tool: bool, facts: &mut Vec<Fact>) {
+    let lines = errors::lines(text).into_iter().rev();
+    facts.extend(lines.map(|line| Fact::Error { line, of_tool }));
+}
+
+/// An earlier summary: what it holds goes on in the same sections.
+fn read_summary(text: &str, facts: &mut Vec<Fact>) {
+    let mut tasks = Vec::new();
+    for (section, entry) in entries(text) {
+        match section {
+            Section::Requests => {
+                let rules = rules::sentences(&entry)
+                    .filter(|sentence| !sentence.ends_with('…'))
+                    .filter_map(|sentence| {
+                        Some(Fact::Rule(
+                            rules::strength(sentence)?,
+                            text::line(sentence, RULE),
+                        ))
+                    });
+                facts.extend(rules);
+                facts.push(Fact::Request(text::block(&entry, REQUEST)));
+            }
+            Section::Rules => {
+                let strength = rules::strength(&entry).unwrap_or(Strength::Rule);
+                facts.push(Fact::Rule(strength, text::line(&entry, RULE)));
+            }
+            Section::Done => facts.push(match Action::of_line(&entry) {
+                Some(action) => Fact::Action(action),
+                None => Fact::Done(text::line(&entry, EARLIER)),
+            }),
+            Section::Said => facts.push(Fact::Said(text::line(&entry, SAID))),
+            Section::Errors => facts.push(Fact::Error {
+                line: text::line(&entry, RULE),
+                of_tool: true,
+            }),
+            Section::Values => facts.push(Fact::Value {
+                number: 0,
+                line: text::line(&entry, EARLIER),
+            }),
+            Section::Decisions => facts.push(Fact::Decision(text::line(&entry, EARLIER))),
+            Section::Open => facts.push(Fact::Open(text::line(&entry, EARLIER))),
+            Section::Tasks => tasks.push(text::line(&entry, EARLIER)),
+            // They are read as such.
+            Section::Names => {}
+            Section::Earlier => facts.push(Fact::Earlier(text::line(&entry, EARLIER))),
+        }
+    }
+    if !tasks.is_empty() {
+        facts.push(Fact::Tasks(tasks));
+    }
+}

@@ -1,0 +1,84 @@
+//! Writes a hand-over of a conversation without a model.
+//!
+//! [`Notes`] reads units part by part; [`Notes::write`] writes one text of those that are left
+//! out, within any budget: what the user asked and ruled, word for word; what was done, with
+//! the files, symbols and values it was done to; what was decided and why; what failed; the
+//! state of to-do lists and what is open; and the names that came up, by where they stood. The same
+//! input gives the same text. A digest that is read again goes on in the same sections.
+//!
+//! ```
+//! use baler_digest::{Costs, Notes, Part};
+//!
+//! let mut notes = Notes::default();
+//! notes.read(&[Part::User("Book BX71 to Oslo, never with a night stop.".into())]);
+//! notes.read(&[Part::Assistant { text: "I take the 07:40, because the later one is full.".into(), calls: false }]);
+//! let count = |text: &str| text.len() as u32 / 4 + 1;
+//! let written = notes.write(&[false, false], 100, 10_000, &mut Costs::new(&count));
+//! assert!(written.text.contains("never with a night stop"));
+//! assert!(written.text.contains("because the later one is full"));
+//! ```
+
+mod actions;
+mod costs;
+mod decisions;
+mod errors;
+mod facts;
+mod names;
+mod open;
+mod order;
+mod part;
+mod rules;
+mod scan;
+mod section;
+mod text;
+mod values;
+mod verbs;
+mod write;
+
+pub use costs::Costs;
+pub use part::Part;
+pub use write::{Share, Written};
+
+use facts::Fact;
+use names::Names;
+
+/// What can be told of the units of a conversation.
+#[derive(Debug, Default)]
+pub struct Notes {
+    facts: Vec<Vec<Fact>>,
+    names: Names,
+}
+
+impl Notes {
+    /// Reads the next unit.
+    pub fn read(&mut self, parts: &[Part<'_>]) {
+        self.names.read(self.facts.len(), parts);
+        self.facts.push(facts::read(parts));
+    }
+
+    /// What a text of the units that are not `kept` should cost at least: the last error and
+    /// the user's rules have to find room. Counts no further than `limit`.
+    #[must_use]
+    pub fn needed(&self, kept: &[bool], limit: u32, costs: &mut Costs<'_>) -> u32 {
+        costs::needed(&self.of_dropped(kept), limit, costs)
+    }
+
+    /// A text of the units that are not `kept`, of at most so many tokens and bytes of JSON. A
+    /// unit past the end of `kept` is not kept. Empty where there is nothing to tell.
+    #[must_use]
+    pub fn write(&self, kept: &[bool], tokens: u32, bytes: usize, costs: &mut Costs<'_>) -> Written {
+        let facts = self.of_dropped(kept);
+        write::write(&facts, &self.names, kept, tokens, bytes, costs)
+    }
+
+    /// The facts of the units that are not `kept`, in order and numbered.
+    fn of_dropped(&self, kept: &[bool]) -> Vec<(usize, &Fact)> {
+        self.facts
+            .iter()
+            .enumerate()
+            .filter(|(unit, _)| !kept.get(*unit).copied().unwrap_or(false))
+            .flat_map(|(_, facts)| facts)
+            .enumerate()
+            .collect()
+    }
+}

@@ -1,0 +1,233 @@
+//! Names that came up: files, symbols, ids, numbers. What is used again is mostly one of these.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::part::Part;
+use crate::scan;
+use crate::text;
+
+/// The most bytes of the text of one part that is looked through, and of a label.
+const READ: usize = 512 << 10;
+const LABEL: usize = 60;
+
+/// Over which share of the conversation a name loses most of its worth.
+const FADING: f64 = 0.3;
+
+/// How much more a name is worth that the model or the user used, and not only a tool.
+const USED: f64 = 3.0;
+
+/// All names of a conversation, and where they stood.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    known: Known,
+    names: Vec<Name>,
+    labels: Vec<String>,
+    /// The last unit that was read, plus one.
+    units: usize,
+}
+
+type Known = HashMap<Box<str>, usize, BuildHasherDefault<Fast>>;
+
+/// What is known of one name.
+#[derive(Debug)]
+struct Name {
+    text: Box<str>,
+    times: u32,
+    is_used: bool,
+    /// Units in which it stood, oldest first.
+    units: Vec<u32>,
+    /// Where it stood first: an index of `labels`.
+    label: usize,
+}
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    unit: u32,
+    label: usize,
+    is_used: bool,
+}
+
+impl Names {
+    /// Reads a unit. Units come in their order, each once.
+    pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>]) {
+        self.units = self.units.max(unit + 1);
+        let unit = u32::try_from(unit).unwrap_or(u32::MAX);
+        let mut labels: HashMap<&str, usize> = HashMap::new();
+        let mut last_label = None;
+        for part in parts {
+            let (text, label, is_used) = match part {
+                Part::User(text) => (text, self.label("the user"), true),
+                Part::Assistant { text, .. } => (text, self.label("the assistant"), true),
+                Part::Summary(text) => {
+                    self.read_summary(unit, text);
+                    continue;
+                }
+                Part::Call {
+                    id,
+                    name,
+                    arguments,
+                } => {
+                    let label = self.label(&crate::actions::label(name, arguments));
+                    labels.insert(id, label);
+                    last_label = Some(label);
+                    (arguments, label, true)
+                }
+                Part::Output {
+                    call_id,
+                    name,
+                    text,
+                    ..
+                } => {
+                    let label = match labels.get(&**call_id).copied().or(last_label) {
+                        Some(label) => label,
+                        None => self.label(name),
+                    };
+                    (text, label, false)
+                }
+            };
+            let place = Place {
+                unit,
+                label,
+                is_used,
+            };
+            for name in scan::names(head(text)) {
+                self.add(name, place);
+            }
+        }
+    }
+
+    /// An earlier digest has a list of names; what else stands there is read as any text.
+    fn read_summary(&mut self, unit: u32, text: &str) {
+        for (section, entry) in crate::section::entries(text) {
+            let (label, names) = match entry.rsplit_once(": ") {
+                Some((label, names)) if section == crate::section::Section::Names => {
+                    (self.label(label), names)
+                }
+                _ => (self.label("earlier"), &*entry),
+            };
+            let place = Place {
+                unit,
+                label,
+                is_used: true,
+            };
+            for name in scan::names(names) {
+                self.add(name, place);
+            }
+        }
+    }
+
+    fn label(&mut self, label: &str) -> usize {
+        let label = text::line(label, LABEL);
+        // Mostly one of the newest.
+        match self.labels.iter().rposition(|known| *known == label) {
+            Some(known) => known,
+            None => {
+                self.labels.push(label);
+                self.labels.len() - 1
+            }
+        }
+    }
+
+    fn add(&mut self, text: &str, place: Place) {
+        if let Some(index) = self.known.get(text) {
+            let name = &mut self.names[*index];
+            name.times += 1;
+            name.is_used |= place.is_used;
+            if name.units.last() != Some(&place.unit) {
+                name.units.push(place.unit);
+            }
+            return;
+        }
+        self.known.insert(text.into(), self.names.len());
+        self.names.push(Name {
+            text: text.into(),
+            times: 1,
+            is_used: place.is_used,
+            units: vec![place.unit],
+            label: place.label,
+        });
+    }
+
+    /// The names that stand in no unit that is `kept` and not in `said`, those first that are
+    /// most likely to be used again for what they cost.
+    pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<Lost<'_>> {
+        let said: HashSet<&str> = scan::names(said).collect();
+        let units = self.units.max(1) as f64;
+        let mut lost: Vec<(f64, usize, &Name)> = self
+            .names
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| {
+                !name
+                    .units
+                    .iter()
+                    .any(|unit| kept.get(*unit as usize).copied().unwrap_or(false))
+                    && !said.contains(&*name.text)
+            })
+            .map(|(index, name)| {
+                let last = name.units.last().map_or(0, |unit| *unit as usize);
+                let age = (self.units - last) as f64 / units;
+                let used = if name.is_used { USED } else { 1.0 };
+                let worth = used * f64::from(name.times).sqrt() * (-age / FADING).exp();
+                (worth / (name.text.len() + 4) as f64, index, name)
+            })
+            .collect();
+        // Worths are finite. Where they are the same, the order of coming decides.
+        lost.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        lost.into_iter()
+            .map(|(_, index, name)| Lost {
+                index,
+                name: &name.text,
+                label: name.label,
+            })
+            .collect()
+    }
+
+    /// What names were found with, in the order of the conversation: lines of `label: names`.
+    pub(crate) fn lines(&self, chosen: &[Lost<'_>]) -> Vec<String> {
+        let mut chosen: Vec<&Lost<'_>> = chosen.iter().collect();
+        chosen.sort_by_key(|lost| (lost.label, lost.index));
+        chosen
+            .chunk_by(|one, next| one.label == next.label)
+            .map(|group| {
+                let names: Vec<&str> = group.iter().map(|lost| lost.name).collect();
+                let label = group.first().map_or("", |lost| &self.labels[lost.label]);
+                format!("{label}: {}", names.join(", "))
+            })
+            .collect()
+    }
+}
+
+/// A name that would be gone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost<'a> {
+    index: usize,
+    pub(crate) name: &'a str,
+    label: usize,
+}
+
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(READ)]
+}
+
+/// A quick hash: names are short and many, and who chose them gains nothing by collisions but
+/// a slower digest of a text whose length is bounded.
+#[derive(Debug, Default)]
+struct Fast(u64);
+
+impl Hasher for Fast {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word))
+                .wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+    }
+}

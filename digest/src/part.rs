@@ -1,0 +1,39 @@
+//! What a conversation says, part by part.
+
+use std::borrow::Cow;
+
+/// A part of a unit, as far as something can be told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// Text of the user's own.
+    User(Cow<'a, str>),
+    /// Text of the model's.
+    Assistant {
+        /// What it says.
+        text: Cow<'a, str>,
+        /// Whether the message calls tools.
+        calls: bool,
+    },
+    /// A call of a tool.
+    Call {
+        /// What its output names; empty where the format has no ids.
+        id: Cow<'a, str>,
+        /// The tool.
+        name: Cow<'a, str>,
+        /// JSON.
+        arguments: Cow<'a, str>,
+    },
+    /// What a tool gave back.
+    Output {
+        /// The call that it answers; empty where the format has no ids.
+        call_id: Cow<'a, str>,
+        /// The tool; empty where it is not known.
+        name: Cow<'a, str>,
+        /// It is marked as a failure.
+        failed: bool,
+        /// What it says.
+        text: Cow<'a, str>,
+    },
+    /// A text that an earlier compaction wrote of what it left out.
+    Summary(Cow<'a, str>),
+}

@@ -1,0 +1,248 @@
+//! Finds names in text: words that no dictionary holds.
+
+/// The most bytes of a name. What is longer is encoded or a line without spaces.
+const LONGEST: usize = 120;
+
+/// The names in a text, in order, as often as they stand there: paths and file names,
+/// addresses, symbols, ids, and numbers of three and more digits. Keys of JSON are left out:
+/// they are the shape of data and not data.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
+    Chunks { text, at: 0 }.flat_map(Chunk::names)
+}
+
+/// A run of characters that can stand in a name.
+#[derive(Debug, Clone, Copy)]
+struct Chunk<'a> {
+    text: &'a str,
+    /// It is the key of a member of JSON.
+    is_key: bool,
+}
+
+struct Chunks<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Iterator for Chunks<'a> {
+    type Item = Chunk<'a>;
+
+    fn next(&mut self) -> Option<Chunk<'a>> {
+        let bytes = self.text.as_bytes();
+        loop {
+            let mut start = self.at;
+            while start < bytes.len() && !belongs(bytes[start]) {
+                // Escapes of JSON inside of JSON: `\n` is no letter of the word behind it.
+                start += if bytes[start] == b'\\' && start + 1 < bytes.len() && bytes[start + 1].is_ascii() {
+                    2
+                } else {
+                    1
+                };
+            }
+            if start >= bytes.len() {
+                self.at = bytes.len();
+                return None;
+            }
+            let mut end = start + 1;
+            let mut is_plain = bytes[start].is_ascii_lowercase();
+            while end < bytes.len() && belongs(bytes[end]) {
+                is_plain &= bytes[end].is_ascii_lowercase();
+                end += 1;
+            }
+            self.at = end;
+            // Most words are plain and no names.
+            if is_plain || end - start < 3 || end - start > 4 * LONGEST {
+                continue;
+            }
+            let is_key = start > 0
+                && bytes[start - 1] == b'"'
+                && bytes.get(end) == Some(&b'"')
+                && bytes.get(end + 1) == Some(&b':');
+            return Some(Chunk {
+                text: &self.text[start..end],
+                is_key,
+            });
+        }
+    }
+}
+
+/// ASCII letters, digits and what joins them in names. All other scripts part words.
+const fn belongs(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'.' | b'@' | b'-' | b':' | b'#')
+}
+
+impl<'a> Chunk<'a> {
+    fn names(self) -> Found<'a> {
+        let whole = self
+            .text
+            .trim_matches(|c: char| matches!(c, '.' | ':' | '-' | '#' | '@'));
+        if whole.len() < 3 {
+            return Found::None;
+        }
+        if let Some(whole) = path(whole).or_else(|| address(whole)) {
+            return Found::One(whole);
+        }
+        if file(whole) {
+            return Found::One(whole);
+        }
+        if self.is_key {
+            return Found::None;
+        }
+        // `#W88-1`, `2024-05-17`, `card-991`: joined by hyphens and with a digit.
+        if whole.contains('-') && is_id(whole) {
+            return Found::One(whole);
+        }
+        Found::Many(whole)
+    }
+}
+
+/// The names of a chunk.
+enum Found<'a> {
+    None,
+    One(&'a str),
+    /// What is left of it, to be parted at all joints but `_`.
+    Many(&'a str),
+}
+
+impl<'a> Iterator for Found<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            match std::mem::replace(self, Self::None) {
+                Self::None => return None,
+                Self::One(name) => return Some(name),
+                Self::Many(rest) => {
+                    let (word, rest) = match rest.find(['/', '.', '@', '-', ':', '#']) {
+                        Some(at) => (&rest[..at], &rest[at + 1..]),
+                        None => (rest, ""),
+                    };
+                    if !rest.is_empty() {
+                        *self = Self::Many(rest);
+                    }
+                    if is_name(word) {
+                        return Some(word);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A path, without the line number behind it.
+fn path(chunk: &str) -> Option<&str> {
+    let slash = chunk.find('/')?;
+    let path = match chunk.split_once(':') {
+        // `https://…` is an address.
+        Some((before, rest)) if rest.starts_with("//") && !before.is_empty() => chunk,
+        Some((path, _)) if path.len() > slash => path,
+        Some(_) => return None,
+        None => chunk,
+    };
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    let is_path = path.len() <= LONGEST
+        && segments.clone().count() > 1
+        && path.bytes().any(|byte| byte.is_ascii_alphabetic())
+        // `and/or`, `src/lib`: a path that is worth its room names a file.
+        && segments.last().is_some_and(|last| last.contains('.') || path.starts_with('/') || path.contains("://"));
+    is_path.then(|| path.trim_end_matches(['.', '-', '/']))
+}
+
+/// A mail address.
+fn address(chunk: &str) -> Option<&str> {
+    let (name, host) = chunk.split_once('@')?;
+    (!name.is_empty() && host.contains('.') && chunk.len() <= LONGEST).then_some(chunk)
+}
+
+/// A file name by its ending.
+fn file(chunk: &str) -> bool {
+    const ENDINGS: [&str; 32] = [
+        "rs", "py", "ts", "tsx", "js", "jsx", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs", "rb",
+        "php", "swift", "sh", "sql", "json", "jsonl", "toml", "yaml", "yml", "md", "txt", "lock", "html",
+        "css", "csv", "xml",
+    ];
+    chunk.len() <= LONGEST
+        && chunk.rsplit_once('.').is_some_and(|(stem, ending)| {
+            !stem.is_empty() && !stem.contains([':', '#']) && ENDINGS.contains(&ending)
+        })
+}
+
+fn is_id(chunk: &str) -> bool {
+    chunk.len() <= 64
+        && chunk.bytes().any(|byte| byte.is_ascii_digit())
+        && !chunk.contains(['/', ':', '@', '.', '#'])
+}
+
+/// A symbol, an id or a number.
+fn is_name(word: &str) -> bool {
+    if word.len() < 3 || word.len() > LONGEST {
+        return false;
+    }
+    let bytes = word.as_bytes();
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if digits == bytes.len() {
+        return digits <= 20;
+    }
+    let inner = bytes[1..].iter().any(u8::is_ascii_uppercase);
+    let lower = bytes.iter().any(u8::is_ascii_lowercase);
+    let joint = bytes[1..bytes.len() - 1].contains(&b'_');
+    // `parse_line`, `parseLine`, `W7678`, `MAX_LINES`; not `THE` and not `x1`.
+    joint && bytes.len() > 4 || inner && lower && bytes.len() > 4 || digits > 0 && bytes.len() > 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        names(text).collect()
+    }
+
+    #[test]
+    fn names_are_words_that_no_dictionary_holds() {
+        let text = "Then parse_line in src/ledger.rs:41 calls readBody(THE, x1), see Cargo.toml and/or 4711. Done, well-known.";
+        assert_eq!(
+            found(text),
+            ["parse_line", "src/ledger.rs", "readBody", "Cargo.toml", "4711"]
+        );
+    }
+
+    #[test]
+    fn ids_stay_whole() {
+        assert_eq!(
+            found("order #W88-1 of mia_li_3668 on 2024-05-17, card-991, a3f9c01; mia@post.example, HAT123"),
+            ["W88-1", "mia_li_3668", "2024-05-17", "card-991", "a3f9c01", "mia@post.example", "HAT123"]
+        );
+    }
+
+    #[test]
+    fn keys_of_data_are_no_names_and_their_values_are() {
+        assert_eq!(
+            found(r#"{"payment_id": "card_991", "note": "a\nparse_line"}"#),
+            ["card_991", "parse_line"]
+        );
+    }
+
+    #[test]
+    fn symbols_are_parted_where_they_are_joined() {
+        assert_eq!(
+            found("self.token_cache.getOrInsert std::path::PathBuf"),
+            ["token_cache", "getOrInsert", "PathBuf"]
+        );
+    }
+
+    #[test]
+    fn addresses_and_absolute_paths_are_names() {
+        assert_eq!(
+            found("https://post.example/a/b.html, /srv/app/logs/ and src/lib"),
+            ["https://post.example/a/b.html", "/srv/app/logs"]
+        );
+    }
+
+    #[test]
+    fn any_text_is_looked_through_without_harm() {
+        for text in ["", "\\", "日本語_x1y2", "a\\é", "::::", "@@..//--", "#", "\u{0}/\u{0}"] {
+            let _ = found(text);
+        }
+        assert!(found(&"x_1/".repeat(10_000)).is_empty());
+    }
+}

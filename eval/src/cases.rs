@@ -1,0 +1,398 @@
+//! Cuts of a conversation: what stood before, and what of it was needed behind.
+
+use std::collections::{HashMap, HashSet};
+
+use baler_host::{Conversation, Format, Host, ReadOptions, UnitKind};
+use serde_json::Value;
+
+use crate::corpus::{Kind as Recording, Recorded, WantedCall};
+use crate::entities::{self, Kind};
+use crate::reading::{PieceKind, Said, Who, strings};
+
+/// Messages behind a cut in which use is looked for.
+const AHEAD: usize = 60;
+
+/// Cuts with fewer needed names say nothing.
+const LEAST: usize = 5;
+
+/// Where a conversation is cut: shares of its units.
+const CUTS: [f64; 3] = [0.4, 0.6, 0.8];
+
+/// Names last mentioned before this share of the history are far.
+const FAR: f64 = 0.75;
+
+/// Words that tell of an error.
+const ERRORS: [&str; 6] = [
+    "error",
+    "exception",
+    "traceback",
+    "failed",
+    "fatal",
+    "panicked",
+];
+
+/// A name with its kind.
+pub(crate) type Name = (Kind, String);
+
+/// A conversation up to a cut, and what was needed of it.
+#[derive(Debug)]
+pub(crate) struct Case {
+    /// How many messages it has.
+    pub(crate) cut: usize,
+    /// What a strategy is given.
+    pub(crate) conversation: Conversation,
+    /// What the history says, unit by unit.
+    pub(crate) units: Vec<Vec<Said>>,
+    /// Characters of the history, instructions left out.
+    pub(crate) size: usize,
+    pub(crate) needed: Vec<Needed>,
+    /// The user's sentences with a rule in them.
+    pub(crate) rules: Vec<String>,
+    /// The last line of tool output that tells of an error.
+    pub(crate) error: Option<String>,
+    /// Values that a task asks for and that are not yet used.
+    pub(crate) wanted: Vec<String>,
+    /// A summary that was recorded at this cut.
+    pub(crate) recorded: Option<String>,
+}
+
+/// A name that stood in the history and was used later.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Needed {
+    pub(crate) name: Name,
+    /// It was last mentioned long ago.
+    pub(crate) is_far: bool,
+    /// It was used in the arguments of a call.
+    pub(crate) in_arguments: bool,
+}
+
+impl Case {
+    /// The unit after unit size.
+    pub(crate) fn sizes(&self) -> Vec<usize> {
+        let size = |unit: &Vec<Said>| unit.iter().map(Said::size).sum();
+        self.units.iter().map(size).collect()
+    }
+}
+
+/// Why a conversation has no cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoCases {
+    /// It cannot be read.
+    Unread,
+    /// It breaks a rule of its format as it was recorded.
+    Invalid,
+}
+
+/// The cuts of a recorded conversation that say something. With `recorded` those at its own
+/// compactions instead.
+pub(crate) fn cases(
+    host: &Host,
+    record: &Recorded,
+    recorded: bool,
+) -> Result<Vec<Case>, NoCases> {
+    if recorded {
+        return Ok(recorded_cases(host, record));
+    }
+    let whole = match record.kind {
+        Recording::Log => without_compactions(&record.document),
+        Recording::Document => record.document.clone(),
+    };
+    let format = match record.kind {
+        Recording::Log => None,
+        Recording::Document => record.format.parse().ok(),
+    };
+    let whole = read_as(host, whole, format).ok_or(NoCases::Unread)?;
+    if !whole.violations().is_empty() {
+        return Err(NoCases::Invalid);
+    }
+    let units = read(&whole);
+    let mut cuts: Vec<usize> = CUTS
+        .iter()
+        .map(|share| (units.len() as f64 * share) as usize)
+        .filter(|cut| *cut > 0)
+        .collect();
+    cuts.dedup();
+    let cases = cuts.into_iter().filter_map(|cut| {
+        let document = first_units(&whole, cut)?;
+        let conversation = read_as(host, document, Some(whole.format()))?;
+        let behind: Vec<&Said> = units[cut..].iter().flatten().collect();
+        case(conversation, &behind, &record.wanted, None)
+    });
+    Ok(cases.collect())
+}
+
+fn read_as(host: &Host, document: String, format: Option<Format>) -> Option<Conversation> {
+    let options = ReadOptions {
+        format,
+        ..ReadOptions::default()
+    };
+    host.read_with(document.into_bytes(), options).ok()
+}
+
+/// Cuts where a program compacted by itself.
+fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
+    if record.kind != Recording::Log {
+        return Vec::new();
+    }
+    let mut cases = Vec::new();
+    let mut at = 0;
+    let mut ends: Vec<usize> = Vec::new();
+    for line in record.document.split_inclusive('\n') {
+        if is_boundary(line) {
+            ends.push(at);
+        }
+        at += line.len();
+    }
+    for (place, end) in ends.iter().enumerate() {
+        let next = ends.get(place + 1).copied().unwrap_or(record.document.len());
+        let (Ok(before), Ok(after)) = (
+            host.read(&record.document[..*end]),
+            host.read(&record.document[..next]),
+        ) else {
+            continue;
+        };
+        let behind = read(&after);
+        // The host reads on from the newest compaction: first what it left, then what came.
+        let mut summary = String::new();
+        for (unit, said) in after.units().iter().zip(&behind) {
+            if unit.kind == UnitKind::Summary {
+                for piece in said.iter().flat_map(|said| &said.pieces) {
+                    summary.push_str(&piece.text);
+                }
+            }
+        }
+        let came: Vec<&Said> = after
+            .units()
+            .iter()
+            .zip(&behind)
+            .filter(|(unit, _)| unit.kind != UnitKind::Summary)
+            .flat_map(|(_, said)| said)
+            .collect();
+        let Some(body) = read_as(host, before.document().to_owned(), Some(before.format())) else {
+            continue;
+        };
+        if summary.is_empty() || !body.violations().is_empty() {
+            continue;
+        }
+        cases.extend(case(body, &came, &[], Some(summary)));
+    }
+    cases
+}
+
+fn case(
+    conversation: Conversation,
+    behind: &[&Said],
+    wanted: &[WantedCall],
+    recorded: Option<String>,
+) -> Option<Case> {
+    let units = read(&conversation);
+    let history: Vec<&Said> = units.iter().flatten().collect();
+    let size = history.iter().map(|said| said.size()).sum();
+    let needed = needed(&history, behind, &conversation);
+    let wanted = open_values(&history, wanted);
+    if size == 0 || (needed.len() < LEAST && wanted.is_empty()) {
+        return None;
+    }
+    Some(Case {
+        cut: history.len(),
+        rules: rules(&history),
+        error: last_error(&history),
+        needed: if needed.len() < LEAST { Vec::new() } else { needed },
+        wanted,
+        size,
+        recorded,
+        units,
+        conversation,
+    })
+}
+
+/// What a conversation says, unit by unit.
+pub(crate) fn read(conversation: &Conversation) -> Vec<Vec<Said>> {
+    let format = conversation.format().to_string();
+    (0..conversation.units().len())
+        .map(|unit| {
+            let raw = conversation.raw_messages(unit);
+            raw.map(|raw| Said::read(&format, raw)).collect()
+        })
+        .collect()
+}
+
+/// Names whose first mention behind the cut is the model's own, and that stood before it.
+fn needed(history: &[&Said], behind: &[&Said], conversation: &Conversation) -> Vec<Needed> {
+    let total: usize = history.iter().map(|said| said.size()).sum();
+    let far = total as f64 * FAR;
+    let mut last: HashMap<Name, usize> = HashMap::new();
+    let mut instructions: HashSet<Name> = HashSet::new();
+    entities::each(&system(conversation), |kind, name| {
+        instructions.insert((kind, name.to_owned()));
+    });
+    let mut at = 0;
+    for said in history {
+        for piece in &said.pieces {
+            entities::each(&piece.text, |kind, name| {
+                let name = (kind, name.to_owned());
+                if said.who == Who::Instructions {
+                    instructions.insert(name);
+                } else {
+                    last.insert(name, at);
+                }
+            });
+        }
+        at += said.size();
+    }
+    let mut seen: HashSet<Name> = HashSet::new();
+    let mut needed = Vec::new();
+    for said in behind.iter().take(AHEAD) {
+        let mut new: HashMap<Name, bool> = HashMap::new();
+        let mut order = Vec::new();
+        for piece in &said.pieces {
+            if piece.kind == PieceKind::Thinking {
+                continue;
+            }
+            entities::each(&piece.text, |kind, name| {
+                let name = (kind, name.to_owned());
+                if seen.contains(&name) {
+                    return;
+                }
+                let in_call = piece.kind == PieceKind::Call;
+                match new.get_mut(&name) {
+                    Some(in_arguments) => *in_arguments |= in_call,
+                    None => {
+                        order.push(name.clone());
+                        new.insert(name, in_call);
+                    }
+                }
+            });
+        }
+        for name in order {
+            let in_arguments = new.get(&name).copied().unwrap_or(false);
+            if said.who == Who::Assistant
+                && let Some(at) = last.get(&name)
+                && !instructions.contains(&name)
+            {
+                needed.push(Needed {
+                    is_far: (*at as f64) < far,
+                    in_arguments,
+                    name: name.clone(),
+                });
+            }
+            seen.insert(name);
+        }
+    }
+    needed
+}
+
+/// The system prompt, where it stands beside the messages.
+fn system(conversation: &Conversation) -> String {
+    let Ok(body) = serde_json::from_str::<Value>(conversation.document()) else {
+        return String::new();
+    };
+    let mut found = Vec::new();
+    for name in ["system", "instructions", "systemInstruction", "system_instruction"] {
+        if let Some(value) = body.get(name) {
+            strings(value, &mut found);
+        }
+    }
+    found.join("\n")
+}
+
+/// The user's sentences that say never, always, must, do not, don't or only.
+fn rules(history: &[&Said]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let own = history
+        .iter()
+        .filter(|said| said.who == Who::User)
+        .flat_map(|said| &said.pieces)
+        .filter(|piece| piece.kind == PieceKind::Text);
+    for piece in own {
+        let sentences = piece.text.split(['.', '!', '?', '\n']).map(str::trim);
+        for sentence in sentences.filter(|sentence| is_rule(sentence)) {
+            if !found.iter().any(|known| known == sentence) {
+                found.push(sentence.to_owned());
+            }
+        }
+    }
+    found
+}
+
+fn is_rule(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    words
+        .iter()
+        .any(|word| matches!(*word, "never" | "always" | "must" | "don't" | "only"))
+        || words.windows(2).any(|pair| pair == ["do", "not"])
+}
+
+fn last_error(history: &[&Said]) -> Option<String> {
+    let outputs = history
+        .iter()
+        .rev()
+        .flat_map(|said| said.pieces.iter().rev())
+        .filter(|piece| piece.kind == PieceKind::Output);
+    let tells = |line: &&str| {
+        let lower = line.to_lowercase();
+        ERRORS.iter().any(|sign| lower.contains(sign))
+    };
+    outputs
+        .flat_map(|piece| piece.text.lines().rev().map(str::trim))
+        .find(tells)
+        .map(str::to_owned)
+}
+
+/// Values of wanted calls that were not made yet, as far as they stand in the history.
+fn open_values(history: &[&Said], wanted: &[WantedCall]) -> Vec<String> {
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let pieces = || {
+        history
+            .iter()
+            .filter(|said| said.who != Who::Instructions)
+            .flat_map(|said| &said.pieces)
+    };
+    let mut open: Vec<String> = Vec::new();
+    for call in wanted {
+        let mut values = Vec::new();
+        strings(&call.arguments, &mut values);
+        let whole = values.join("\n");
+        let is_made = pieces().any(|piece| piece.kind == PieceKind::Call && piece.text == whole);
+        if !is_made {
+            open.extend(values);
+        }
+    }
+    open.sort();
+    open.dedup();
+    open.retain(|value| pieces().any(|piece| piece.text.contains(value.as_str())));
+    open
+}
+
+/// The document with its first units alone.
+fn first_units(conversation: &Conversation, units: usize) -> Option<String> {
+    let document = conversation.document();
+    let last = conversation.raw_messages(units.checked_sub(1)?).last()?;
+    let count = conversation.units().len();
+    let end_of = |raw: &str| {
+        // The messages of a conversation that was read are places in its document.
+        let start = raw.as_ptr().addr().checked_sub(document.as_ptr().addr())?;
+        Some(start + raw.len())
+    };
+    let end = end_of(last)?;
+    let tail = end_of(conversation.raw_messages(count.checked_sub(1)?).last()?)?;
+    Some(format!("{}{}", document.get(..end)?, document.get(tail..)?))
+}
+
+/// A log as it would be had nothing been compacted.
+fn without_compactions(log: &str) -> String {
+    log.split_inclusive('\n')
+        .filter(|line| !is_boundary(line) && !line.contains("\"isCompactSummary\":true"))
+        .collect()
+}
+
+fn is_boundary(line: &str) -> bool {
+    line.contains("\"subtype\":\"compact_boundary\"")
+}
+

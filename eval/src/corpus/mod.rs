@@ -1,0 +1,147 @@
+//! Recorded conversations, from a folder.
+//!
+//! What a file holds is told by its shape: a request body, the log of a session, a run of an
+//! agent with its messages in it, a list of such runs, requests recorded as YAML, or chats in
+//! Markdown. A file of another shape counts as none.
+
+mod folder;
+mod json;
+mod markdown;
+mod yaml;
+
+use std::path::Path;
+
+/// One recorded conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The set that it belongs to: the first folder on the way to its file.
+    pub set: String,
+    /// Its file and its place in there: enough to find it again.
+    pub id: String,
+    /// What the document is.
+    pub kind: Kind,
+    /// The wire format by the name that the host knows, such as `openai-chat`. For a log: that
+    /// of the requests that it stands for.
+    pub format: &'static str,
+    /// A request body, or its list of messages; or the text of a log.
+    pub document: String,
+    /// Values that a task asked for: calls with their arguments, where that was recorded.
+    pub wanted: Vec<WantedCall>,
+}
+
+/// What was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A request body, or its list of messages.
+    Document,
+    /// What an agent's program wrote down of a session.
+    Log,
+}
+
+/// A call that solves a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WantedCall {
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: serde_json::Value,
+}
+
+// JSON without floats that are not numbers compares to itself.
+impl Eq for WantedCall {}
+
+/// A conversation of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its place in there.
+    pub(crate) place: usize,
+    pub(crate) format: &'static str,
+    pub(crate) document: String,
+    pub(crate) wanted: Vec<WantedCall>,
+}
+
+impl Found {
+    pub(crate) fn new(place: usize, format: &'static str, document: impl Into<String>) -> Self {
+        Self {
+            place,
+            format,
+            document: document.into(),
+            wanted: Vec::new(),
+        }
+    }
+}
+
+/// What the host calls the format of OpenAI Chat Completions.
+pub(crate) const CHAT: &str = "openai-chat";
+
+/// What the host calls the format of Anthropic Messages.
+pub(crate) const ANTHROPIC: &str = "anthropic";
+
+/// What the host calls the format of OpenAI Responses.
+pub(crate) const RESPONSES: &str = "openai-responses";
+
+/// What the host calls the format of Gemini's `generateContent`.
+pub(crate) const GEMINI: &str = "gemini";
+
+/// All conversations of a folder, in the same order each time. None where it is not there.
+#[must_use]
+pub fn conversations_in(folder: &Path) -> Option<Vec<Recorded>> {
+    if !folder.is_dir() {
+        return None;
+    }
+    let mut all = Vec::new();
+    for path in folder::files(folder) {
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            continue;
+        };
+        let path = path.strip_prefix(folder).unwrap_or(&path);
+        let mut way = path.components();
+        let first = way.next().map(|first| first.as_os_str().to_string_lossy());
+        let rest = way.as_path().to_string_lossy().into_owned();
+        // A file in the folder itself is a set of its own.
+        let set = first.unwrap_or_default().into_owned();
+        let file = if rest.is_empty() { set.clone() } else { rest };
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        let (kind, found) = read(&ending, &text);
+        all.extend(found.into_iter().map(|found| Recorded {
+            set: set.clone(),
+            id: format!("{file}#{}", found.place),
+            kind,
+            format: found.format,
+            document: found.document,
+            wanted: found.wanted,
+        }));
+    }
+    Some(all)
+}
+
+/// The conversations in a file's text.
+fn read(ending: &str, text: &str) -> (Kind, Vec<Found>) {
+    match ending {
+        "yaml" | "yml" => (Kind::Document, first_of(text, &[yaml::snapshots, yaml::requests])),
+        "md" => (Kind::Document, markdown::chats(text)),
+        "json" | "jsonl" | "traj" => match json::log(text) {
+            Some(log) => (Kind::Log, vec![log]),
+            None => (
+                Kind::Document,
+                first_of(
+                    text,
+                    &[
+                        json::body,
+                        json::trajectories,
+                        json::history,
+                        json::messages,
+                        json::days,
+                    ],
+                ),
+            ),
+        },
+        _ => (Kind::Document, Vec::new()),
+    }
+}
+
+/// What the first reader finds that finds something.
+fn first_of(text: &str, readers: &[fn(&str) -> Vec<Found>]) -> Vec<Found> {
+    let mut found = readers.iter().map(|read| read(text));
+    found.find(|found| !found.is_empty()).unwrap_or_default()
+}

@@ -1,0 +1,101 @@
+//! Names that a text holds: what future use is measured by.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+/// What a name looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A path with a file in it, or a file name by its ending.
+    Path,
+    /// 7 to 40 hexadecimal digits, one of them from 0 to 9.
+    Hex,
+    /// `camelCase`, `PascalCase` or `snake_case`.
+    Identifier,
+    /// Three digits or more.
+    Number,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Path, Self::Hex, Self::Identifier, Self::Number];
+
+    /// The name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Hex => "hex",
+            Self::Identifier => "identifier",
+            Self::Number => "number",
+        }
+    }
+}
+
+static PATH: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?:[\w.@-]+/)+[\w.@-]+\.\w{1,8}|\b[\w-]+\.(?:go|rs|py|ts|tsx|js|json|md|toml|yaml|yml|sh|txt|lock)\b",
+    )
+});
+static HEX: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9a-f]{7,40}\b"));
+static IDENTIFIER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(?:[a-z]+[A-Z]\w{3,}|[A-Z][a-z]+[A-Z]\w{2,}|\w{2,}_\w{2,}\w*)\b")
+});
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d{3,}"));
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and a test uses each")]
+fn pattern(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("it is a regular expression")
+}
+
+/// Gives each name in a text to `take`, as often as it stands there.
+pub(crate) fn each<'a>(text: &'a str, mut take: impl FnMut(Kind, &'a str)) {
+    for found in PATH.find_iter(text) {
+        take(Kind::Path, found.as_str());
+    }
+    for found in HEX.find_iter(text) {
+        if found.as_str().bytes().any(|byte| byte.is_ascii_digit()) {
+            take(Kind::Hex, found.as_str());
+        }
+    }
+    for found in IDENTIFIER.find_iter(text) {
+        take(Kind::Identifier, found.as_str());
+    }
+    for found in NUMBER.find_iter(text) {
+        let is_part = |c: char| c == '.' || c == '_' || c.is_alphanumeric();
+        let before = text[..found.start()].chars().next_back();
+        let after = text[found.end()..].chars().next();
+        if !before.is_some_and(is_part) && !after.is_some_and(is_part) {
+            take(Kind::Number, found.as_str());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_by_their_looks() {
+        let mut found = Vec::new();
+        each(
+            "In src/a.b/main.rs and Cargo.toml the readBody of PathBuf calls parse_line at 4d5e6f7, 1500 times (v1.234).",
+            |kind, name| found.push((kind, name)),
+        );
+        assert_eq!(
+            found,
+            [
+                (Kind::Path, "src/a.b/main.rs"),
+                (Kind::Path, "Cargo.toml"),
+                (Kind::Hex, "4d5e6f7"),
+                (Kind::Identifier, "readBody"),
+                (Kind::Identifier, "PathBuf"),
+                (Kind::Identifier, "parse_line"),
+                (Kind::Number, "1500"),
+            ]
+        );
+    }
+}

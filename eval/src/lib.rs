@@ -1,0 +1,26 @@
+//! Measures what compaction strategies keep that is needed later, without asking a model.
+//!
+//! A recorded conversation is cut; a strategy compacts what stood before the cut; and what
+//! really happened behind it tells what would have been needed. *Recall* is the share of names
+//! (paths, symbols, ids, numbers) that the model used again behind the cut, had from before
+//! it, and would still find. Beside each strategy stand baselines of equal size.
+//!
+//! Sizes are characters of content: text, thinking, names and arguments of calls, outputs; a
+//! picture is 4,800. Instructions and the system prompt stay whatever is done and do not count.
+
+mod baselines;
+mod cases;
+pub mod corpus;
+mod entities;
+mod measure;
+mod reading;
+mod run;
+mod statistics;
+mod table;
+
+pub use baselines::Baseline;
+pub use entities::Kind;
+pub use measure::Measured;
+pub use run::{Evaluation, Of, Options, Result, Row};
+pub use statistics::{Interval, Summary};
+pub use table::{json, markdown};

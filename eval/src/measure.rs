@@ -1,0 +1,151 @@
+//! How much of what was needed is still there.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use baler_host::{Budget, Conversation, Host, HostError, Outcome, Request, Strategy};
+use serde::{Deserialize, Serialize};
+
+use crate::cases::{Case, Name};
+use crate::entities::{self, Kind};
+use crate::reading::{Said, Who};
+
+/// What was measured of one cut under one budget. Shares are from 0 to 1; none where there was
+/// nothing to look for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Measured {
+    /// Names that were used later.
+    pub recall: Option<f64>,
+    /// Of these, those that were last mentioned long before the cut.
+    pub far: Option<f64>,
+    /// Of these, those that were used in the arguments of calls.
+    pub arguments: Option<f64>,
+    /// Recall by kind of name, in the order of [`Kind::ALL`].
+    pub by_kind: [Option<f64>; 4],
+    /// The user's sentences with a rule in them, word for word.
+    pub instructions: Option<f64>,
+    /// The last error, word for word.
+    pub last_error: Option<f64>,
+    /// Values that the task still asked for.
+    pub wanted: Option<f64>,
+    /// Characters of what is left, beside those of the history.
+    pub size: f64,
+    /// It is larger than it may be, though it need not.
+    pub is_over: bool,
+    /// It breaks a rule of its format.
+    pub is_invalid: bool,
+    /// Another strategy than the one that is measured did it.
+    pub fell_back: bool,
+    /// What must stay is larger than the budget; so nothing was decided.
+    pub is_floor: bool,
+    /// Milliseconds.
+    pub time_ms: Option<f64>,
+    /// Fuel, of a guest.
+    pub fuel: Option<u64>,
+}
+
+/// Looks for names in texts.
+#[derive(Debug)]
+pub(crate) struct Sought<'a> {
+    case: &'a Case,
+    names: HashSet<&'a Name>,
+}
+
+impl<'a> Sought<'a> {
+    pub(crate) fn of(case: &'a Case) -> Self {
+        let names = case.needed.iter().map(|needed| &needed.name).collect();
+        Self { case, names }
+    }
+
+    /// What there is in a text.
+    pub(crate) fn in_text(&self, text: &str) -> Measured {
+        let mut found: HashSet<Name> = HashSet::new();
+        if !self.names.is_empty() {
+            entities::each(text, |kind, name| {
+                let name = (kind, name.to_owned());
+                if self.names.contains(&name) {
+                    found.insert(name);
+                }
+            });
+        }
+        let share = |of: &dyn Fn(&crate::cases::Needed) -> bool| {
+            let all = self.case.needed.iter().filter(|needed| of(needed));
+            let (mut kept, mut number) = (0, 0);
+            for needed in all {
+                number += 1;
+                kept += usize::from(found.contains(&needed.name));
+            }
+            (number > 0).then(|| kept as f64 / f64::from(number))
+        };
+        let of_texts = |wanted: &[String]| {
+            let kept = wanted.iter().filter(|wanted| text.contains(wanted.as_str()));
+            (!wanted.is_empty()).then(|| kept.count() as f64 / wanted.len() as f64)
+        };
+        Measured {
+            recall: share(&|_| true),
+            far: share(&|needed| needed.is_far),
+            arguments: share(&|needed| needed.in_arguments),
+            by_kind: Kind::ALL.map(|kind| share(&|needed| needed.name.0 == kind)),
+            instructions: of_texts(&self.case.rules),
+            last_error: of_texts(self.case.error.as_slice()),
+            wanted: of_texts(&self.case.wanted),
+            size: text.chars().count() as f64 / self.case.size as f64,
+            ..Measured::default()
+        }
+    }
+
+    /// What is left of the case when a strategy compacts it to `room` characters beside the
+    /// instructions.
+    pub(crate) async fn after(
+        &self,
+        host: &Host,
+        strategy: &Strategy,
+        room: usize,
+    ) -> Result<Measured, HostError> {
+        let conversation = &self.case.conversation;
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let request = Request {
+            budget: Budget::Tokens(conversation.overhead().saturating_add(room)),
+            ..Request::default()
+        };
+        let start = Instant::now();
+        let chain = std::slice::from_ref(strategy);
+        let compaction = host.compact(conversation, chain, &request).await?;
+        let time = start.elapsed();
+        let receipt = compaction.receipt();
+        let result = compaction.conversation();
+        let (text, size) = text_of(result);
+        let is_floor = receipt.tokens.below_floor;
+        let unchanged = receipt.outcome != Outcome::Compacted;
+        Ok(Measured {
+            size: size as f64 / self.case.size as f64,
+            is_over: receipt.tokens.after > receipt.tokens.budget.max(receipt.tokens.floor)
+                && !(unchanged && is_floor),
+            is_invalid: !result.violations().is_empty(),
+            fell_back: receipt.fell_back && !is_floor,
+            is_floor,
+            time_ms: Some(time.as_secs_f64() * 1_000.0),
+            fuel: receipt
+                .attempts
+                .first()
+                .and_then(|attempt| attempt.usage.fuel),
+            ..self.in_text(&text)
+        })
+    }
+}
+
+/// All that a conversation says beside its instructions, and its size.
+fn text_of(conversation: &Conversation) -> (String, usize) {
+    let mut text = String::new();
+    let mut size = 0;
+    let units = crate::cases::read(conversation);
+    for said in units.iter().flatten().filter(|said| said.who != Who::Instructions) {
+        size += Said::size(said);
+        for piece in &said.pieces {
+            text.push_str(&piece.text);
+            text.push('\n');
+        }
+    }
+    (text, size)
+}
