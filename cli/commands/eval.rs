@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, anyhow};
 use baler_eval::{Evaluation, Options, corpus};
-use baler_host::{Host, Strategy, Tokenizer};
+use baler_host::{Host, Pins, Strategy, Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -47,6 +47,10 @@ pub(crate) struct EvalCommand {
     #[arg(long, conflicts_with = "budget")]
     recorded: bool,
 
+    /// Pin the first user message, as `baler compact` does; the baselines pin nothing
+    #[arg(long)]
+    pin_first: bool,
+
     /// Only conversations of this set; may be given several times
     #[arg(long, value_name = "NAME")]
     set: Vec<String>,
@@ -82,10 +86,9 @@ Exit codes: 0 measured, 1 baler itself failed, 2 wrong use";
 impl EvalCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let records = self.records()?;
-        let threads = self.threads.map_or_else(
-            || Options::default().threads,
-            NonZeroUsize::get,
-        );
+        let threads = self
+            .threads
+            .map_or_else(|| Options::default().threads, NonZeroUsize::get);
         let messages = Messages { quiet: true };
         let settings = HostSettings {
             tokenizer: Some(Tokenizer::characters()),
@@ -100,6 +103,11 @@ impl EvalCommand {
                 false => self.budget.clone(),
             },
             recorded: self.recorded,
+            pins: if self.pin_first {
+                Pins::FirstUser
+            } else {
+                Pins::None
+            },
             threads,
         };
         let done = match &self.resume {
@@ -113,17 +121,18 @@ impl EvalCommand {
                 .unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
         let finished = AtomicUsize::new(done.results.len());
-        let evaluation = Evaluation::run(&host, &strategies, &records, &options, &done, &|result| {
-            bar.set_position(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1);
-            if let Some(notes) = &notes {
-                let line = serde_json::to_string(result)?;
-                let mut file = notes
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
-                writeln!(file, "{line}").context("cannot note what is finished")?;
-            }
-            Ok(())
-        });
+        let evaluation =
+            Evaluation::run(&host, &strategies, &records, &options, &done, &|result| {
+                bar.set_position(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1);
+                if let Some(notes) = &notes {
+                    let line = serde_json::to_string(result)?;
+                    let mut file = notes
+                        .lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner);
+                    writeln!(file, "{line}").context("cannot note what is finished")?;
+                }
+                Ok(())
+            });
         bar.finish_and_clear();
         let evaluation = evaluation?;
         if let Some(file) = &self.json {

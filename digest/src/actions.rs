@@ -122,7 +122,10 @@ impl Action {
         let (line, failed) = line
             .strip_suffix(FAILED)
             .map_or((line, false), |line| (line, true));
-        let (line, names) = match line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")) {
+        let (line, names) = match line
+            .strip_suffix(')')
+            .and_then(|line| line.rsplit_once(" ("))
+        {
             Some((line, names)) => (line, names.split(", ").map(str::to_owned).collect()),
             None => (line, Vec::new()),
         };

@@ -6,7 +6,7 @@ use super::actions::Action;
 use super::rules::Strength;
 use super::section::{Section, entries};
 use super::{decisions, errors, open, rules, text, values};
-use crate::part::Part;
+use crate::part::{self, Part};
 
 /// The most bytes of a request, of a rule, and of any other line.
 const REQUEST: usize = 4_000;
@@ -61,6 +61,7 @@ pub(super) fn read(parts: &[Part<'_>]) -> Vec<Fact> {
                 arguments,
             } => read_call(name, arguments, answers.take(id, name), &mut facts),
             Part::Output { name, text, .. } => {
+                let text = &*part::unwrapped(text);
                 let before = facts.len();
                 read_errors(text, true, &mut facts);
                 if facts.len() == before
@@ -81,7 +82,7 @@ pub(super) fn read(parts: &[Part<'_>]) -> Vec<Fact> {
 
 /// Whether an output tells of a failure.
 fn failed(output: &Part<'_>) -> bool {
-    matches!(output, Part::Output { failed, text, .. } if *failed || errors::exited_badly(text))
+    matches!(output, Part::Output { failed, text, .. } if *failed || errors::exited_badly(&part::unwrapped(text)))
 }
 
 /// Outputs by what their calls are found by: ids, or names where there are none.
@@ -144,9 +145,7 @@ fn read_request(text: &str, facts: &mut Vec<Fact>) {
 fn read_said(text: &str, calls: bool, facts: &mut Vec<Fact>) {
     facts.extend(open::lines(text).into_iter().map(Fact::Open));
     facts.extend(decisions::lines(text).into_iter().map(Fact::Decision));
-    if !calls
-        && let Some(command) = fenced_command(text)
-    {
+    if !calls && let Some(command) = fenced_command(text) {
         facts.push(Fact::Action(Action::of_command(command)));
     }
     if let Some(first) = text

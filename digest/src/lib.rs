@@ -66,7 +66,13 @@ impl Notes {
     /// A text of the units that are not `kept`, of at most so many tokens and bytes of JSON. A
     /// unit past the end of `kept` is not kept. Empty where there is nothing to tell.
     #[must_use]
-    pub fn write(&self, kept: &[bool], tokens: u32, bytes: usize, costs: &mut Costs<'_>) -> Written {
+    pub fn write(
+        &self,
+        kept: &[bool],
+        tokens: u32,
+        bytes: usize,
+        costs: &mut Costs<'_>,
+    ) -> Written {
         let facts = self.of_dropped(kept);
         write::write(&facts, &self.names, kept, tokens, bytes, costs)
     }

@@ -1,9 +1,10 @@
 //! Names that came up: files, symbols, ids, numbers. What is used again is mostly one of these.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::part::Part;
+use crate::part::{self, Part};
 use crate::scan;
 use crate::text;
 
@@ -12,10 +13,13 @@ const READ: usize = 512 << 10;
 const LABEL: usize = 60;
 
 /// Over which share of the conversation a name loses most of its worth.
-const FADING: f64 = 0.3;
+const FADING: f64 = 0.5;
 
 /// How much more a name is worth that the model or the user used, and not only a tool.
-const USED: f64 = 3.0;
+const USED: f64 = 5.0;
+
+/// Bytes that a name costs beside its own.
+const AROUND: usize = 4;
 
 /// All names of a conversation, and where they stood.
 #[derive(Debug, Default)]
@@ -39,6 +43,9 @@ struct Name {
     units: Vec<u32>,
     /// Where it stood first: an index of `labels`.
     label: usize,
+    /// The fewest names that a part had in which it stood: one of a thousand in a listing is
+    /// less likely to be used than one of three.
+    beside: u32,
 }
 
 /// Where a text stands.
@@ -47,6 +54,8 @@ struct Place {
     unit: u32,
     label: usize,
     is_used: bool,
+    /// How many names stand there.
+    beside: u32,
 }
 
 impl Names {
@@ -91,8 +100,18 @@ impl Names {
                 unit,
                 label,
                 is_used,
+                beside: 1,
             };
-            for name in scan::names(head(text)) {
+            let text = match part {
+                Part::Output { text, .. } => part::unwrapped(text),
+                _ => Cow::Borrowed(&**text),
+            };
+            let found: Vec<&str> = scan::names(head(&text)).collect();
+            let place = Place {
+                beside: u32::try_from(found.len()).unwrap_or(u32::MAX),
+                ..place
+            };
+            for name in &found {
                 self.add(name, place);
             }
         }
@@ -111,6 +130,7 @@ impl Names {
                 unit,
                 label,
                 is_used: true,
+                beside: 1,
             };
             for name in scan::names(names) {
                 self.add(name, place);
@@ -134,6 +154,7 @@ impl Names {
         if let Some(index) = self.known.get(text) {
             let name = &mut self.names[*index];
             name.times += 1;
+            name.beside = name.beside.min(place.beside);
             name.is_used |= place.is_used;
             if name.units.last() != Some(&place.unit) {
                 name.units.push(place.unit);
@@ -147,6 +168,7 @@ impl Names {
             is_used: place.is_used,
             units: vec![place.unit],
             label: place.label,
+            beside: place.beside,
         });
     }
 
@@ -170,8 +192,9 @@ impl Names {
                 let last = name.units.last().map_or(0, |unit| *unit as usize);
                 let age = (self.units - last) as f64 / units;
                 let used = if name.is_used { USED } else { 1.0 };
-                let worth = used * f64::from(name.times).sqrt() * (-age / FADING).exp();
-                (worth / (name.text.len() + 4) as f64, index, name)
+                let worth = used * (f64::from(name.times) / f64::from(name.beside.max(1))).sqrt();
+                let worth = worth * (-age / FADING).exp();
+                (worth / (name.text.len() + AROUND) as f64, index, name)
             })
             .collect();
         // Worths are finite. Where they are the same, the order of coming decides.

@@ -121,7 +121,11 @@ mod tests {
         let arguments = r#"{"todos": [{"content": "Fix", "status": "completed"}, {"content": "Test", "status": "in_progress"}, {"step": "Tell", "status": "pending"}]}"#;
         assert_eq!(
             tasks(arguments).as_deref(),
-            Some(["[x] Fix", "[>] Test", "[ ] Tell"].map(str::to_owned).as_slice())
+            Some(
+                ["[x] Fix", "[>] Test", "[ ] Tell"]
+                    .map(str::to_owned)
+                    .as_slice()
+            )
         );
         assert_eq!(tasks(r#"{"status": "open"}"#), None);
     }

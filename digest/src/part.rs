@@ -37,3 +37,24 @@ pub enum Part<'a> {
     /// A text that an earlier compaction wrote of what it left out.
     Summary(Cow<'a, str>),
 }
+
+/// The text in an output. Some programs wrap it in JSON: then its strings, where one of them has
+/// more than one line.
+pub(crate) fn unwrapped(output: &str) -> Cow<'_, str> {
+    let is_wrapped = output.starts_with('{') && output.contains("\\n");
+    if !is_wrapped {
+        return Cow::Borrowed(output);
+    }
+    let Ok(serde_json::Value::Object(members)) = serde_json::from_str(output) else {
+        return Cow::Borrowed(output);
+    };
+    let texts: Vec<&str> = members
+        .values()
+        .filter_map(serde_json::Value::as_str)
+        .collect();
+    if texts.iter().any(|text| text.contains('\n')) {
+        Cow::Owned(texts.join("\n"))
+    } else {
+        Cow::Borrowed(output)
+    }
+}

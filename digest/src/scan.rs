@@ -32,7 +32,10 @@ impl<'a> Iterator for Chunks<'a> {
             let mut start = self.at;
             while start < bytes.len() && !belongs(bytes[start]) {
                 // Escapes of JSON inside of JSON: `\n` is no letter of the word behind it.
-                start += if bytes[start] == b'\\' && start + 1 < bytes.len() && bytes[start + 1].is_ascii() {
+                start += if bytes[start] == b'\\'
+                    && start + 1 < bytes.len()
+                    && bytes[start + 1].is_ascii()
+                {
                     2
                 } else {
                     1
@@ -156,9 +159,9 @@ fn address(chunk: &str) -> Option<&str> {
 /// A file name by its ending.
 fn file(chunk: &str) -> bool {
     const ENDINGS: [&str; 32] = [
-        "rs", "py", "ts", "tsx", "js", "jsx", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs", "rb",
-        "php", "swift", "sh", "sql", "json", "jsonl", "toml", "yaml", "yml", "md", "txt", "lock", "html",
-        "css", "csv", "xml",
+        "rs", "py", "ts", "tsx", "js", "jsx", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp",
+        "cs", "rb", "php", "swift", "sh", "sql", "json", "jsonl", "toml", "yaml", "yml", "md",
+        "txt", "lock", "html", "css", "csv", "xml",
     ];
     chunk.len() <= LONGEST
         && chunk.rsplit_once('.').is_some_and(|(stem, ending)| {
@@ -202,15 +205,31 @@ mod tests {
         let text = "Then parse_line in src/ledger.rs:41 calls readBody(THE, x1), see Cargo.toml and/or 4711. Done, well-known.";
         assert_eq!(
             found(text),
-            ["parse_line", "src/ledger.rs", "readBody", "Cargo.toml", "4711"]
+            [
+                "parse_line",
+                "src/ledger.rs",
+                "readBody",
+                "Cargo.toml",
+                "4711"
+            ]
         );
     }
 
     #[test]
     fn ids_stay_whole() {
         assert_eq!(
-            found("order #W88-1 of mia_li_3668 on 2024-05-17, card-991, a3f9c01; mia@post.example, HAT123"),
-            ["W88-1", "mia_li_3668", "2024-05-17", "card-991", "a3f9c01", "mia@post.example", "HAT123"]
+            found(
+                "order #W88-1 of mia_li_3668 on 2024-05-17, card-991, a3f9c01; mia@post.example, HAT123"
+            ),
+            [
+                "W88-1",
+                "mia_li_3668",
+                "2024-05-17",
+                "card-991",
+                "a3f9c01",
+                "mia@post.example",
+                "HAT123"
+            ]
         );
     }
 
@@ -240,7 +259,16 @@ mod tests {
 
     #[test]
     fn any_text_is_looked_through_without_harm() {
-        for text in ["", "\\", "日本語_x1y2", "a\\é", "::::", "@@..//--", "#", "\u{0}/\u{0}"] {
+        for text in [
+            "",
+            "\\",
+            "日本語_x1y2",
+            "a\\é",
+            "::::",
+            "@@..//--",
+            "#",
+            "\u{0}/\u{0}",
+        ] {
             let _ = found(text);
         }
         assert!(found(&"x_1/".repeat(10_000)).is_empty());

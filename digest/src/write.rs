@@ -80,11 +80,17 @@ pub(super) fn write(
     let of_names = if writer.tokens < LEAST_FOR_NAMES {
         0
     } else {
-        writer.tokens / 5 * 2
+        writer.tokens / 2
     };
     writer.tokens -= of_names;
     let requests = sorted_requests(facts);
-    writer.take_requests(writer.tokens / 2, &requests);
+    // The task, then what came of it, and then what else was asked.
+    let (task, later) = requests.split_at(requests.len().min(1));
+    writer.take_requests(writer.tokens / 2, task);
+    let done = sorted_actions(facts);
+    let done = || done.iter().map(|(place, line)| (*place, line.as_str()));
+    writer.take(Section::Done, writer.tokens / 3, done());
+    writer.take_requests(writer.tokens / 2, later);
     let earlier = list(facts, |fact| match fact {
         Fact::Earlier(line) => Some(line),
         _ => None,
@@ -105,9 +111,7 @@ pub(super) fn write(
         writer.tokens / 4,
         open.iter().rev().take(OPEN).copied(),
     );
-    let done = sorted_actions(facts);
-    let done = || done.iter().map(|(place, line)| (*place, line.as_str()));
-    writer.take(Section::Done, writer.tokens / 2, done());
+    writer.take(Section::Done, writer.tokens / 3, done());
     let decisions = list(facts, |fact| match fact {
         Fact::Decision(line) => Some(line),
         _ => None,

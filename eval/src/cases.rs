@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use baler_host::{Conversation, Format, Host, ReadOptions, UnitKind};
+use baler_host::{Conversation, Format, Host, Pins, ReadOptions, Unit, UnitKind};
 use serde_json::Value;
 
 use crate::corpus::{Kind as Recording, Recorded, WantedCall};
 use crate::entities::{self, Kind};
 use crate::reading::{PieceKind, Said, Who, strings};
+use crate::run::Options;
 
 /// Messages behind a cut in which use is looked for.
 const AHEAD: usize = 60;
@@ -67,7 +68,24 @@ pub(crate) struct Needed {
 }
 
 impl Case {
-    /// The unit after unit size.
+    /// Characters of what must stay whatever is done: the newest user message, what is pinned,
+    /// pending calls.
+    pub(crate) fn floor(&self, options: &Options) -> usize {
+        let units = self.conversation.units();
+        let newest = units.iter().rposition(|unit| unit.kind == UnitKind::User);
+        let first = units
+            .iter()
+            .position(|unit| unit.kind == UnitKind::User)
+            .filter(|_| options.pins == Pins::FirstUser);
+        let stays = |(index, unit): &(usize, &Unit)| {
+            Some(*index) == newest || Some(*index) == first || unit.traits.pending
+        };
+        let sizes = self.sizes();
+        let protected = units.iter().enumerate().filter(stays);
+        protected.map(|(index, _)| sizes[index]).sum()
+    }
+
+    /// The size of each unit.
     pub(crate) fn sizes(&self) -> Vec<usize> {
         let size = |unit: &Vec<Said>| unit.iter().map(Said::size).sum();
         self.units.iter().map(size).collect()
@@ -85,11 +103,7 @@ pub(crate) enum NoCases {
 
 /// The cuts of a recorded conversation that say something. With `recorded` those at its own
 /// compactions instead.
-pub(crate) fn cases(
-    host: &Host,
-    record: &Recorded,
-    recorded: bool,
-) -> Result<Vec<Case>, NoCases> {
+pub(crate) fn cases(host: &Host, record: &Recorded, recorded: bool) -> Result<Vec<Case>, NoCases> {
     if recorded {
         return Ok(recorded_cases(host, record));
     }
@@ -144,7 +158,10 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
         at += line.len();
     }
     for (place, end) in ends.iter().enumerate() {
-        let next = ends.get(place + 1).copied().unwrap_or(record.document.len());
+        let next = ends
+            .get(place + 1)
+            .copied()
+            .unwrap_or(record.document.len());
         let (Ok(before), Ok(after)) = (
             host.read(&record.document[..*end]),
             host.read(&record.document[..next]),
@@ -195,9 +212,13 @@ fn case(
     }
     Some(Case {
         cut: history.len(),
-        rules: rules(&history),
+        rules: rules(&conversation, &units),
         error: last_error(&history),
-        needed: if needed.len() < LEAST { Vec::new() } else { needed },
+        needed: if needed.len() < LEAST {
+            Vec::new()
+        } else {
+            needed
+        },
         wanted,
         size,
         recorded,
@@ -288,7 +309,12 @@ fn system(conversation: &Conversation) -> String {
         return String::new();
     };
     let mut found = Vec::new();
-    for name in ["system", "instructions", "systemInstruction", "system_instruction"] {
+    for name in [
+        "system",
+        "instructions",
+        "systemInstruction",
+        "system_instruction",
+    ] {
         if let Some(value) = body.get(name) {
             strings(value, &mut found);
         }
@@ -297,10 +323,15 @@ fn system(conversation: &Conversation) -> String {
 }
 
 /// The user's sentences that say never, always, must, do not, don't or only.
-fn rules(history: &[&Said]) -> Vec<String> {
+/// Summaries that an earlier compaction wrote are nobody's.
+fn rules(conversation: &Conversation, units: &[Vec<Said>]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let own = history
+    let own = conversation
+        .units()
         .iter()
+        .zip(units)
+        .filter(|(unit, _)| unit.kind != UnitKind::Summary)
+        .flat_map(|(_, said)| said)
         .filter(|said| said.who == Who::User)
         .flat_map(|said| &said.pieces)
         .filter(|piece| piece.kind == PieceKind::Text);
@@ -395,4 +426,3 @@ fn without_compactions(log: &str) -> String {
 fn is_boundary(line: &str) -> bool {
     line.contains("\"subtype\":\"compact_boundary\"")
 }
-

@@ -41,12 +41,14 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static HEX: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9a-f]{7,40}\b"));
-static IDENTIFIER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(?:[a-z]+[A-Z]\w{3,}|[A-Z][a-z]+[A-Z]\w{2,}|\w{2,}_\w{2,}\w*)\b")
-});
+static IDENTIFIER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(?:[a-z]+[A-Z]\w{3,}|[A-Z][a-z]+[A-Z]\w{2,}|\w{2,}_\w{2,}\w*)\b"));
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d{3,}"));
 
-#[expect(clippy::expect_used, reason = "the patterns are constants, and a test uses each")]
+#[expect(
+    clippy::expect_used,
+    reason = "the patterns are constants, and a test uses each"
+)]
 fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("it is a regular expression")
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use baler_host::{Budget, Conversation, Host, HostError, Outcome, Request, Strategy};
+use baler_host::{Budget, Conversation, Host, HostError, Outcome, Pins, Request, Strategy};
 use serde::{Deserialize, Serialize};
 
 use crate::cases::{Case, Name};
@@ -79,7 +79,9 @@ impl<'a> Sought<'a> {
             (number > 0).then(|| kept as f64 / f64::from(number))
         };
         let of_texts = |wanted: &[String]| {
-            let kept = wanted.iter().filter(|wanted| text.contains(wanted.as_str()));
+            let kept = wanted
+                .iter()
+                .filter(|wanted| text.contains(wanted.as_str()));
             (!wanted.is_empty()).then(|| kept.count() as f64 / wanted.len() as f64)
         };
         Measured {
@@ -102,11 +104,13 @@ impl<'a> Sought<'a> {
         host: &Host,
         strategy: &Strategy,
         room: usize,
+        pins: &Pins,
     ) -> Result<Measured, HostError> {
         let conversation = &self.case.conversation;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let request = Request {
             budget: Budget::Tokens(conversation.overhead().saturating_add(room)),
+            pins: pins.clone(),
             ..Request::default()
         };
         let start = Instant::now();
@@ -140,7 +144,11 @@ fn text_of(conversation: &Conversation) -> (String, usize) {
     let mut text = String::new();
     let mut size = 0;
     let units = crate::cases::read(conversation);
-    for said in units.iter().flatten().filter(|said| said.who != Who::Instructions) {
+    for said in units
+        .iter()
+        .flatten()
+        .filter(|said| said.who != Who::Instructions)
+    {
         size += Said::size(said);
         for piece in &said.pieces {
             text.push_str(&piece.text);

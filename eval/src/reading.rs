@@ -78,9 +78,14 @@ impl Said {
         }
     }
 
-    fn push(&mut self, kind: PieceKind, text: String) {
+    fn push(&mut self, kind: PieceKind, mut text: String) {
         if !text.is_empty() {
             let size = text.chars().count();
+            if kind == PieceKind::Output
+                && let Some(inner) = wrapped(&text)
+            {
+                text = inner;
+            }
             self.pieces.push(Piece { kind, text, size });
         }
     }
@@ -131,6 +136,15 @@ impl Said {
             _ => {}
         }
     }
+}
+
+/// The text of an output that its program wrapped in JSON, as Codex does.
+fn wrapped(output: &str) -> Option<String> {
+    if !output.starts_with('{') {
+        return None;
+    }
+    let value: Value = serde_json::from_str(output).ok()?;
+    value["output"].as_str().map(str::to_owned)
 }
 
 fn is_picture(block: &Value) -> bool {
@@ -266,7 +280,11 @@ mod tests {
     #[test]
     fn instructions_have_no_size_and_pictures_have_one() {
         assert_eq!(
-            Said::read("openai-chat", r#"{"role": "system", "content": "Be kind."}"#).size(),
+            Said::read(
+                "openai-chat",
+                r#"{"role": "system", "content": "Be kind."}"#
+            )
+            .size(),
             0
         );
         let picture = r#"{"role": "user", "content": [{"type": "image", "source": {}}, {"type": "text", "text": "日本"}]}"#;

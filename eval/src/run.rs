@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context as _;
-use baler_host::{Host, Strategy};
+use baler_host::{Host, Pins, Strategy};
 use serde::{Deserialize, Serialize};
 
 use crate::baselines::Baseline;
@@ -21,6 +21,8 @@ pub struct Options {
     /// Cut where a program compacted by itself, to the size of its own summary; else at 40, 60
     /// and 80 % of the units.
     pub recorded: bool,
+    /// What stays in any case. Baselines pin nothing.
+    pub pins: Pins,
     /// Conversations that are worked on at the same time.
     pub threads: usize,
 }
@@ -30,6 +32,7 @@ impl Default for Options {
         Self {
             budgets: vec![0.05, 0.1, 0.25, 0.5],
             recorded: false,
+            pins: Pins::None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
@@ -114,7 +117,9 @@ impl Evaluation {
                 let result = runtime
                     .block_on(measure(host, strategies, record, options))
                     .with_context(|| format!("{} {}", record.set, record.id))?;
-                let mut results = results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut results = results
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
                 told(&result)?;
                 results.push(result);
             }
@@ -145,7 +150,9 @@ impl Evaluation {
     pub fn resume(file: &Path) -> anyhow::Result<Self> {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read `{}`", file.display()));
             }
@@ -201,8 +208,12 @@ async fn measure(
                 .budgets
                 .iter()
                 .map(|share| {
-                    let room = case.size as f64 * share;
-                    ((share * 1_000.0).round() as u32, room as usize)
+                    // Where what must stay is larger, all get as much as that.
+                    let room = (case.size as f64 * share) as usize;
+                    (
+                        (share * 1_000.0).round() as u32,
+                        room.max(case.floor(options)),
+                    )
                 })
                 .collect(),
         };
@@ -222,7 +233,10 @@ async fn measure(
                 add(baseline.name(), sought.in_text(&baseline.keep(case, room)));
             }
             for strategy in strategies {
-                add(strategy.name(), sought.after(host, strategy, room).await?);
+                add(
+                    strategy.name(),
+                    sought.after(host, strategy, room, &options.pins).await?,
+                );
             }
         }
     }

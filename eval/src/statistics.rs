@@ -73,7 +73,10 @@ impl<'a> Summary<'a> {
 
     /// All rows.
     pub fn rows(&self) -> impl Iterator<Item = &'a Row> {
-        self.evaluation.results.iter().flat_map(|result| &result.rows)
+        self.evaluation
+            .results
+            .iter()
+            .flat_map(|result| &result.rows)
     }
 
     /// Conversations and cuts of a set.

@@ -58,7 +58,11 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         for strategy in summary.strategies() {
             let _ = write!(text, "| {strategy} |");
             for (_, figure) in FIGURES {
-                let _ = write!(text, " {} |", with_interval(summary.mean(&sets, strategy, budget, &figure)));
+                let _ = write!(
+                    text,
+                    " {} |",
+                    with_interval(summary.mean(&sets, strategy, budget, &figure))
+                );
             }
             let rows: Vec<&Row> = summary
                 .rows()

@@ -183,7 +183,10 @@ mod tests {
     fn a_body_stays_whole_and_tells_its_format() {
         for (body, format) in [
             (r#"{"model": "m", "messages": []}"#, CHAT),
-            (r#"{"model": "m", "max_tokens": 9, "messages": []}"#, ANTHROPIC),
+            (
+                r#"{"model": "m", "max_tokens": 9, "messages": []}"#,
+                ANTHROPIC,
+            ),
             (r#"{"model": "m", "input": "hi"}"#, RESPONSES),
             (r#"{"contents": []}"#, GEMINI),
         ] {
@@ -219,7 +222,11 @@ mod tests {
         );
         assert_eq!(
             found,
-            [Found::new(0, CHAT, r#"{"messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"},{"content":"c","role":"user"},{"content":"d","role":"assistant"}]}"#)]
+            [Found::new(
+                0,
+                CHAT,
+                r#"{"messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"},{"content":"c","role":"user"},{"content":"d","role":"assistant"}]}"#
+            )]
         );
     }
 }

@@ -78,9 +78,8 @@ fn document(chat: &[Said]) -> String {
                 let call = json!({"id": id, "type": "function", "function": {"name": "aider", "arguments": "{}"}});
                 match messages.last_mut() {
                     Some(last) if last["role"] == "assistant" => last["tool_calls"] = json!([call]),
-                    _ => messages.push(
-                        json!({"role": "assistant", "content": null, "tool_calls": [call]}),
-                    ),
+                    _ => messages
+                        .push(json!({"role": "assistant", "content": null, "tool_calls": [call]})),
                 }
                 messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
             }

@@ -118,7 +118,10 @@ pub fn conversations_in(folder: &Path) -> Option<Vec<Recorded>> {
 /// The conversations in a file's text.
 fn read(ending: &str, text: &str) -> (Kind, Vec<Found>) {
     match ending {
-        "yaml" | "yml" => (Kind::Document, first_of(text, &[yaml::snapshots, yaml::requests])),
+        "yaml" | "yml" => (
+            Kind::Document,
+            first_of(text, &[yaml::snapshots, yaml::requests]),
+        ),
         "md" => (Kind::Document, markdown::chats(text)),
         "json" | "jsonl" | "traj" => match json::log(text) {
             Some(log) => (Kind::Log, vec![log]),

@@ -102,7 +102,11 @@ mod tests {
         );
         assert_eq!(
             found,
-            [Found::new(0, CHAT, r#"{"messages":[{"content":"12","role":"user"},{"content":"two\nlines","role":"assistant"}]}"#)]
+            [Found::new(
+                0,
+                CHAT,
+                r#"{"messages":[{"content":"12","role":"user"},{"content":"two\nlines","role":"assistant"}]}"#
+            )]
         );
     }
 

@@ -41,7 +41,9 @@ impl Inner {
     /// to what stands beside the messages.
     pub(super) fn anchor(&mut self, reported: Reported) {
         let covered = reported.messages.min(self.counts.len());
-        let counted = self.total_of(&self.counts[..covered]).saturating_add(self.totals.fixed);
+        let counted = self
+            .total_of(&self.counts[..covered])
+            .saturating_add(self.totals.fixed);
         if counted == 0 || reported.tokens == 0 {
             return;
         }

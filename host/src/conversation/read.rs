@@ -203,8 +203,8 @@ impl Inner {
 
     pub(super) fn total_of(&self, counts: &[Counts]) -> u32 {
         let per_message = self.tokenizer.per_message();
-        counts
-            .iter()
-            .fold(0, |sum, counts| sum.saturating_add(counts.total(per_message)))
+        counts.iter().fold(0, |sum, counts| {
+            sum.saturating_add(counts.total(per_message))
+        })
     }
 }

@@ -158,7 +158,9 @@ impl Divider<'_> {
             messages: length,
             tokens: self.counts[first..first + length]
                 .iter()
-                .fold(0, |sum, counts| sum.saturating_add(counts.total(self.per_message))),
+                .fold(0, |sum, counts| {
+                    sum.saturating_add(counts.total(self.per_message))
+                }),
             bytes: messages.iter().map(|message| message.place.len()).sum(),
             media,
             traits,

@@ -23,7 +23,7 @@ use crate::situation::Situation;
 const LEAST: u32 = 60;
 
 /// The share of the room that a text gets: up to the one, and never less than the other.
-const MOST: f64 = 0.5;
+const MOST: f64 = 0.6;
 const LEAST_SHARE: f64 = 0.12;
 
 /// What stands for units of which there is nothing to tell, such as a picture.

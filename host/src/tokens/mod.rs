@@ -243,7 +243,11 @@ impl Tokenizer {
                     .arguments
                     .as_ref()
                     .map_or(0, |place| self.count_unscaled(&text_at(document, place)));
-                let around = if self.counts_characters() { 0 } else { PER_CALL };
+                let around = if self.counts_characters() {
+                    0
+                } else {
+                    PER_CALL
+                };
                 around + self.count_unscaled(&call.name) + arguments
             }
             Content::Output(output) => output.others.iter().fold(
