@@ -14,7 +14,7 @@ use crate::exit::Failure;
 use crate::{figures, remote};
 
 /// The strategy of a person who names none.
-pub(crate) const DEFAULT: &str = "native:digest";
+pub(crate) const DEFAULT: &str = "tiered";
 
 /// The same where a model is named.
 pub(crate) const DEFAULT_WITH_MODEL: &str = "summarize";

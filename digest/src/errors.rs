@@ -52,6 +52,11 @@ pub(super) fn lines(text: &str) -> Vec<String> {
     found
 }
 
+/// Whether a line tells of an error.
+pub(super) fn tells(line: &str) -> bool {
+    last_sign(line.as_bytes()).is_some()
+}
+
 /// What stands for an error where no line tells of one: the last that says anything, beside the
 /// code with which a program ended.
 pub(super) fn last_line(text: &str) -> Option<String> {

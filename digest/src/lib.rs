@@ -22,6 +22,7 @@ mod actions;
 mod costs;
 mod decisions;
 mod errors;
+mod excerpt;
 mod facts;
 mod names;
 mod open;
@@ -75,6 +76,13 @@ impl Notes {
     ) -> Written {
         let facts = self.of_dropped(kept);
         write::write(&facts, &self.names, kept, tokens, bytes, costs)
+    }
+
+    /// A text that was read, cut to about so many bytes: the lines that tell of errors or hold the
+    /// names that are most likely used again. None where nothing in it is worth keeping.
+    #[must_use]
+    pub fn excerpt(&self, text: &str, bytes: usize) -> Option<String> {
+        excerpt::excerpt(&self.names, &part::unwrapped(text), bytes)
     }
 
     /// The facts of the units that are not `kept`, in order and numbered.

@@ -176,7 +176,6 @@ impl Names {
     /// most likely to be used again for what they cost.
     pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<Lost<'_>> {
         let said: HashSet<&str> = scan::names(said).collect();
-        let units = self.units.max(1) as f64;
         let mut lost: Vec<(f64, usize, &Name)> = self
             .names
             .iter()
@@ -189,11 +188,7 @@ impl Names {
                     && !said.contains(&*name.text)
             })
             .map(|(index, name)| {
-                let last = name.units.last().map_or(0, |unit| *unit as usize);
-                let age = (self.units - last) as f64 / units;
-                let used = if name.is_used { USED } else { 1.0 };
-                let worth = used * (f64::from(name.times) / f64::from(name.beside.max(1))).sqrt();
-                let worth = worth * (-age / FADING).exp();
+                let worth = self.worth_of(name);
                 (worth / (name.text.len() + AROUND) as f64, index, name)
             })
             .collect();
@@ -206,6 +201,20 @@ impl Names {
                 label: name.label,
             })
             .collect()
+    }
+
+    /// How likely a name is to be used again; 0 for one that was not read.
+    pub(crate) fn worth(&self, name: &str) -> f64 {
+        let index = self.known.get(name);
+        index.map_or(0.0, |index| self.worth_of(&self.names[*index]))
+    }
+
+    fn worth_of(&self, name: &Name) -> f64 {
+        let last = name.units.last().map_or(0, |unit| *unit as usize);
+        let age = (self.units - last) as f64 / self.units.max(1) as f64;
+        let used = if name.is_used { USED } else { 1.0 };
+        let times = f64::from(name.times) / f64::from(name.beside.max(1));
+        used * times.sqrt() * (-age / FADING).exp()
     }
 
     /// What names were found with, in the order of the conversation: lines of `label: names`.

@@ -54,7 +54,7 @@ pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
     format!("{before}{}{after}", clean(&text[start..end]))
 }
 
-fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     // Marks of direction could turn the lines around them, so they go as well.
     text.chars()
         .map(|c| {

@@ -20,6 +20,9 @@ const MISSES: usize = 40;
 /// A text with less room than this has no list of names.
 const LEAST_FOR_NAMES: u32 = 80;
 
+/// What a heading and a label cost, roughly.
+const HEADING: u32 = 16;
+
 /// What names and the commas between them cost, roughly, before they are counted.
 const BYTES_PER_TOKEN: f64 = 2.5;
 
@@ -80,7 +83,7 @@ pub(super) fn write(
     let of_names = if writer.tokens < LEAST_FOR_NAMES {
         0
     } else {
-        writer.tokens / 2
+        estimate(&names.lost(kept, "")).min(writer.tokens / 2)
     };
     writer.tokens -= of_names;
     let requests = sorted_requests(facts);
@@ -142,6 +145,7 @@ pub(super) fn write(
     let mut named = writer.take_names(of_names, names, &lost);
     // Room that others left goes round once more.
     writer.take(Section::Rules, writer.tokens, rules.iter().copied());
+    writer.take(Section::Done, writer.tokens / 2, done());
     writer.take_requests(writer.tokens, &requests);
     writer.take(Section::Tasks, writer.tokens, tasks.iter().copied());
     writer.take(Section::Earlier, writer.tokens, earlier.iter().copied());
@@ -168,6 +172,12 @@ pub(super) fn write(
         found: lost.len(),
     };
     written
+}
+
+/// What a list of these names would cost, roughly.
+fn estimate(lost: &[Lost<'_>]) -> u32 {
+    let bytes: usize = lost.iter().map(|lost| lost.name.len() + 2).sum();
+    (bytes as f64 / BYTES_PER_TOKEN) as u32 + HEADING
 }
 
 struct Writer<'c, 't> {

@@ -7,7 +7,8 @@ use std::{env, fs};
 
 use baler_guest_build::{Kind, components};
 
-const STRATEGIES: [&str; 6] = [
+const STRATEGIES: [&str; 7] = [
+    "tiered",
     "sliding-window",
     "mask-tool-outputs",
     "coalesce",
@@ -39,9 +40,16 @@ fn build() -> Result<(), String> {
     let (here, out_dir) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
     let workspace = here.join("..");
     println!("cargo::rerun-if-changed=build.rs");
-    for path in ["sdk", "summarizing", "Cargo.toml", "Cargo.lock", "../wit"]
-        .iter()
-        .chain(&STRATEGIES)
+    for path in [
+        "sdk",
+        "summarizing",
+        "Cargo.toml",
+        "Cargo.lock",
+        "../wit",
+        "../digest",
+    ]
+    .iter()
+    .chain(&STRATEGIES)
     {
         println!("cargo::rerun-if-changed={}", workspace.join(path).display());
     }

@@ -223,7 +223,7 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
 /// the more of it: many old units in few words are worth more than one new unit.
 fn share(situation: &Situation, tokens: u32) -> u32 {
     let of_all = f64::from(tokens) / f64::from(situation.conversation.tokens().max(1));
-    let share = (MOST - of_all).clamp(LEAST_SHARE, MOST);
+    let share = (MOST - of_all * 0.75).clamp(LEAST_SHARE, MOST);
     (f64::from(tokens) * share) as u32
 }
 

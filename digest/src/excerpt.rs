@@ -1,0 +1,188 @@
+//! A text cut to what matters in it: errors, and the names that are most likely used again.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::names::Names;
+use crate::{errors, scan, text};
+
+/// What stands where lines were left out.
+const GAP: &str = "…";
+
+/// Lines above this size are parted at their commas, into pieces of at most this size.
+const LONG: usize = 240;
+const PIECE: usize = 80;
+
+/// The share of the room for whole lines; the rest is for names alone, which take less.
+const LINES: f64 = 0.5;
+
+/// What a line that tells of an error is worth, in names.
+const ERROR: f64 = 12.0;
+
+/// What the first line is worth beyond its names: it mostly says what the text is.
+const FIRST: f64 = 0.3;
+
+/// At most about `bytes` of `own`: the lines that hold most of what is worth keeping for their
+/// length, in their order. None where nothing in it is.
+pub(crate) fn excerpt(names: &Names, own: &str, bytes: usize) -> Option<String> {
+    let pieces: Vec<&str> = own.lines().flat_map(parted).collect();
+    let mut times: HashMap<&str, u32> = HashMap::new();
+    for piece in &pieces {
+        let mut seen = HashSet::new();
+        for name in scan::names(piece) {
+            if seen.insert(name) {
+                *times.entry(name).or_default() += 1;
+            }
+        }
+    }
+    let mut worths: Vec<(f64, usize)> = pieces
+        .iter()
+        .enumerate()
+        .filter(|(_, piece)| !piece.trim().is_empty())
+        .map(|(index, piece)| {
+            let mut worth = 0.0;
+            let mut seen = HashSet::new();
+            for name in scan::names(piece) {
+                if seen.insert(name) {
+                    // A name that stands in many lines is there with any of them.
+                    worth += names.worth(name) / f64::from(times.get(name).copied().unwrap_or(1));
+                }
+            }
+            if errors::tells(piece) {
+                worth += ERROR;
+            }
+            if index == 0 {
+                worth += FIRST;
+            }
+            (worth / (piece.len() + GAP.len() + 1) as f64, index)
+        })
+        .filter(|(worth, _)| *worth > 0.0)
+        .collect();
+    worths.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let mut left = (bytes as f64 * LINES) as usize;
+    let of_names = bytes - left;
+    let mut chosen = Vec::new();
+    for (_, index) in worths {
+        let cost = pieces[index].len() + GAP.len() + 1;
+        if cost <= left {
+            left -= cost;
+            chosen.push(index);
+        }
+    }
+    let others = other_names(names, &times, &pieces, &chosen, of_names + left);
+    if chosen.is_empty() && others.is_empty() {
+        return None;
+    }
+    chosen.sort_unstable();
+    let mut excerpt = String::with_capacity(bytes);
+    let mut next = 0;
+    for index in chosen {
+        if index > next {
+            excerpt.push_str(GAP);
+        }
+        excerpt.push_str(&text::clean(pieces[index]));
+        excerpt.push('\n');
+        next = index + 1;
+    }
+    if next < pieces.len() {
+        excerpt.push_str(GAP);
+        if !others.is_empty() {
+            excerpt.push(' ');
+            excerpt.push_str(&others.join(", "));
+        }
+    }
+    Some(excerpt.trim_end().to_owned())
+}
+
+/// Names in what is left out, those first that are most likely used again, in their order.
+fn other_names<'a>(
+    names: &Names,
+    times: &HashMap<&'a str, u32>,
+    pieces: &[&'a str],
+    chosen: &[usize],
+    mut room: usize,
+) -> Vec<&'a str> {
+    let told: HashSet<&str> = chosen
+        .iter()
+        .flat_map(|index| scan::names(pieces[*index]))
+        .collect();
+    let mut others: Vec<(f64, &str)> = times
+        .keys()
+        .filter(|name| !told.contains(*name))
+        .map(|name| (names.worth(name) / (name.len() + 2) as f64, *name))
+        .collect();
+    others.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(other.1)));
+    let mut taken: Vec<&str> = Vec::new();
+    for (_, name) in others {
+        if name.len() + 2 <= room {
+            room -= name.len() + 2;
+            taken.push(name);
+        }
+    }
+    taken.sort_by_key(|name| pieces.iter().position(|piece| piece.contains(name)));
+    taken
+}
+
+/// A line, in pieces where it is long.
+fn parted(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    let whole = if line.len() <= LONG { LONG } else { PIECE };
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        if rest.len() <= whole {
+            return Some(std::mem::take(&mut rest));
+        }
+        let head = &rest[..rest.floor_char_boundary(PIECE)];
+        let end = head.rfind([',', ' ', ';']).map_or(head.len(), |at| at + 1);
+        let (piece, behind) = rest.split_at(end);
+        rest = behind;
+        Some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Notes, Part};
+
+    fn notes() -> Notes {
+        let mut notes = Notes::default();
+        notes.read(&[Part::Assistant {
+            text: "I will look at carry_over in src/ledger.rs.".into(),
+            calls: true,
+        }]);
+        notes
+    }
+
+    #[test]
+    fn errors_and_names_that_were_used_stay_in_their_order() {
+        let filler = "nothing of note stands in this line at all\n".repeat(40);
+        let text = format!("{filler}fn carry_over() {{}}\n{filler}error: total is 41\n{filler}");
+        let excerpt = notes().excerpt(&text, 200);
+        assert_eq!(
+            excerpt.as_deref(),
+            Some(
+                "nothing of note stands in this line at all\n…fn carry_over() {}\n…error: total is 41\n…"
+            )
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_parted_at_its_commas() {
+        let data = format!(
+            "{{{}\"path\": \"src/ledger.rs\", {}}}",
+            "\"plain\": \"words\", ".repeat(50),
+            "\"plain\": \"words\", ".repeat(50)
+        );
+        let excerpt = notes().excerpt(&data, 300);
+        assert!(
+            excerpt.is_some_and(|excerpt| excerpt.contains("src/ledger.rs") && excerpt.len() < 320)
+        );
+    }
+
+    #[test]
+    fn a_text_without_anything_of_worth_has_no_excerpt() {
+        assert_eq!(notes().excerpt("", 100), None);
+        assert_eq!(notes().excerpt("all is well", 2), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! All that a conversation says, read once.
+
+use std::collections::HashMap;
+
+use baler_digest::{Notes, Part as Told};
+use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, UnitKind};
+
+/// What the strategy decides on.
+pub(crate) struct Material {
+    pub(crate) notes: Notes,
+    /// Outputs that may be rewritten, oldest first.
+    pub(crate) outputs: Vec<Output>,
+    /// Parts that may be left out without harm, as unit, message and part, with their tokens.
+    pub(crate) removable: Vec<(usize, usize, usize, u32)>,
+    /// How many outputs are data and how many there are at all.
+    pub(crate) data: usize,
+    pub(crate) calls: usize,
+}
+
+/// An output of a tool.
+pub(crate) struct Output {
+    pub(crate) unit: usize,
+    pub(crate) message: usize,
+    pub(crate) part: usize,
+    pub(crate) tokens: u32,
+    pub(crate) tool: String,
+    pub(crate) text: String,
+    pub(crate) failed: bool,
+    /// A later output says the same, or shows what became of the same thing.
+    pub(crate) newer: Option<Newer>,
+}
+
+/// Why a later output makes one needless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Newer {
+    /// It is the same text.
+    Same,
+    /// The same call was made again and gave something else.
+    Again,
+}
+
+impl Material {
+    pub(crate) fn read(conversation: &Conversation<'_>) -> Self {
+        let units = conversation.units();
+        let mut material = Self {
+            notes: Notes::default(),
+            outputs: Vec::new(),
+            removable: Vec::new(),
+            data: 0,
+            calls: 0,
+        };
+        // By call: the arguments say what was looked at.
+        let mut by_call: HashMap<(String, String), usize> = HashMap::new();
+        let mut by_text: HashMap<String, usize> = HashMap::new();
+        for (unit, messages) in conversation.read(0..units.len()) {
+            let is_summary = units[unit].kind == UnitKind::Summary;
+            let told: Vec<Told<'_>> = messages
+                .iter()
+                .flat_map(|message| told(message, is_summary))
+                .collect();
+            material.notes.read(&told);
+            drop(told);
+            let mut calls: HashMap<String, (String, String)> = HashMap::new();
+            for (place, message) in messages.into_iter().enumerate() {
+                for (part, own) in message.parts.into_iter().enumerate() {
+                    let Part {
+                        content,
+                        tokens,
+                        traits,
+                    } = own;
+                    if traits.contains(PartTraits::REMOVABLE) {
+                        material.removable.push((unit, place, part, tokens));
+                    }
+                    match content {
+                        Content::Call(call) => {
+                            material.calls += 1;
+                            calls.insert(call.id, (call.name, call.arguments));
+                        }
+                        Content::Output(output) => {
+                            material.data +=
+                                usize::from(output.text.trim_start().starts_with(['{', '[']));
+                            let may_change = traits.contains(PartTraits::REWRITABLE)
+                                && !traits.contains(PartTraits::REWRITTEN)
+                                && output.media.is_empty();
+                            let index = material.outputs.len();
+                            let call = calls.remove(&output.call_id);
+                            if let Some(call) = call
+                                && let Some(before) = by_call.insert(call, index)
+                                && let Some(before) = material.outputs.get_mut(before)
+                            {
+                                before.newer = Some(if before.text == output.text {
+                                    Newer::Same
+                                } else {
+                                    Newer::Again
+                                });
+                            }
+                            if output.text.len() > SAME
+                                && let Some(before) = by_text.insert(output.text.clone(), index)
+                                && let Some(before) = material.outputs.get_mut(before)
+                            {
+                                before.newer = Some(Newer::Same);
+                            }
+                            material.outputs.push(Output {
+                                unit,
+                                message: place,
+                                part,
+                                // One that may not change has nothing to give.
+                                tokens: if may_change { tokens } else { 0 },
+                                tool: output.name,
+                                text: output.text,
+                                failed: output.failed,
+                                newer: None,
+                            });
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        material
+    }
+}
+
+/// Shorter outputs that are the same say little by that: `ok`.
+const SAME: usize = 200;
+
+/// A message as the digest reads it.
+fn told(message: &Message, is_summary: bool) -> impl Iterator<Item = Told<'_>> {
+    let calls = message
+        .parts
+        .iter()
+        .any(|part| matches!(part.content, Content::Call(_)));
+    message.parts.iter().filter_map(move |part| {
+        let is_ours = is_summary || part.traits.contains(PartTraits::REWRITTEN);
+        match &part.content {
+            Content::Text(text) => match message.role {
+                Role::Assistant => Some(Told::Assistant {
+                    text: text.into(),
+                    calls,
+                }),
+                _ if is_ours => Some(Told::Summary(text.into())),
+                Role::User => Some(Told::User(text.into())),
+                _ => None,
+            },
+            Content::Call(call) => Some(Told::Call {
+                id: call.id.as_str().into(),
+                name: call.name.as_str().into(),
+                arguments: call.arguments.as_str().into(),
+            }),
+            Content::Output(output) => Some(Told::Output {
+                call_id: output.call_id.as_str().into(),
+                name: output.name.as_str().into(),
+                failed: output.failed,
+                text: output.text.as_str().into(),
+            }),
+            _ => None,
+        }
+    })
+}

@@ -1,0 +1,100 @@
+//! Smaller texts in the place of outputs.
+
+use std::fmt::Write as _;
+
+use baler_strategy::{Conversation, Situation};
+
+use crate::material::{Material, Newer, Output};
+
+/// How far an output is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Only where a later output makes it needless.
+    Superseded,
+    /// To a third of its tokens.
+    Third,
+    /// To a tenth of them.
+    Tenth,
+}
+
+/// A smaller text for an output.
+#[derive(Debug, Clone)]
+pub(crate) struct Reduced {
+    pub(crate) text: String,
+    /// Tokens with the host's mark.
+    pub(crate) tokens: u32,
+    pub(crate) code: &'static str,
+}
+
+/// The most bytes of a tool's name in a text.
+const NAME: usize = 64;
+
+/// The text for an output at a level, if it is smaller than the output.
+pub(crate) fn reduced(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    material: &Material,
+    index: usize,
+    level: Level,
+) -> Option<Reduced> {
+    let output = &material.outputs[index];
+    let most = match (level, output.newer) {
+        (Level::Superseded, None) => return None,
+        (_, Some(_)) => 0,
+        (Level::Third, None) => output.tokens / 3,
+        (Level::Tenth, None) => output.tokens / 10,
+    };
+    to_size(conversation, situation, material, index, most)
+}
+
+/// The text for an output in about so many tokens, if it is smaller than the output.
+pub(crate) fn to_size(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    material: &Material,
+    index: usize,
+    tokens: u32,
+) -> Option<Reduced> {
+    let output = &material.outputs[index];
+    let overhead = situation.insertion_overhead;
+    let (head, code) = head(output, conversation.reference(output.unit).as_deref());
+    // A first guess: all of its tokens are of the same length.
+    let most = tokens.saturating_sub(overhead) as usize;
+    let room = output.text.len().saturating_mul(most) / (output.tokens.max(1) as usize);
+    let room = room.saturating_sub(head.len());
+    let excerpt = match output.newer {
+        None if room > LEAST => material.notes.excerpt(&output.text, room),
+        _ => None,
+    };
+    let text = match excerpt {
+        Some(excerpt) => format!("{head}\n{excerpt}"),
+        None => head,
+    };
+    let tokens = conversation.count(&text).saturating_add(overhead);
+    (tokens < output.tokens).then_some(Reduced { text, tokens, code })
+}
+
+/// An excerpt of fewer bytes says nothing.
+const LEAST: usize = 24;
+
+fn head(output: &Output, reference: Option<&str>) -> (String, &'static str) {
+    let name: String = output
+        .tool
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(NAME)
+        .collect();
+    let name = if name.is_empty() { "a tool" } else { &name };
+    let (what, code) = match output.newer {
+        Some(Newer::Same) => ("left out: the same stands below", "repeated"),
+        Some(Newer::Again) => ("left out: the call was made again below", "superseded"),
+        None => ("cut", "cut"),
+    };
+    let failed = if output.failed { ", it failed" } else { "" };
+    let mut head = format!("[output of {name} {what}{failed}");
+    if let Some(reference) = reference {
+        let _ = write!(head, "; whole: {reference}");
+    }
+    head.push(']');
+    (head, code)
+}

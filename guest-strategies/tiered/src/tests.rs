@@ -1,0 +1,174 @@
+mod limits;
+
+use baler_strategy::Situation;
+use baler_strategy::testing::{Recording, Tested, call, failed, pending, run};
+
+use crate::Tiered;
+
+/// About 450 tokens in 40 lines, one of which names something.
+fn listing(symbol: &str) -> String {
+    (0..40)
+        .map(|line| {
+            if line == 20 {
+                format!("    fn {symbol}() {{ carry over }}\n")
+            } else {
+                format!("    // line {line} is about nothing in particular\n")
+            }
+        })
+        .collect()
+}
+
+fn read(path: &str, symbol: &str) -> baler_strategy::testing::Call {
+    call(
+        "read_file",
+        &format!(r#"{{"path":"{path}"}}"#),
+        &listing(symbol),
+    )
+}
+
+/// An agent that mends a ledger in eight steps.
+fn ledger() -> Recording {
+    Recording::new()
+        .system("You mend programs.")
+        .user("The ledger is off by one. Never touch vendor/!")
+        .step(
+            "I look at carry_over first.",
+            [read("src/ledger.rs", "carry_over")],
+        )
+        .step("", [read("src/book.rs", "open_book")])
+        .step(
+            "",
+            [failed(
+                "shell",
+                r#"{"command":"cargo test"}"#,
+                &format!("{}error: total is 41, expected 42\n", listing("sums")),
+            )],
+        )
+        .step(
+            "The sums are off because carry_over starts at one.",
+            [call(
+                "edit",
+                r#"{"path":"src/ledger.rs","old":"1..","new":"0.."}"#,
+                "ok",
+            )],
+        )
+        .step("", [read("src/ledger.rs", "carry_over")])
+        .step("", [read("src/tariff.rs", "winter_tariff")])
+        .step("", [read("src/seat.rs", "free_seats")])
+        .user("Now commit, please.")
+}
+
+#[track_caller]
+fn reduced_in(recording: &Recording, situation: &Situation, config: &str) -> Tested {
+    let tested = run::<Tiered>(recording, situation, config)
+        .unwrap_or_else(|failure| panic!("failed: {failure:?}"));
+    assert!(
+        tested.unchanged().is_some() || tested.fits(),
+        "{}",
+        tested.render()
+    );
+    tested
+}
+
+#[track_caller]
+fn reduced(recording: &Recording, budget: u32) -> Tested {
+    reduced_in(recording, &recording.situation(budget), "")
+}
+
+fn used(recording: &Recording) -> u32 {
+    recording.situation(0).used
+}
+
+#[test]
+fn what_fits_stays_as_it_is_and_is_not_read() {
+    let recording = ledger();
+    let tested = reduced(&recording, used(&recording));
+    assert!(tested.unchanged().is_some());
+    assert_eq!(recording.units_read(), 0);
+}
+
+#[test]
+fn what_a_later_output_makes_needless_goes_first() {
+    let recording = ledger();
+    let tested = reduced(&recording, used(&recording) - 300);
+    let shown = tested.render();
+    assert!(
+        shown.contains("2.1.0")
+            || shown.contains("left out: the call was made again below")
+            || shown.contains("left out: the same stands below"),
+        "{shown}"
+    );
+    // The first reading of the ledger was made again later; nothing else had to change.
+    assert_eq!(tested.count("outputs-cut"), Some(1));
+    assert_eq!(tested.count("units-digested"), Some(0));
+}
+
+#[test]
+fn old_outputs_are_cut_to_errors_and_names_before_any_step_goes() {
+    let recording = ledger();
+    let tested = reduced(&recording, used(&recording) - 1000);
+    let shown = tested.render();
+    assert_eq!(tested.count("units-digested"), Some(0));
+    assert!(shown.contains("error: total is 41, expected 42"), "{shown}");
+    assert!(
+        shown.contains("[output of read_file cut; whole: ref-3]"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn old_steps_are_handed_over_in_words_and_the_newest_stay() {
+    let recording = ledger();
+    let tested = reduced(&recording, 900);
+    let shown = tested.render();
+    for told in [
+        "src/ledger.rs: read",
+        "error: total is 41, expected 42",
+        "because carry_over starts at one",
+    ] {
+        assert!(shown.contains(told), "{told} is not in {shown}");
+    }
+    assert!(tested.count("units-digested") > Some(0));
+    assert!(tested.kept().contains(&8), "{shown}");
+}
+
+#[test]
+fn what_the_user_ruled_is_in_the_digest_word_for_word() {
+    let recording = (0..30).fold(
+        Recording::new()
+            .user("Begin.")
+            .user("Only use metric units, and never round!"),
+        |recording, step| {
+            recording.step(
+                &format!("Step {step} of many."),
+                [read("a.rs", "parse_line")],
+            )
+        },
+    );
+    let recording = recording.user("Go on.");
+    let shown = reduced(&recording, 900).render();
+    assert!(
+        shown.contains("Only use metric units, and never round!"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn pending_calls_and_what_stands_around_them_stay() {
+    let recording = ledger().step("", [pending("shell", r#"{"command":"git commit"}"#)]);
+    let units = 10;
+    let tested = reduced(&recording, 600);
+    assert!(tested.kept().contains(&units), "{}", tested.render());
+}
+
+#[test]
+fn an_earlier_digest_goes_on_in_the_next() {
+    let recording = Recording::new()
+        .user("Mend it.")
+        .summary("## Standing instructions\n- Never touch vendor/!\n\n## What was done\n- src/a.rs: edited ×2 (carry_over)\n");
+    let recording = (0..20).fold(recording, |recording, step| {
+        recording.step("", [read(&format!("src/part_{step}.rs"), "parse_line")])
+    });
+    let shown = reduced(&recording.user("Go on."), 800).render();
+    assert!(shown.contains("Never touch vendor/!"), "{shown}");
+}

@@ -1,0 +1,69 @@
+use baler_strategy::testing::{Recording, call};
+
+use super::{ledger, read, reduced, reduced_in, used};
+
+#[test]
+fn every_budget_is_kept() {
+    let recording = ledger();
+    let floor = recording.situation(0).floor;
+    // `reduced` checks that the plan is legal and fits.
+    for budget in (floor..used(&recording)).step_by(37) {
+        let _ = reduced(&recording, budget);
+    }
+}
+
+#[test]
+fn below_the_floor_only_what_is_protected_stays() {
+    let tested = reduced(&ledger(), 1);
+    assert_eq!(tested.kept(), [0, 9]);
+}
+
+#[test]
+fn a_unit_that_is_too_large_alone_is_cut_to_what_there_is_room_for() {
+    let recording = Recording::new()
+        .user("Look.")
+        .step("", [read("src/a.rs", "carry_over")]);
+    let tested = reduced(&recording, used(&recording) - 250);
+    let shown = tested.render();
+    assert_eq!(tested.count("outputs-cut"), Some(1), "{shown}");
+}
+
+#[test]
+fn too_many_media_cost_only_units_that_hold_them() {
+    let recording = Recording::new()
+        .user("Look.")
+        .step("no picture", [])
+        .step("", [call("look", "{}", "").with_picture()])
+        .step("", [call("look", "{}", "").with_picture()]);
+    let mut situation = recording.situation(100_000);
+    situation.max_media = Some(1);
+    let tested = reduced_in(&recording, &situation, "");
+    assert!(
+        tested.kept().contains(&1) && tested.kept().contains(&3),
+        "{}",
+        tested.render()
+    );
+    assert!(!tested.kept().contains(&2));
+}
+
+#[test]
+fn odd_conversations_come_back_as_they_are() {
+    for recording in [
+        Recording::new(),
+        Recording::new().system("Be brief.").user("Hello."),
+        Recording::new().step("alone", []),
+    ] {
+        assert!(reduced(&recording, 1).unchanged().is_some());
+    }
+}
+
+#[test]
+fn a_config_with_a_typo_is_refused() {
+    let recording = ledger();
+    let failure = baler_strategy::testing::run::<crate::Tiered>(
+        &recording,
+        &recording.situation(900),
+        r#"{"recnt": 2}"#,
+    );
+    assert!(format!("{failure:?}").contains("recnt"));
+}
