@@ -18,6 +18,9 @@ const FADING: f64 = 0.5;
 /// How much more a name is worth that the model or the user used, and not only a tool.
 const USED: f64 = 5.0;
 
+/// The same of a file or an address: it is what work is done on.
+const FILE: f64 = 4.0;
+
 /// Bytes that a name costs beside its own.
 const AROUND: usize = 4;
 
@@ -214,7 +217,12 @@ impl Names {
         let age = (self.units - last) as f64 / self.units.max(1) as f64;
         let used = if name.is_used { USED } else { 1.0 };
         let times = f64::from(name.times) / f64::from(name.beside.max(1));
-        used * times.sqrt() * (-age / FADING).exp()
+        let file = if name.text.contains(['/', '.']) {
+            FILE
+        } else {
+            1.0
+        };
+        used * file * times.sqrt() * (-age / FADING).exp()
     }
 
     /// What names were found with, in the order of the conversation: lines of `label: names`.
