@@ -143,7 +143,8 @@ pub(crate) struct SandboxArguments {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory, help_heading = "Sandbox")]
     pub(crate) memory: Option<usize>,
 
-    /// Folder for the key that summaries are marked with, and for compiled strategies
+    /// Folder for the key that summaries are marked with, for compiled strategies, and for the
+    /// archive where no other is named
     /// [default: $BALER_STATE, else $XDG_STATE_HOME/baler, else ~/.local/state/baler]
     #[arg(long, value_name = "DIR", help_heading = "Sandbox")]
     pub(crate) state: Option<PathBuf>,

@@ -6,6 +6,7 @@
 mod commands;
 mod arguments;
 mod settings;
+mod archive;
 mod input;
 mod chain;
 mod model;
@@ -26,7 +27,8 @@ use commands::EvalCommand;
 #[cfg(feature = "http")]
 use commands::ServeCommand;
 use commands::{
-    CompactCommand, IntrospectCommand, ShouldCompactCommand, StrategiesCommand, ValidateCommand,
+    ArchiveCommand, CompactCommand, ExpandCommand, IntrospectCommand, ShouldCompactCommand,
+    StrategiesCommand, UndoCommand, ValidateCommand,
 };
 use exit::{Exit, Failure};
 
@@ -45,6 +47,9 @@ struct Program {
 #[derive(Debug, Subcommand)]
 enum Command {
     Compact(Box<CompactCommand>),
+    Undo(UndoCommand),
+    Expand(ExpandCommand),
+    Archive(ArchiveCommand),
     ShouldCompact(ShouldCompactCommand),
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
@@ -111,6 +116,9 @@ fn run(command: Command) -> Result<Exit, Failure> {
     let done = runtime.block_on(async {
         match command {
             Command::Compact(command) => command.exec().await,
+            Command::Undo(command) => command.exec().await,
+            Command::Expand(command) => command.exec().await,
+            Command::Archive(command) => command.exec().await,
             Command::ShouldCompact(command) => command.exec().await,
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,

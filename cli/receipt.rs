@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
 use baler_host::{
@@ -17,7 +16,7 @@ use crate::output::{BAD, BOLD, CHANGED, FAINT, GOOD, styled};
 #[derive(Debug)]
 pub(crate) struct Circumstances<'a> {
     pub(crate) chain: &'a [Strategy],
-    pub(crate) archive: Option<&'a Path>,
+    pub(crate) archive: Option<&'a str>,
     pub(crate) is_dry_run: bool,
 }
 
@@ -407,7 +406,7 @@ fn time_of(usage: &Usage) -> String {
 
 fn tell_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstances<'_>) {
     let told = match circumstances.archive {
-        Some(folder) => {
+        Some(place) => {
             let is_compacted = receipt.outcome == Outcome::Compacted;
             let units = receipt
                 .archive
@@ -429,13 +428,13 @@ fn tell_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstan
                 } else {
                     "stored"
                 },
-                folder.display()
+                cleaned(place)
             )
         }
         _ if circumstances.is_dry_run => {
-            "what leaves could not be had back: there is no --archive".to_owned()
+            "what leaves could not be had back: there is no archive".to_owned()
         }
-        _ => "what left cannot be had back: there is no --archive".to_owned(),
+        _ => "what left cannot be had back: there is no archive".to_owned(),
     };
     let _ = writeln!(text, "\n{told}");
 }

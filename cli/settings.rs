@@ -21,11 +21,21 @@ pub(crate) struct HostSettings {
     pub(crate) format: Option<Format>,
     /// None where it goes by the model.
     pub(crate) tokenizer: Option<Tokenizer>,
-    pub(crate) archive: Option<Archive>,
+    pub(crate) archive: Keeping,
     /// What the host's own summarizer may ask.
     pub(crate) model: Option<ModelGrant>,
     /// Strategies that run at once; none for one conversation, and so one strategy, at a time.
     pub(crate) calls: Option<u32>,
+}
+
+/// Where what leaves goes.
+#[derive(Debug, Default)]
+pub(crate) enum Keeping {
+    #[default]
+    Nowhere,
+    /// Into the state folder, where one can be used.
+    State,
+    In(Archive),
 }
 
 impl SandboxArguments {
@@ -78,15 +88,17 @@ impl SandboxArguments {
             if let Some(tokenizer) = &tokenizer {
                 builder = builder.tokenizer(tokenizer.clone());
             }
-            if let Some(archive) = &archive {
-                builder = builder.archive(archive.clone());
+            match &archive {
+                Keeping::Nowhere => builder = builder.without_archive(),
+                Keeping::State => {}
+                Keeping::In(archive) => builder = builder.archive(archive.clone()),
             }
             if let Some(model) = &model {
                 builder = builder.model(model.clone());
             }
             builder
         };
-        let why = match self.state_folder() {
+        let why = match state_folder(self.state.as_deref()) {
             None => "neither $XDG_STATE_HOME nor $HOME says where".to_owned(),
             Some(folder) => match builder().state(&folder).build() {
                 Ok(host) => match room_for_code(&folder) {
@@ -101,26 +113,31 @@ impl SandboxArguments {
                 Err(error) => return Err(error.into()),
             },
         };
+        let archive = match archive {
+            Keeping::State => "what leaves cannot be had back, ",
+            Keeping::Nowhere | Keeping::In(_) => "",
+        };
         messages.warn(&format!(
-            "going on without a state folder ({why}): later runs will take summaries of this one for ordinary messages, and strategies are compiled anew each time; name another folder with --state"
+            "going on without a state folder ({why}): {archive}later runs will take summaries of this one for ordinary messages, and strategies are compiled anew each time; name another folder with --state"
         ));
         Ok(builder().build()?)
     }
+}
 
-    fn state_folder(&self) -> Option<PathBuf> {
-        let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
-        self.state
-            .clone()
-            .or_else(|| variable("BALER_STATE").map(PathBuf::from))
-            .or_else(|| {
-                variable("XDG_STATE_HOME")
-                    .map(PathBuf::from)
-                    // As its specification wants it.
-                    .filter(|folder| folder.is_absolute())
-                    .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".local/state")))
-                    .map(|folder| folder.join("baler"))
-            })
-    }
+/// The state folder: the typed one, else that of the environment.
+pub(crate) fn state_folder(typed: Option<&Path>) -> Option<PathBuf> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
+    typed
+        .map(Path::to_owned)
+        .or_else(|| variable("BALER_STATE").map(PathBuf::from))
+        .or_else(|| {
+            variable("XDG_STATE_HOME")
+                .map(PathBuf::from)
+                // As its specification wants it.
+                .filter(|folder| folder.is_absolute())
+                .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".local/state")))
+                .map(|folder| folder.join("baler"))
+        })
 }
 
 /// Makes the folder that the host keeps compiled strategies in: it does so itself only when

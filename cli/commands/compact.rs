@@ -5,12 +5,13 @@ use baler_host::{Archive, Compaction, Conversation, Outcome, Request, Strategy, 
 use clap::Args;
 use serde_json::json;
 
+use crate::archive::{self, ArchivePlace};
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{self, Exit, Failure};
 use crate::model::{self, ModelArguments};
 use crate::output::{self, Messages, WholeFile};
 use crate::receipt::{self, Circumstances};
-use crate::settings::{self, HostSettings};
+use crate::settings::{self, HostSettings, Keeping};
 use crate::{chain, input, strip};
 
 /// Make a conversation fit its budget
@@ -45,10 +46,12 @@ pub(crate) struct CompactCommand {
     #[command(flatten)]
     goal: GoalArguments,
 
-    /// Store what leaves in this folder first, so that it can be had back. Without an archive
-    /// it is gone
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    archive: Option<PathBuf>,
+    /// Where what leaves is stored first, so that it can be had back: a folder, a URL such as
+    /// s3://bucket/prefix (keys and the like from the environment, as AWS_ACCESS_KEY_ID), or
+    /// `off`. Where it cannot be stored, nothing is compacted [default: $BALER_ARCHIVE, else the
+    /// folder `archive` in the state folder]
+    #[arg(long, value_name = "DIR|URL|off", help_heading = "Output")]
+    archive: Option<String>,
 
     /// Write the conversation to this file, whole or not at all, and not to standard output.
     /// It may be the file that was read
@@ -91,10 +94,12 @@ const EXAMPLES: &str = "\
 Examples:
   Half of it, by the built-in digest:
     baler compact request.json > smaller.json
-  In a pipe, to 8000 tokens all included, with nothing lost:
-    agent-dump | baler compact --budget 8000 --archive ~/bales | send
+  In a pipe, to 8000 tokens all included, with what leaves stored in a place of yours:
+    agent-dump | baler compact --budget 8000 --archive s3://bales/agent | send
   Mended first, where it breaks a rule of its format:
-    baler compact request.json --repair --archive ~/bales --receipt receipt.json > smaller.json
+    baler compact request.json --repair --receipt receipt.json > smaller.json
+  And back again:
+    baler undo receipt.json > request.json
   See what a stranger's strategy would do, in less time than usual:
     baler compact request.json --strategy ./theirs.wasm --timeout 500ms --dry-run
   With a model's summary, and what it has to keep:
@@ -131,13 +136,14 @@ impl CompactCommand {
         input::warm_up(tokenizer.as_ref(), &document);
 
         let files = self.files()?;
-        // A dry run stores what would leave where nobody finds it, so that its plan, which
-        // holds references, is the one of a run in earnest.
-        let nowhere = self.nowhere()?;
-        let archive = match (&nowhere, &self.archive) {
-            (Some(nowhere), _) => Some(Archive::open(nowhere.path())?),
-            (None, Some(folder)) => Some(Archive::open(folder)?),
-            (None, None) => None,
+        let place = ArchivePlace::of(self.archive.as_deref());
+        let archive = match &place {
+            ArchivePlace::Off => Keeping::Nowhere,
+            // A dry run stores what would leave where nobody finds it, so that its plan, which
+            // holds references, is the one of a run in earnest.
+            _ if self.dry_run => Keeping::In(Archive::in_memory()),
+            ArchivePlace::State => Keeping::State,
+            ArchivePlace::Named(named) => Keeping::In(archive::open(named)?),
         };
         let settings = HostSettings {
             format: self.conversation.format.0,
@@ -154,7 +160,9 @@ impl CompactCommand {
         self.goal.check_pins(&conversation)?;
 
         let compaction = host.compact(&conversation, &chain, &request).await?;
-        self.tell(&conversation, &compaction, &chain, messages);
+        let place = place.shown(self.sandbox.state.as_deref());
+        let place = place.filter(|_| host.archive().is_some());
+        self.tell(&conversation, &compaction, &chain, place, messages);
         self.hand_over(files, &conversation, &compaction)?;
         Ok(exit_of(&compaction))
     }
@@ -229,18 +237,12 @@ impl CompactCommand {
             .find(|other| place(other).is_some_and(|other| other == receipt))
     }
 
-    fn nowhere(&self) -> anyhow::Result<Option<tempfile::TempDir>> {
-        (self.dry_run && self.archive.is_some())
-            .then(tempfile::tempdir)
-            .transpose()
-            .context("cannot make a temporary folder")
-    }
-
     fn tell(
         &self,
         conversation: &Conversation,
         compaction: &Compaction,
         chain: &[Strategy],
+        archive: Option<String>,
         messages: Messages,
     ) {
         let receipt = compaction.receipt();
@@ -250,7 +252,7 @@ impl CompactCommand {
         }
         let circumstances = Circumstances {
             chain,
-            archive: self.archive.as_deref(),
+            archive: archive.as_deref(),
             is_dry_run: self.dry_run,
         };
         let mut text = String::new();

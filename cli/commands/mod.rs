@@ -1,21 +1,27 @@
 //! The subcommands, one in each file.
 
+mod archive;
 mod compact;
 #[cfg(feature = "eval")]
 mod eval;
+mod expand;
 mod introspect;
 #[cfg(feature = "http")]
 mod serve;
 mod should_compact;
 mod strategies;
+mod undo;
 mod validate;
 
+pub(crate) use archive::ArchiveCommand;
 pub(crate) use compact::CompactCommand;
 #[cfg(feature = "eval")]
 pub(crate) use eval::EvalCommand;
+pub(crate) use expand::ExpandCommand;
 pub(crate) use introspect::IntrospectCommand;
 #[cfg(feature = "http")]
 pub(crate) use serve::ServeCommand;
 pub(crate) use should_compact::ShouldCompactCommand;
 pub(crate) use strategies::StrategiesCommand;
+pub(crate) use undo::UndoCommand;
 pub(crate) use validate::ValidateCommand;

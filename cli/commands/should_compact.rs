@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::figures::{cleaned, number, shortened};
 use crate::output::{self, Messages};
 use crate::receipt::remedy;
-use crate::settings::{self, HostSettings};
+use crate::settings::{self, HostSettings, Keeping};
 use crate::{chain, input};
 
 /// Ask whether it is time to compact a conversation
@@ -125,7 +125,7 @@ impl ShouldCompactCommand {
         let settings = HostSettings {
             format: self.conversation.format.0,
             tokenizer,
-            archive: None,
+            archive: Keeping::Nowhere,
             model: None,
             calls: None,
         };

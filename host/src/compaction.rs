@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::archive::Stored;
 use crate::cache;
 use crate::conversation::Conversation;
 use crate::fault::{Declared, Fault, HostError, Quantity};
@@ -11,8 +12,8 @@ use crate::host::Host;
 use crate::metrics;
 use crate::plan::{Applied, Fate, Plan, Reason, apply, check};
 use crate::receipt::{
-    Archived, Attempt, AttemptResult, BeforeAfter, LogLine, Original, Outcome, ReasonCode, Receipt,
-    Stages, Tokens, Unchanged, Units, Usage, bounded,
+    Attempt, AttemptResult, BeforeAfter, LogLine, Original, Outcome, ReasonCode, Receipt, Stages,
+    Tokens, Unchanged, Units, Usage, bounded,
 };
 use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
 use crate::sandbox::{self, CallFailure};
@@ -88,6 +89,13 @@ pub(crate) struct Accepted {
     stages: Stages,
 }
 
+/// How a request ends.
+enum Ending {
+    Unchanged(Unchanged),
+    /// By the strategy with this name.
+    Compacted(String, Box<Accepted>),
+}
+
 /// What one strategy's turn came to.
 enum Turn {
     Accepted(Box<Accepted>),
@@ -128,7 +136,6 @@ impl Host {
         chain: &[Strategy],
         request: &Request,
     ) -> Result<Compaction, HostError> {
-        let start = Instant::now();
         let units = conversation.units().len();
         if let Pins::Units(pinned) = &request.pins
             && let Some(&unit) = pinned.iter().find(|unit| **unit >= units)
@@ -137,18 +144,33 @@ impl Host {
         }
         let situation = Arc::new(self.situation(conversation, request));
         let mut record = Record {
-            start,
+            start: Instant::now(),
             wanted: chain.first().map(Strategy::name),
             situation: &situation,
             attempts: Vec::new(),
-            originals: self.archive_originals(conversation)?,
             failures_in_a_row: request.failures_in_a_row,
         };
-        if let Some(why) = nothing_to_do(&situation) {
-            return Ok(record.unchanged(why));
+        let ending = self.ending(chain, &mut record).await;
+        let start = Instant::now();
+        let stored = self.store(conversation, &ending).await?;
+        Ok(match ending {
+            Ending::Unchanged(why) => record.unchanged(why, stored),
+            Ending::Compacted(strategy, mut accepted) => {
+                accepted.stages.archive_us = micros(start);
+                record.compacted(&strategy, *accepted, stored)
+            }
+        })
+    }
+
+    /// Goes down the chain until a result is good, or there is a reason to leave all as it is.
+    async fn ending(&self, chain: &[Strategy], record: &mut Record<'_>) -> Ending {
+        let situation = record.situation;
+        let request = &situation.request;
+        if let Some(why) = nothing_to_do(situation) {
+            return Ending::Unchanged(why);
         }
         let mut why = Unchanged::NoProgress;
-        let whole = self.whole_chain(chain, &situation);
+        let whole = self.whole_chain(chain, situation);
         let named = chain.len();
         for (index, strategy) in whole.into_iter().enumerate() {
             // A model that did not answer one strategy is not waited for once more.
@@ -157,7 +179,7 @@ impl Host {
                 continue;
             }
             let mut attempt = Attempt::of(&strategy);
-            let turn = self.turn(&strategy, &situation, &mut attempt).await;
+            let turn = self.turn(&strategy, situation, &mut attempt).await;
             tracing::debug!(
                 strategy = strategy.name(),
                 result = attempt.result.code(),
@@ -167,26 +189,23 @@ impl Host {
             );
             record.attempts.push(attempt);
             match turn {
-                Turn::Accepted(mut accepted) => {
-                    let start = Instant::now();
-                    let archived = self.archive(conversation, &accepted.applied)?;
-                    accepted.stages.archive_us = micros(start);
-                    return Ok(record.compacted(&strategy, *accepted, archived));
+                Turn::Accepted(accepted) => {
+                    return Ending::Compacted(strategy.name().to_owned(), accepted);
                 }
                 Turn::Declined if !request.required => {
-                    return Ok(record.unchanged(Unchanged::StrategyDeclined));
+                    return Ending::Unchanged(Unchanged::StrategyDeclined);
                 }
                 Turn::DeclaredFailure => {
                     record.failures_in_a_row = record.failures_in_a_row.saturating_add(1);
                     if !request.required && record.failures_in_a_row < FAILURES {
-                        return Ok(record.unchanged(Unchanged::StrategyFailed));
+                        return Ending::Unchanged(Unchanged::StrategyFailed);
                     }
                 }
                 Turn::Declined => why = Unchanged::StrategyDeclined,
                 Turn::Next => {}
             }
         }
-        Ok(record.unchanged(why))
+        Ending::Unchanged(why)
     }
 
     /// The chain with its native end, no strategy of it twice. Below the floor there is nothing
@@ -321,46 +340,22 @@ impl Host {
         }
     }
 
-    /// Stores what repairs changed or left out.
-    fn archive_originals(&self, conversation: &Conversation) -> Result<Vec<Original>, HostError> {
-        let store = |json: &str| {
-            self.archive
-                .as_ref()
-                .map(|archive| archive.put_message(json))
-        };
-        let replaced = conversation.replaced().iter();
-        replaced
-            .map(|message| {
-                Ok(Original {
-                    message: message.number,
-                    reference: store(&message.json).transpose()?,
-                })
-            })
-            .collect()
-    }
-
-    /// Stores all that leaves or changes, before the result is handed over.
-    fn archive(
+    /// Stores all that leaves or changes, before the result is handed over; none without an
+    /// archive, and where nothing changes.
+    async fn store(
         &self,
         conversation: &Conversation,
-        applied: &Applied,
-    ) -> Result<Option<Vec<Archived>>, HostError> {
-        let Some(archive) = &self.archive else {
-            return Ok(None);
+        ending: &Ending,
+    ) -> Result<Option<Stored>, HostError> {
+        let fates: &[Fate] = match ending {
+            Ending::Compacted(_, accepted) => &accepted.applied.fates,
+            Ending::Unchanged(_) if conversation.repairs().is_empty() => return Ok(None),
+            Ending::Unchanged(_) => &[],
         };
-        applied
-            .fates
-            .iter()
-            .enumerate()
-            .filter(|(_, fate)| **fate != Fate::Kept)
-            .map(|(unit, _)| {
-                Ok(Archived {
-                    unit,
-                    reference: archive.put(conversation, unit)?,
-                })
-            })
-            .collect::<Result<_, _>>()
-            .map(Some)
+        match &self.archive {
+            None => Ok(None),
+            Some(archive) => Ok(Some(archive.store(conversation, fates).await?)),
+        }
     }
 }
 
@@ -468,14 +463,13 @@ struct Record<'a> {
     start: Instant,
     /// The first strategy of the caller's chain.
     wanted: Option<&'a str>,
-    situation: &'a Situation,
+    situation: &'a Arc<Situation>,
     attempts: Vec<Attempt>,
-    originals: Vec<Original>,
     failures_in_a_row: u32,
 }
 
 impl Record<'_> {
-    fn unchanged(self, why: Unchanged) -> Compaction {
+    fn unchanged(self, why: Unchanged, stored: Option<Stored>) -> Compaction {
         let conversation = self.situation.conversation.clone();
         let units = conversation.units().len();
         let outcome = if conversation.repairs().is_empty() {
@@ -486,7 +480,7 @@ impl Record<'_> {
         Compaction {
             fates: vec![Fate::Kept; units],
             insertions: Vec::new(),
-            receipt: self.receipt(outcome, &conversation),
+            receipt: self.receipt(outcome, &conversation, stored),
             conversation: conversation.without_repairs(),
             plan: None,
         }
@@ -494,9 +488,9 @@ impl Record<'_> {
 
     fn compacted(
         mut self,
-        strategy: &Strategy,
+        strategy: &str,
         accepted: Accepted,
-        archive: Option<Vec<Archived>>,
+        stored: Option<Stored>,
     ) -> Compaction {
         self.failures_in_a_row = 0;
         let Accepted {
@@ -515,10 +509,10 @@ impl Record<'_> {
             before.message_range(units.saturating_sub(1)).end * usize::from(units > 0)
         });
         let conversation = conversation.with_sent(sent);
-        let fell_back = self.wanted.is_some_and(|wanted| wanted != strategy.name());
+        let fell_back = self.wanted.is_some_and(|wanted| wanted != strategy);
         let count = |fate| applied.fates.iter().filter(|own| **own == fate).count();
         let receipt = Receipt {
-            strategy: Some(strategy.name().to_owned()),
+            strategy: Some(strategy.to_owned()),
             fell_back,
             units: Units {
                 before: applied.fates.len(),
@@ -536,10 +530,9 @@ impl Record<'_> {
                     code: reason.code,
                 })
                 .collect(),
-            archive,
             stages,
             cache,
-            ..self.receipt(Outcome::Compacted, &conversation)
+            ..self.receipt(Outcome::Compacted, &conversation, stored)
         };
         Compaction {
             fates: applied.fates,
@@ -550,10 +543,18 @@ impl Record<'_> {
         }
     }
 
-    fn receipt(self, outcome: Outcome, after: &Conversation) -> Receipt {
+    fn receipt(self, outcome: Outcome, after: &Conversation, stored: Option<Stored>) -> Receipt {
         let situation = self.situation;
         let before = &situation.conversation;
         let units = before.units().len();
+        let (archive, originals, undo) = match stored {
+            Some(stored) => (Some(stored.units), stored.originals, Some(stored.undo)),
+            None => (
+                situation.archived.then(Vec::new),
+                originals_without_archive(before),
+                None,
+            ),
+        };
         Receipt {
             receipt: 1,
             outcome,
@@ -591,15 +592,27 @@ impl Record<'_> {
                 thinking_dropped: 0,
             },
             reasons: Vec::new(),
-            archive: situation.archived.then(Vec::new),
+            archive,
+            undo,
             failures_in_a_row: self.failures_in_a_row,
             repairs: before.repairs().to_vec(),
-            originals: self.originals,
+            originals,
             violations: before.violations().to_vec(),
             time_us: micros(self.start),
             stages: Stages::default(),
         }
     }
+}
+
+/// What repairs changed or left out, where none of it is stored.
+fn originals_without_archive(conversation: &Conversation) -> Vec<Original> {
+    let replaced = conversation.replaced().iter();
+    replaced
+        .map(|message| Original {
+            message: message.number,
+            reference: None,
+        })
+        .collect()
 }
 
 impl Attempt {

@@ -237,6 +237,9 @@ pub enum HostError {
         #[source]
         source: std::io::Error,
     },
+    /// What leaves could not be stored, so nothing has left; or there can be no such archive.
+    #[error(transparent)]
+    Archive(#[from] crate::archive::ArchiveError),
     /// A folder of the host's is not private.
     #[error(
         "`{path}` is open to other users; compiled code and keys in it could be forged: `chmod 700` it, or name another folder"

@@ -49,10 +49,20 @@ pub struct HostBuilder {
     compiler: Option<Compiler>,
     state: Option<PathBuf>,
     key: Option<SecretKey>,
-    archive: Option<Archive>,
+    archive: Keeping,
     format: Option<Format>,
     tokenizer: Option<Tokenizer>,
     model: Option<ModelGrant>,
+}
+
+/// Where what leaves goes.
+#[derive(Debug, Default)]
+enum Keeping {
+    /// Into the state folder, where there is one.
+    #[default]
+    State,
+    Nowhere,
+    In(Archive),
 }
 
 impl HostBuilder {
@@ -72,8 +82,9 @@ impl HostBuilder {
     }
 
     /// A folder of the host's own, made where it is not there: for the key that summaries are
-    /// marked with, and for compiled code. Without one the key lasts as long as the host, so
-    /// summaries of an earlier run are read as ordinary messages, and each load compiles.
+    /// marked with, for compiled code, and in `archive` for what leaves. Without one the key lasts
+    /// as long as the host, so summaries of an earlier run are read as ordinary messages, each
+    /// load compiles, and what leaves is gone where [`HostBuilder::archive`] names no place.
     #[must_use]
     pub fn state(mut self, folder: impl Into<PathBuf>) -> Self {
         self.state = Some(folder.into());
@@ -88,11 +99,18 @@ impl HostBuilder {
         self
     }
 
-    /// Where what leaves a conversation is stored. Without one it is gone, and placeholders
-    /// carry no references.
+    /// Where what leaves a conversation is stored. Default: the folder `archive` in the state
+    /// folder.
     #[must_use]
     pub fn archive(mut self, archive: Archive) -> Self {
-        self.archive = Some(archive);
+        self.archive = Keeping::In(archive);
+        self
+    }
+
+    /// What leaves a conversation is gone, and placeholders carry no references.
+    #[must_use]
+    pub fn without_archive(mut self) -> Self {
+        self.archive = Keeping::Nowhere;
         self
     }
 
@@ -132,9 +150,14 @@ impl HostBuilder {
                 what: format!("no random numbers for a key: {error}"),
             })?,
         };
+        let archive = match (self.archive, &self.state) {
+            (Keeping::In(archive), _) => Some(archive),
+            (Keeping::State, Some(folder)) => Some(Archive::open(folder.join("archive"))?),
+            (Keeping::State, None) | (Keeping::Nowhere, _) => None,
+        };
         Ok(Host {
             key,
-            archive: self.archive,
+            archive,
             quarantine: Quarantine::new(&self.limits),
             format: self.format,
             tokenizer: self.tokenizer,
@@ -179,6 +202,12 @@ pub enum IntrospectError {
 }
 
 impl Host {
+    /// Where what leaves conversations is stored; none where it is gone.
+    #[must_use]
+    pub fn archive(&self) -> Option<&Archive> {
+        self.archive.as_ref()
+    }
+
     /// A builder with all defaults.
     #[must_use]
     pub fn builder() -> HostBuilder {

@@ -61,8 +61,9 @@ mod host;
 mod reading;
 mod compaction;
 mod compactor;
+mod recall;
 
-pub use archive::Archive;
+pub use archive::{Archive, ArchiveError, Contents};
 pub use compaction::Compaction;
 pub use compactor::{
     Attempting, Before, Compactor, CompactorConfig, CompactorOptions, ConfigFormError, Event,
@@ -79,6 +80,7 @@ pub use marks::SecretKey;
 pub use models::{ModelGrant, ModelLimits, ModelUsage};
 pub use plan::Fate;
 pub use reading::ReadOptions;
+pub use recall::Recall;
 pub use receipt::{
     Archived, Attempt, AttemptResult, BeforeAfter, CacheEffect, ComponentInfo, LogLine, Original,
     Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
@@ -91,6 +93,9 @@ pub use situation::{Budget, Pins, Policy, Request, SummaryRole, ThinkingPolicy, 
 pub use strategy::Strategy;
 pub use tokens::{Tokenizer, UnknownTokenizer};
 pub use trigger::CachePrice;
+
+/// The stores that [`Archive::on`] takes.
+pub use object_store;
 
 pub use baler_models::{Model, ModelError, ModelInfo, Price};
 

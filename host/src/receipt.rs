@@ -52,6 +52,9 @@ pub struct Receipt {
     pub reasons: Vec<ReasonCode>,
     /// What left, where it can be had back; none without an archive.
     pub archive: Option<Vec<Archived>>,
+    /// The reference by which the archive gives back the document that came in, byte for byte
+    /// ([`crate::Archive::undo`]); none without an archive, and where nothing was changed.
+    pub undo: Option<String>,
     /// Failures that strategies declared in a row, this call included.
     pub failures_in_a_row: u32,
     /// What was mended before all else, because it broke a rule. All sizes and units before

@@ -1,6 +1,6 @@
 use baler_host::{
-    Archive, AttemptResult, Budget, Fate, HostError, Outcome, Pins, Request, SecretKey, Strategy,
-    Unchanged, UnitKind,
+    Archive, ArchiveError, AttemptResult, Budget, Fate, HostError, Outcome, Pins, Request,
+    SecretKey, Strategy, Unchanged, UnitKind,
 };
 use serde_json::{Value, json};
 
@@ -258,10 +258,7 @@ async fn i6_what_left_can_be_had_back_by_its_reference() {
             .filter(|fate| **fate != Fate::Kept);
         assert_eq!(archived.len(), gone.count());
         for entry in archived {
-            let stored = archive
-                .get(&entry.reference)
-                .expect("reads")
-                .expect("is there");
+            let stored = archive.get(&entry.reference).await.expect("is there");
             let raw: Vec<&str> = conversation.raw_messages(entry.unit).collect();
             assert_eq!(stored, format!("[{}]", raw.join(",")));
         }
@@ -310,10 +307,12 @@ async fn i6_without_room_in_the_archive_nothing_leaves() {
     let host = host_with(|builder| builder.archive(archive));
     let conversation = read(&host, &chat());
     // A full disk and a folder that is gone look the same from here.
-    std::fs::remove_dir(&path).expect("removes it");
+    std::fs::remove_dir_all(&path).expect("removes it");
     std::fs::write(&path, "in the way").expect("writes");
     let error = host.compact(&conversation, &[], &half()).await;
-    assert!(matches!(error, Err(HostError::Io { .. })), "{error:?}");
+    let Err(HostError::Archive(ArchiveError::Store { .. })) = &error else {
+        panic!("{error:?}");
+    };
 }
 
 #[tokio::test]

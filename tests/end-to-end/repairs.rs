@@ -1,5 +1,6 @@
 use baler_host::{
-    Archive, Budget, Conversation, Host, HostError, Outcome, Receipt, Request, Strategy, Unchanged,
+    Archive, ArchiveError, Budget, Conversation, Host, HostError, Outcome, Receipt, Request,
+    Strategy, Unchanged,
 };
 use serde_json::Value;
 
@@ -85,7 +86,7 @@ async fn what_a_repair_changed_or_left_out_can_be_had_back() {
         assert_eq!(originals.len(), expected.len());
         for original in originals {
             let reference = original.reference.as_ref().expect("an archive");
-            let stored = archive.get(reference).expect("reads").expect("is there");
+            let stored = archive.get(reference).await.expect("is there");
             let message = &before["messages"][original.message - 1];
             assert_eq!(stored, format!("[{message}]"));
         }
@@ -93,5 +94,7 @@ async fn what_a_repair_changed_or_left_out_can_be_had_back() {
     std::fs::remove_dir_all(&path).expect("removes it");
     std::fs::write(&path, "in the way").expect("writes");
     let error = host.compact(&conversation, &[], &wide()).await;
-    assert!(matches!(error, Err(HostError::Io { .. })), "{error:?}");
+    let Err(HostError::Archive(ArchiveError::Store { .. })) = &error else {
+        panic!("{error:?}");
+    };
 }

@@ -30,6 +30,8 @@ impl std::ops::Deref for TestHost {
 pub(crate) fn builder(state: &TempDir) -> HostBuilder {
     Host::builder()
         .state(state.path())
+        // Most tests are not about it.
+        .without_archive()
         .compiler(Compiler::Program(env!("CARGO_BIN_EXE_baler").into()))
 }
 

@@ -37,6 +37,7 @@ use crate::fault::HostError;
 use crate::formats::ReadError;
 use crate::host::Host;
 use crate::limits::Limits;
+use crate::recall::{self, Recall};
 use crate::receipt::{Outcome, Receipt, Unchanged};
 use crate::report::Decision;
 use crate::situation::{Budget, Pins, Request, Trigger};
@@ -67,6 +68,8 @@ pub struct Compactor {
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
+    /// References of what left, oldest first.
+    left: Vec<String>,
     running: Option<Running>,
 }
 
@@ -159,6 +162,7 @@ impl Compactor {
             reported: None,
             failures: 0,
             fruitless: None,
+            left: Vec::new(),
             running: None,
         })
     }
@@ -226,6 +230,15 @@ impl Compactor {
     #[must_use]
     pub fn seen_before(&self, compaction: usize) -> Option<Vec<&str>> {
         (compaction < self.journal.compactions()).then(|| self.journal.view_before(compaction))
+    }
+
+    /// The tool by which the agent's model has back what left this conversation until now; none
+    /// where its host has no archive.
+    #[must_use]
+    pub fn recall(&self) -> Option<Recall> {
+        let mut recall = Recall::new(self.host.archive()?.clone());
+        recall.note_all(self.left.iter().map(String::as_str));
+        Some(recall)
     }
 
     /// Appends a message, as JSON in the conversation's wire format. See
@@ -513,6 +526,8 @@ impl Compactor {
             }
         }
         self.fruitless = None;
+        self.left
+            .extend(recall::references(receipt).map(str::to_owned));
         self.journal.compaction(snapshot, compaction.conversation());
         self.view = next;
         self.generation += 1;

@@ -26,6 +26,9 @@ struct Saved {
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
+    /// References of what left.
+    #[serde(default)]
+    left: Vec<String>,
 }
 
 /// Why a saved state cannot be gone on from.
@@ -65,6 +68,7 @@ impl Compactor {
                 reported: self.reported,
                 failures: self.failures,
                 fruitless: self.fruitless,
+                left: self.left.clone(),
             })
         });
         // Nothing in it can fail to be JSON: all of it was read as JSON.
@@ -107,6 +111,7 @@ impl Compactor {
         compactor.reported = saved.reported;
         compactor.failures = saved.failures;
         compactor.fruitless = saved.fruitless;
+        compactor.left = saved.left;
         Ok(compactor)
     }
 }

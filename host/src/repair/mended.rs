@@ -11,6 +11,8 @@ use crate::formats::Violation;
 pub(crate) struct Mended {
     repairs: Vec<Repair>,
     replaced: Vec<Replaced>,
+    /// The conversation that came in, before the first repair.
+    before: Conversation,
     /// The number of each message in the conversation that came in; 0 for new ones.
     numbers: Vec<usize>,
     /// How many messages came in.
@@ -42,6 +44,7 @@ impl Mended {
         Self {
             repairs: all,
             replaced,
+            before: before.came_in(),
             numbers: after.numbers().to_vec(),
             came_in: before.number(count) - 1,
         }
@@ -90,6 +93,20 @@ impl Conversation {
             }
         }
         left
+    }
+
+    /// The conversation as it was before its repairs, with what was appended since.
+    pub(crate) fn came_in(&self) -> Self {
+        let Some(mended) = self.mended() else {
+            return self.clone();
+        };
+        let mut before = mended.before.clone();
+        let appended = self.all_messages().iter().skip(mended.numbers.len());
+        for message in appended {
+            // It was read once, in the same format.
+            let _ = before.append(self.raw(message));
+        }
+        before
     }
 
     /// Messages that are not there any more as they came in.

@@ -1,0 +1,133 @@
+use std::time::Duration;
+
+use baler_host::Contents;
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::expand::failure;
+use crate::archive::ArchiveArguments;
+use crate::exit::{Exit, Failure};
+use crate::{figures, output};
+
+/// Show the archive, or clear what is old in it
+///
+/// The archive holds what left conversations, and what their compactions are undone by. Without a
+/// subcommand: where it is, and how much it holds.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER, args_conflicts_with_subcommands = true)]
+pub(crate) struct ArchiveCommand {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    shown: Shown,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Gc(GcCommand),
+}
+
+#[derive(Debug, Args)]
+struct Shown {
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    archive: ArchiveArguments,
+}
+
+/// Clear what is old
+///
+/// Compactions older than this can no longer be undone, and what no younger one names is gone a
+/// day later. Others may use the archive meanwhile.
+#[derive(Debug, Args)]
+struct GcCommand {
+    /// How old, such as 30d or 12h
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = age)]
+    older_than: Duration,
+
+    /// Tell what would be cleared, and clear nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    shown: Shown,
+}
+
+const AFTER: &str = "\
+Examples:
+  baler archive
+  baler archive gc --older-than 30d --dry-run
+
+Exit codes: 0 done, 1 the archive cannot be read or written, 2 wrong use";
+
+fn age(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|_| "give a number with its unit, such as 30d or 12h".to_owned())
+}
+
+impl ArchiveCommand {
+    pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        match self.command {
+            None => {
+                let archive = self.shown.archive.open()?;
+                let contents = archive.contents().await.map_err(failure)?;
+                self.shown.tell(archive.place(), "", contents)
+            }
+            Some(Command::Gc(command)) => command.exec().await,
+        }
+    }
+}
+
+impl GcCommand {
+    async fn exec(self) -> Result<Exit, Failure> {
+        let archive = self.shown.archive.open()?;
+        let (verb, contents) = if self.dry_run {
+            ("would be cleared: ", archive.old(self.older_than).await)
+        } else {
+            ("cleared: ", archive.clear(self.older_than).await)
+        };
+        self.shown
+            .tell(archive.place(), verb, contents.map_err(failure)?)
+    }
+}
+
+impl Shown {
+    fn tell(&self, place: &str, verb: &str, contents: Contents) -> Result<Exit, Failure> {
+        if self.json {
+            let mut told = json!(contents);
+            told["archive"] = json!(place);
+            output::document(&[&format!("{told:#}\n")])?;
+        } else {
+            let Contents {
+                entries,
+                compactions,
+                bytes,
+            } = contents;
+            output::words(&format!(
+                "{}\n{verb}{} in {} of {}\n",
+                figures::cleaned(place),
+                figures::bytes(bytes),
+                entry_count(entries),
+                compaction_count(compactions),
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn entry_count(entries: u64) -> String {
+    match entries {
+        1 => "1 entry".to_owned(),
+        many => format!("{} entries", figures::number(many)),
+    }
+}
+
+fn compaction_count(compactions: u64) -> String {
+    figures::count(
+        usize::try_from(compactions).unwrap_or(usize::MAX),
+        "compaction",
+    )
+}

@@ -1,0 +1,97 @@
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use serde::Deserialize;
+
+use super::expand::failure;
+use crate::archive::ArchiveArguments;
+use crate::exit::{Exit, Failure};
+use crate::output::{self, WholeFile};
+use crate::{figures, input};
+
+/// Give back a conversation as it was before a compaction
+///
+/// Takes the receipt of the compaction, and needs nothing else but the archive that was in use:
+/// the conversation comes out byte for byte as it went in, repairs undone too. Of a session log
+/// it is the request that was made of it. Messages that came after the compaction are not part of
+/// it. Of a chain of compactions, each receipt gives back what its own one was given; that of the
+/// first one gives back the first of all.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct UndoCommand {
+    /// The receipt, as --receipt writes it, or all that --json prints. `-`, or nothing, reads it
+    /// from standard input
+    #[arg(value_name = "RECEIPT")]
+    receipt: Option<PathBuf>,
+
+    /// Write the conversation to this file, whole or not at all, and not to standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    archive: ArchiveArguments,
+}
+
+const AFTER: &str = "\
+Examples:
+  baler compact request.json --receipt receipt.json > smaller.json
+  baler undo receipt.json | cmp - request.json
+
+Exit codes:
+  0  the conversation came out
+  1  baler itself failed: the archive cannot be read, a file cannot be written
+  2  wrong use: nothing was changed by that compaction, or it was stored somewhere else
+  5  that is no receipt";
+
+/// What counts of a receipt.
+#[derive(Deserialize)]
+struct Receipt {
+    outcome: String,
+    #[serde(default)]
+    undo: Option<String>,
+}
+
+/// What `baler compact --json` prints, as far as it counts.
+#[derive(Deserialize)]
+struct Printed {
+    receipt: Receipt,
+}
+
+impl UndoCommand {
+    pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        let bytes = input::read(self.receipt.as_deref(), "undo")?;
+        let Receipt { outcome, undo } = receipt(&bytes)?;
+        let reference = undo.ok_or_else(|| {
+            let outcome = figures::cleaned(&outcome);
+            Failure::wrong_use(match outcome.as_str() {
+                "unchanged" => anyhow!("there is nothing to undo: that run changed nothing"),
+                _ => anyhow!(
+                    "that conversation was {outcome} without an archive, so it cannot be undone; what went in is where you have it"
+                ),
+            })
+        })?;
+        let file = self
+            .output
+            .as_deref()
+            .filter(|file| *file != Path::new("-"))
+            .map(WholeFile::create)
+            .transpose()?;
+        let archive = self.archive.open()?;
+        let document = archive.undo(&reference).await.map_err(failure)?;
+        match file {
+            Some(file) => file.finish(&document)?,
+            None => output::document(&[&document])?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn receipt(bytes: &[u8]) -> Result<Receipt, Failure> {
+    serde_json::from_slice::<Printed>(bytes)
+        .map(|printed| printed.receipt)
+        .or_else(|_| serde_json::from_slice(bytes))
+        .map_err(|_| anyhow!("that is no receipt; give what `--receipt` wrote or `--json` printed"))
+        .context("cannot read the receipt")
+        .map_err(Failure::wrong_input)
+}

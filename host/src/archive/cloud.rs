@@ -1,0 +1,194 @@
+//! Archives over the network: S3 and all that speaks it, Google Cloud Storage, Azure.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http_body_util::BodyExt as _;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+    HttpResponseBody, HttpService,
+};
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+
+use super::{Archive, place};
+
+/// Time of one request, its answer included.
+const REQUEST_TIME: Duration = Duration::from_secs(15);
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+/// After so long a request is not sent again.
+const RETRY_TIME: Duration = Duration::from_secs(20);
+const RETRIES: usize = 3;
+/// Bytes of an answer. A unit holds a message with its pictures, of which providers take far
+/// less.
+const MOST_ANSWER: usize = 256 << 20;
+
+/// The archive at a URL whose scheme is known; `rest` is what stands behind it.
+pub(super) fn store<K: AsRef<str>, V: Into<String>>(
+    scheme: &str,
+    url: &str,
+    rest: &str,
+    options: impl IntoIterator<Item = (K, V)>,
+) -> Result<Archive, String> {
+    let options: Vec<(String, String)> = options
+        .into_iter()
+        .map(|(key, value)| (key.as_ref().to_ascii_lowercase(), value.into()))
+        .collect();
+    let connector = Connector {
+        is_here: options
+            .iter()
+            .any(|(key, value)| key.contains("endpoint") && is_here(value)),
+    };
+    let retry = RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: Duration::from_millis(100),
+            max_backoff: Duration::from_secs(3),
+            base: 2.0,
+        },
+        max_retries: RETRIES,
+        retry_timeout: RETRY_TIME,
+    };
+    macro_rules! built {
+        ($builder:expr) => {{
+            let mut builder = $builder.with_url(url);
+            for (key, value) in options {
+                if let Ok(key) = key.parse() {
+                    builder = builder.with_config(key, value);
+                }
+            }
+            builder
+                .with_retry(retry)
+                .with_http_connector(connector)
+                .build()
+                .map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
+        }};
+    }
+    let store = match scheme {
+        "s3" => built!(
+            // Not all that speaks S3 knows how to delete many at once.
+            AmazonS3Builder::new().with_config(AmazonS3ConfigKey::DisableBulkDelete, "true")
+        ),
+        "gs" => built!(GoogleCloudStorageBuilder::new()),
+        _ => built!(MicrosoftAzureBuilder::new()),
+    };
+    let store = store.map_err(|error| error.to_string())?;
+    let prefix = rest.split_once('/').map_or("", |(_, prefix)| prefix);
+    Ok(Archive::on(store, prefix, place::shown(url)))
+}
+
+/// Whether an address is plain http on this machine.
+fn is_here(address: &str) -> bool {
+    let url = address.parse::<reqwest::Url>();
+    url.is_ok_and(|url| {
+        url.scheme() == "http"
+            && matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
+    })
+}
+
+/// Makes connections by the TLS that baler has anyway.
+#[derive(Debug)]
+struct Connector {
+    /// The store is on this machine.
+    is_here: bool,
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let may_be_plain = options.get_config_value(&ClientConfigKey::AllowHttp);
+        let http = self
+            .connections()
+            .map_err(|source| object_store::Error::Generic {
+                store: "HTTP",
+                source,
+            })?;
+        Ok(HttpClient::new(Bounded {
+            http,
+            may_be_plain: self.is_here || may_be_plain.as_deref() == Some("true"),
+        }))
+    }
+}
+
+impl Connector {
+    fn connections(&self) -> Result<reqwest::Client, Box<dyn std::error::Error + Send + Sync>> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?;
+        let tls = if self.is_here {
+            // Never used. So a machine without certificates can have a store of its own.
+            tls.with_root_certificates(rustls::RootCertStore::empty())
+        } else {
+            tls.with_platform_verifier()?
+        };
+        let mut http = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls.with_no_client_auth())
+            .user_agent(concat!("baler/", env!("CARGO_PKG_VERSION")))
+            // A signature is for one address.
+            .redirect(reqwest::redirect::Policy::none())
+            // All retries are counted by the store.
+            .retry(reqwest::retry::never())
+            .connect_timeout(CONNECT_TIME)
+            .timeout(REQUEST_TIME);
+        if self.is_here {
+            http = http.no_proxy();
+        }
+        Ok(http.build()?)
+    }
+}
+
+/// Sends requests, and reads answers whole and not beyond a limit.
+#[derive(Debug)]
+struct Bounded {
+    http: reqwest::Client,
+    may_be_plain: bool,
+}
+
+#[async_trait]
+impl HttpService for Bounded {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let (parts, body) = request.into_parts();
+        let refused =
+            |what: &'static str| HttpError::new(HttpErrorKind::Unknown, io::Error::other(what));
+        if parts.uri.scheme_str() != Some("https") && !self.may_be_plain {
+            return Err(refused(
+                "the address is plain http; allow that by `AWS_ALLOW_HTTP=true`, or name one with https",
+            ));
+        }
+        let url: reqwest::Url = parts
+            .uri
+            .to_string()
+            .parse()
+            .map_err(|_| refused("the address is no URL"))?;
+        let mut sent = reqwest::Request::new(parts.method, url);
+        *sent.headers_mut() = parts.headers;
+        *sent.body_mut() = Some(body.collect().await?.to_bytes().into());
+        let mut answer = self.http.execute(sent).await.map_err(broken)?;
+        let mut received = Vec::new();
+        while let Some(piece) = answer.chunk().await.map_err(broken)? {
+            if piece.len() > MOST_ANSWER - received.len() {
+                return Err(refused("the answer is too large to be an entry"));
+            }
+            received.extend_from_slice(&piece);
+        }
+        let mut response = HttpResponse::new(HttpResponseBody::from(received));
+        *response.status_mut() = answer.status();
+        *response.headers_mut() = answer.headers().clone();
+        Ok(response)
+    }
+}
+
+/// What broke, without the URL, which may be signed.
+fn broken(error: reqwest::Error) -> HttpError {
+    let kind = if error.is_timeout() {
+        HttpErrorKind::Timeout
+    } else if error.is_connect() {
+        HttpErrorKind::Connect
+    } else {
+        HttpErrorKind::Interrupted
+    };
+    HttpError::new(kind, error.without_url())
+}

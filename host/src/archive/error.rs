@@ -1,0 +1,90 @@
+//! What can be wrong with an archive.
+
+use std::error::Error;
+
+/// An archive, or a reference into it, cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// It is no reference.
+    #[error(
+        "`{reference}` is no reference; receipts and placeholders name them, with 20 hex digits each"
+    )]
+    NoReference {
+        /// What was given, cut short.
+        reference: String,
+    },
+    /// Nothing is stored under the reference.
+    #[error(
+        "nothing is stored under `{reference}` in `{place}`; it may be in another archive, or was cleared from this one"
+    )]
+    Missing {
+        /// The reference.
+        reference: String,
+        /// The archive.
+        place: String,
+    },
+    /// Something else is stored under the reference than what it is the digest of.
+    #[error(
+        "what is stored under `{reference}` in `{place}` is damaged; have it back from a copy of the archive"
+    )]
+    Damaged {
+        /// The reference.
+        reference: String,
+        /// The archive.
+        place: String,
+    },
+    /// Another version of baler wrote how a compaction is undone.
+    #[error(
+        "`{reference}` has version {found}, and this baler reads version 1; take the baler that wrote it"
+    )]
+    Version {
+        /// The reference.
+        reference: String,
+        /// Its version.
+        found: u32,
+    },
+    /// The store refused, failed, or did not answer in time.
+    #[error("cannot {action} the archive `{place}`: {what}")]
+    Store {
+        /// What was tried.
+        action: &'static str,
+        /// The archive.
+        place: String,
+        /// Why not, in the words of the store.
+        what: String,
+    },
+    /// There can be no archive at such a place.
+    #[error("`{url}` is no place for an archive: {what}")]
+    NoPlace {
+        /// What was given.
+        url: String,
+        /// Why not, and what can be given.
+        what: String,
+    },
+}
+
+/// The most characters of what a store says. Servers answer with whole pages.
+const WORDS: usize = 400;
+
+impl ArchiveError {
+    pub(super) fn no_reference(given: &str) -> Self {
+        Self::NoReference {
+            reference: given.chars().take(40).collect(),
+        }
+    }
+
+    /// The innermost cause says what happened; what is around it names paths and addresses again.
+    pub(super) fn store(action: &'static str, place: &str, error: &object_store::Error) -> Self {
+        let mut innermost: &(dyn Error + 'static) = error;
+        while let Some(inner) = innermost.source() {
+            innermost = inner;
+        }
+        let what = crate::receipt::bounded(&innermost.to_string(), WORDS);
+        Self::Store {
+            action,
+            place: place.to_owned(),
+            what,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a compaction stores, before its result is handed over.
+
+use std::collections::BTreeMap;
+
+use super::entry::{list_of, messages_of, reference_of};
+use super::{Archive, ArchiveError, Kind, undo};
+use crate::conversation::Conversation;
+use crate::plan::Fate;
+use crate::receipt::{Archived, Original};
+
+/// What was stored, for the receipt.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    /// The units that left or changed.
+    pub(crate) units: Vec<Archived>,
+    /// The messages that repairs changed or left out.
+    pub(crate) originals: Vec<Original>,
+    /// What the compaction is undone by.
+    pub(crate) undo: String,
+}
+
+impl Archive {
+    /// Stores all of a conversation whose units come to `fates`: what leaves, to be had back one
+    /// by one, and what stays, to be had back with it.
+    pub(crate) async fn store(
+        &self,
+        conversation: &Conversation,
+        fates: &[Fate],
+    ) -> Result<Stored, ArchiveError> {
+        let mut entries = BTreeMap::new();
+        let mut keep = |content: String| {
+            let reference = reference_of(content.as_bytes());
+            entries.insert(reference.clone(), content);
+            reference
+        };
+        let gone = fates.iter().enumerate();
+        let gone = gone.filter(|(_, fate)| **fate != Fate::Kept);
+        let units = gone
+            .map(|(unit, _)| Archived {
+                unit,
+                reference: keep(messages_of(conversation, unit)),
+            })
+            .collect();
+        let originals = conversation
+            .replaced()
+            .iter()
+            .map(|message| Original {
+                message: message.number,
+                reference: Some(keep(list_of(std::iter::once(message.json.as_str())))),
+            })
+            .collect();
+        let record = undo::record(&conversation.came_in(), &mut keep);
+        self.put_all(Kind::Entry, entries).await?;
+        // Last, so that what it names is there.
+        let undo = reference_of(record.as_bytes());
+        self.put(Kind::Undo, &undo, record).await?;
+        Ok(Stored {
+            units,
+            originals,
+            undo,
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! From a URL to an archive.
+
+use super::{Archive, ArchiveError};
+use crate::fault::HostError;
+
+/// What can be given.
+#[cfg(feature = "cloud")]
+const KNOWN: &str = "give a folder, `file:///…`, `s3://bucket/prefix`, `gs://bucket/prefix` or `az://container/prefix`";
+#[cfg(not(feature = "cloud"))]
+const KNOWN: &str = "give a folder or `file:///…`; for `s3://…`, `gs://…` and `az://…` this baler lacks the feature `cloud`";
+
+impl Archive {
+    /// The archive at a URL: `file:///folder`, `memory:`, and with the feature `cloud`
+    /// `s3://bucket/prefix` (and all that speaks S3), `gs://bucket/prefix` or
+    /// `az://container/prefix`. `options` are those of the crate `object_store`, such as
+    /// `aws_endpoint`, `aws_region`, `aws_access_key_id` and `aws_secret_access_key`; names that
+    /// it does not know are passed over. Nothing is asked of the store before something is
+    /// stored or read. A store over the network needs tokio.
+    ///
+    /// # Errors
+    /// It is no such URL, an option is missing or makes no sense, or as [`Archive::open`].
+    pub fn at<K: AsRef<str>, V: Into<String>>(
+        url: &str,
+        options: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<Self, HostError> {
+        if url == "memory:" {
+            return Ok(Self::in_memory());
+        }
+        let wrong = |what: &str| {
+            HostError::Archive(ArchiveError::NoPlace {
+                url: shown(url),
+                what: what.to_owned(),
+            })
+        };
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong(KNOWN))?;
+        match scheme {
+            "file" if rest.contains('%') || !rest.starts_with('/') => {
+                Err(wrong("give the folder as a plain path"))
+            }
+            "file" => Self::open(rest),
+            #[cfg(feature = "cloud")]
+            "s3" | "gs" | "az" => {
+                super::cloud::store(scheme, url, rest, options).map_err(|what| wrong(&what))
+            }
+            _ => {
+                // Without the feature nobody asks for them.
+                let _ = options;
+                Err(wrong(KNOWN))
+            }
+        }
+    }
+}
+
+/// A URL without what may be a secret in it.
+pub(super) fn shown(url: &str) -> String {
+    let plain = url.split(['?', '#']).next().unwrap_or_default();
+    match plain.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = host.rsplit('@').next().unwrap_or_default();
+            let slash = if path.is_empty() { "" } else { "/" };
+            format!("{scheme}://{host}{slash}{path}")
+        }
+        None => plain.to_owned(),
+    }
+}

@@ -1,0 +1,63 @@
+//! Stored messages as text, for people and models.
+
+use super::{Archive, ArchiveError};
+use crate::conversation::Document;
+use crate::conversation::message::{Content, Message, text_at};
+use crate::formats::{Body, Format};
+
+impl Archive {
+    /// The messages that are stored under this reference, as text: who wrote each, what it says,
+    /// calls and outputs. Pictures and the like are named, not shown.
+    ///
+    /// # Errors
+    /// As [`Archive::get`].
+    pub async fn text(&self, reference: &str) -> Result<String, ArchiveError> {
+        self.get(reference).await.map(|messages| shown(&messages))
+    }
+}
+
+/// Messages as text; as they stand where they cannot be read.
+fn shown(messages: &str) -> String {
+    let document = Document::from(messages);
+    let read = Body::parse(messages, None).and_then(|mut body| {
+        let format = Format::detect(&body);
+        format.wire().messages(&mut body)
+    });
+    match read {
+        Err(_) => messages.to_owned(),
+        Ok(read) => read
+            .iter()
+            .map(|message| shown_message(&document, message))
+            .collect::<Vec<_>>()
+            .join("\n\n"),
+    }
+}
+
+fn shown_message(document: &Document, message: &Message) -> String {
+    let mut lines = vec![format!("[{}]", message.role.name())];
+    for part in &message.parts {
+        lines.push(match &part.content {
+            Content::Text(place) => text_at(document, place).into_owned(),
+            Content::Thinking(place) => format!("(thinking) {}", text_at(document, place)),
+            Content::Call(call) => {
+                let arguments = call.arguments.as_ref();
+                let arguments = arguments
+                    .map_or_else(String::new, |place| text_at(document, place).into_owned());
+                format!("(call) {} {arguments}", call.name)
+            }
+            Content::Output(output) => {
+                let failed = if output.failed { ", failed" } else { "" };
+                let media: String = output
+                    .others
+                    .iter()
+                    .map(|(_, media)| format!("\n({})", media.kind))
+                    .collect();
+                let text = output.text(document);
+                format!("(output of {}{failed}) {text}{media}", output.name)
+            }
+            Content::Media(media) => format!("({}, {} bytes)", media.kind, media.bytes),
+            Content::Opaque(opaque) => format!("({})", opaque.kind),
+        });
+    }
+    lines.join("\n")
+}
