@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+#[path = "cli/archive.rs"]
+mod archive;
+
 /// A folder of its own for a test: state, files and nothing of the person's who runs it.
 struct Bench {
     folder: TempDir,

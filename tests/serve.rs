@@ -246,3 +246,27 @@ fn wrong_use_is_told_with_what_to_do() {
         "{help}"
     );
 }
+
+#[test]
+fn a_server_keeps_nothing_of_its_clients_unless_it_is_told_to() {
+    let folder = TempDir::new().expect("a folder");
+    let document = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/conversations/fix-a-bug.openai.json"
+    ));
+    let document = document.expect("an example");
+    let asked = format!("{{\"conversation\": {document}, \"budget\": \"50%\"}}");
+    let plain = Serving::start(&folder, &[], None).post("/v1/compact", &asked);
+    assert!(plain.contains("\"undo\":null"), "{plain}");
+    assert!(!folder.path().join("state/archive").exists());
+
+    let keeping = Serving::start(&folder, &["--archive", "bales"], None);
+    let kept = keeping.post("/v1/compact", &asked);
+    let (_, body) = kept.split_once("\r\n\r\n").unwrap_or(("", &kept));
+    let told: Value = serde_json::from_str(body).expect("JSON");
+    let receipt = folder.path().join("receipt.json");
+    std::fs::write(&receipt, told["receipt"].to_string()).expect("writes");
+    let (code, back, words) = run(&folder, &["undo", "receipt.json", "--archive", "bales"]);
+    assert_eq!(code, 0, "{words}");
+    assert_eq!(back.trim(), document.trim());
+}

@@ -8,12 +8,13 @@ use baler_host::Strategy;
 use baler_sidecar::{Server, ServerError, ServerLimits, Token};
 use clap::Args;
 
+use crate::archive;
 use crate::arguments::{self, SandboxArguments};
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
-use crate::settings::HostSettings;
+use crate::settings::{HostSettings, Keeping};
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
 ///
@@ -46,6 +47,11 @@ pub(crate) struct ServeCommand {
     /// cores, at least 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     concurrency: Option<u32>,
+
+    /// Store what leaves the conversations of clients: in a folder, or at a URL such as
+    /// s3://bucket/prefix. Without it a server keeps nothing of them
+    #[arg(long, value_name = "DIR|URL")]
+    archive: Option<String>,
 
     #[command(flatten)]
     model: ModelArguments,
@@ -106,7 +112,12 @@ impl ServeCommand {
             .map(|named| chain::find(named))
             .collect::<Result<Vec<_>, _>>()?;
         let grant = self.model.grant()?;
+        let archive = match &self.archive {
+            None => Keeping::Nowhere,
+            Some(named) => Keeping::In(archive::open(named)?),
+        };
         let settings = HostSettings {
+            archive,
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
             ..HostSettings::default()

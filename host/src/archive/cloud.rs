@@ -39,7 +39,14 @@ pub(super) fn store<K: AsRef<str>, V: Into<String>>(
         .into_iter()
         .map(|(key, value)| (key.as_ref().to_ascii_lowercase(), value.into()))
         .collect();
+    let time = options.iter().find(|(key, _)| key == "timeout");
+    let time = match time.map(|(_, typed)| humantime::parse_duration(typed)) {
+        None => REQUEST_TIME,
+        Some(Ok(time)) if !time.is_zero() => time,
+        Some(_) => return Err("`timeout` is a time such as 15s".to_owned()),
+    };
     let connector = Connector {
+        time,
         is_here: options
             .iter()
             .any(|(key, value)| key.contains("endpoint") && is_here(value)),
@@ -93,6 +100,8 @@ fn is_here(address: &str) -> bool {
 /// Makes connections by the TLS that baler has anyway.
 #[derive(Debug)]
 struct Connector {
+    /// Of one request.
+    time: Duration,
     /// The store is on this machine.
     is_here: bool,
 }
@@ -132,7 +141,7 @@ impl Connector {
             // All retries are counted by the store.
             .retry(reqwest::retry::never())
             .connect_timeout(CONNECT_TIME)
-            .timeout(REQUEST_TIME);
+            .timeout(self.time);
         if self.is_here {
             http = http.no_proxy();
         }

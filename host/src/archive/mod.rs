@@ -9,8 +9,6 @@ mod undo;
 mod left;
 mod shown;
 mod clearing;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;

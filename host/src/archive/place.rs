@@ -13,8 +13,8 @@ impl Archive {
     /// The archive at a URL: `file:///folder`, `memory:`, and with the feature `cloud`
     /// `s3://bucket/prefix` (and all that speaks S3), `gs://bucket/prefix` or
     /// `az://container/prefix`. `options` are those of the crate `object_store`, such as
-    /// `aws_endpoint`, `aws_region`, `aws_access_key_id` and `aws_secret_access_key`; names that
-    /// it does not know are passed over. Nothing is asked of the store before something is
+    /// `aws_endpoint`, `aws_region`, `aws_access_key_id` and `aws_secret_access_key`, and `timeout`
+    /// of one request (15s); names that it does not know are passed over. Nothing is asked of the store before something is
     /// stored or read. A store over the network needs tokio.
     ///
     /// # Errors

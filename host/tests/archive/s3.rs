@@ -1,0 +1,153 @@
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use baler_generated::Kind;
+use baler_host::{Archive, ArchiveError, Contents, HostError};
+
+use crate::s3_server::{BUCKET, S3Server, Trouble};
+use crate::support::{DAY, assert_there, compacted, host_of, made, try_compact};
+
+fn archive_on(server: &S3Server) -> Archive {
+    archive_with(server, &[])
+}
+
+fn archive_with(server: &S3Server, more: &[(&'static str, &str)]) -> Archive {
+    let more = more.iter().map(|(key, value)| (*key, (*value).to_owned()));
+    let options = server.options().into_iter().chain(more);
+    Archive::at(&format!("s3://{BUCKET}/teams/one"), options).expect("an archive")
+}
+
+/// A compaction that cannot be stored: nothing has left, and the error says why.
+async fn refused(archive: &Archive) -> String {
+    let host = host_of(Kind::OpenAiChat, archive);
+    let document = made(Kind::OpenAiChat, 1, 30).document();
+    let conversation = host.read(document.as_str()).expect("reads");
+    let error = try_compact(&host, &conversation, 0.3).await;
+    let error = error.expect_err("it cannot be stored");
+    assert_eq!(conversation.document(), document);
+    let HostError::Archive(ArchiveError::Store { place, what, .. }) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(place, "s3://bales/teams/one");
+    what
+}
+
+#[tokio::test]
+async fn what_left_is_stored_signed_and_can_be_had_back_and_cleared() {
+    let server = S3Server::start();
+    let archive = archive_on(&server);
+    let (document, compaction) = compacted(&archive, 1).await;
+    assert_there(&archive, &document, &compaction).await;
+    let keys = server.keys();
+    let contents = archive.contents().await.expect("reads");
+    assert_eq!(contents.entries + contents.compactions, keys.len() as u64);
+    assert!(keys.len() > 14, "more than two pages: {}", keys.len());
+    for key in &keys {
+        let below = key.strip_prefix("teams/one/").expect("below the prefix");
+        assert!(
+            below.starts_with("entries/") || below.starts_with("undo/"),
+            "{key}"
+        );
+    }
+    assert_eq!(archive.clear(DAY).await, Ok(Contents::default()));
+    server.age(DAY * 3);
+    assert_eq!(archive.old(DAY).await, Ok(contents));
+    assert_eq!(archive.clear(DAY).await, Ok(contents));
+    assert_eq!(server.keys(), [] as [&str; 0]);
+    let undo = compaction.receipt().undo.as_deref().expect("an archive");
+    let error = archive.undo(undo).await.expect_err("it was cleared");
+    assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn nothing_is_sent_twice() {
+    let server = S3Server::start();
+    let archive = archive_on(&server);
+    compacted(&archive, 1).await;
+    compacted(&archive, 1).await;
+    compacted(&archive_on(&server), 1).await;
+    let mut sent: HashMap<String, usize> = HashMap::new();
+    for (method, key) in server.requests() {
+        if method == "PUT" {
+            *sent.entry(key).or_default() += 1;
+        }
+    }
+    assert_eq!(sent.len(), server.keys().len());
+    assert!(sent.values().all(|times| *times == 1), "{sent:?}");
+}
+
+#[tokio::test]
+async fn who_has_another_secret_stores_nothing() {
+    let server = S3Server::start();
+    let archive = archive_with(&server, &[("aws_secret_access_key", "another")]);
+    let what = refused(&archive).await;
+    assert!(what.contains("403"), "{what}");
+    assert_eq!(server.keys(), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn what_passes_is_tried_again() {
+    let server = S3Server::start();
+    server.troubles([
+        Trouble::Status(500),
+        Trouble::Closed,
+        Trouble::Status(503),
+        Trouble::CutShort,
+        Trouble::Slow(Duration::from_millis(300)),
+        Trouble::Closed,
+        Trouble::Status(500),
+    ]);
+    let archive = archive_on(&server);
+    let (document, compaction) = compacted(&archive, 1).await;
+    assert_there(&archive, &document, &compaction).await;
+}
+
+#[tokio::test]
+async fn what_does_not_pass_means_no_compaction_within_a_bounded_time() {
+    let server = S3Server::start();
+    for (trouble, expected) in [
+        (Trouble::Status(500), "500"),
+        (Trouble::Status(507), "507"),
+        (Trouble::Closed, ""),
+        (Trouble::Slow(Duration::from_secs(5)), "timed out"),
+    ] {
+        server.always(Some(trouble));
+        let begin = Instant::now();
+        let archive = archive_with(&server, &[("timeout", "300ms")]);
+        let what = refused(&archive).await;
+        assert!(what.contains(expected), "{trouble:?}: {what}");
+        let took = begin.elapsed();
+        assert!(took < Duration::from_secs(30), "{trouble:?}: {took:?}");
+        server.always(None);
+    }
+    // Some entries may have got there. The same archive goes on where the server does.
+    let archive = archive_on(&server);
+    let (document, compaction) = compacted(&archive, 1).await;
+    assert_there(&archive, &document, &compaction).await;
+}
+
+#[tokio::test]
+async fn a_server_that_fails_half_way_means_no_compaction() {
+    let server = S3Server::start();
+    let archive = archive_on(&server);
+    // Every entry is looked for before it is written, so this is in the middle of writing.
+    server.troubles(std::iter::repeat_n(Trouble::Slow(Duration::ZERO), 20));
+    server.always(Some(Trouble::Status(400)));
+    let what = refused(&archive).await;
+    assert!(what.contains("400"), "{what}");
+    assert!(!server.keys().iter().any(|key| key.contains("undo")));
+}
+
+#[tokio::test]
+async fn plain_http_goes_nowhere_but_to_this_machine() {
+    let options = [
+        ("aws_endpoint", "http://192.0.2.1:9"),
+        ("aws_access_key_id", "k"),
+        ("aws_secret_access_key", "s"),
+    ];
+    let archive = Archive::at("s3://bales/teams/one", options).expect("an archive");
+    let begin = Instant::now();
+    let what = refused(&archive).await;
+    assert!(what.contains("AWS_ALLOW_HTTP"), "{what}");
+    assert!(begin.elapsed() < Duration::from_secs(2));
+}
