@@ -1,7 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use baler_host::{Archive, Compaction, Conversation, Outcome, Request, Strategy, Unchanged};
+use baler_host::{
+    Archive, Compaction, Conversation, HostError, Outcome, Request, Strategy, Unchanged,
+};
 use clap::Args;
 use serde_json::json;
 
@@ -159,7 +161,10 @@ impl CompactCommand {
         self.check_log_stays(&conversation)?;
         self.goal.check_pins(&conversation)?;
 
-        let compaction = host.compact(&conversation, &chain, &request).await?;
+        let compaction = host
+            .compact(&conversation, &chain, &request)
+            .await
+            .map_err(failure)?;
         let place = place.shown(self.sandbox.state.as_deref());
         let place = place.filter(|_| host.archive().is_some());
         self.tell(&conversation, &compaction, &chain, place, messages);
@@ -297,6 +302,17 @@ impl CompactCommand {
         } else {
             Ok(())
         }
+    }
+}
+
+/// What failed, and that nothing came of it.
+fn failure(error: HostError) -> Failure {
+    match error {
+        HostError::Archive(error) => anyhow!(
+            "{error}; so nothing was compacted: see to the archive, or name another one by --archive (with `off`, what leaves is gone)"
+        )
+        .into(),
+        error => error.into(),
     }
 }
 

@@ -18,6 +18,8 @@ const MOST_FOUND: usize = 8;
 const EXCERPT: usize = 240;
 /// The most words of a query that count.
 const WORDS: usize = 16;
+/// The most entries that a search looks through, the newest first.
+const MOST_SEARCHED: usize = 4_000;
 /// Entries that are read at once.
 const AT_ONCE: usize = 16;
 
@@ -169,7 +171,8 @@ impl Recall {
         if words.is_empty() {
             return HOW.to_owned();
         }
-        let texts = self.references.iter().cloned().map(|reference| {
+        let newest = self.references.iter().rev().take(MOST_SEARCHED).cloned();
+        let texts = newest.map(|reference| {
             let archive = self.archive.clone();
             let words = words.clone();
             async move {
@@ -187,8 +190,7 @@ impl Recall {
                 Err(_) => unread += 1,
             }
         }
-        // The newest first where as many words are found.
-        found.reverse();
+        // They came the newest first, and stay so where as many words are found.
         found.sort_by_key(|one| std::cmp::Reverse(one.words));
         let mut answer = match found.len() {
             0 => "Nothing that left this conversation holds these words.".to_owned(),
@@ -196,6 +198,11 @@ impl Recall {
         };
         for one in found.iter().take(MOST_FOUND) {
             answer.push_str(&format!("\n{}  {}", one.reference, one.excerpt));
+        }
+        if self.references.len() > MOST_SEARCHED {
+            answer.push_str(&format!(
+                "\n(Only the newest {MOST_SEARCHED} parts were searched.)"
+            ));
         }
         if unread > 0 {
             answer.push_str(&format!("\n({unread} could not be read.)"));

@@ -290,6 +290,7 @@ fn on_a_full_disk_nothing_is_compacted() {
     let ran = Ran::of(shell.output().expect("it runs")).ends(1).says(&[
         "error: cannot write to the archive `",
         "state/archive`: File too large",
+        "so nothing was compacted: see to the archive, or name another one by --archive",
     ]);
     assert_eq!(ran.stdout, "");
     assert_eq!(

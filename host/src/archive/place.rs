@@ -15,7 +15,8 @@ impl Archive {
     /// `az://container/prefix`. `options` are those of the crate `object_store`, such as
     /// `aws_endpoint`, `aws_region`, `aws_access_key_id` and `aws_secret_access_key`, and `timeout`
     /// of one request (15s); names that it does not know are passed over. Nothing is asked of the store before something is
-    /// stored or read. A store over the network needs tokio.
+    /// stored or read. A store over the network needs
+    /// a runtime of tokio with I/O and time.
     ///
     /// # Errors
     /// It is no such URL, an option is missing or makes no sense, or as [`Archive::open`].
