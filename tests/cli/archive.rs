@@ -3,7 +3,6 @@
 use std::fs;
 use std::process::Stdio;
 
-use baler_models::testing::{Reply, ScriptedServer};
 use serde_json::Value;
 
 use super::{Bench, Ran, example, examples};
@@ -227,8 +226,11 @@ fn the_environment_names_an_archive_and_an_option_goes_before_it() {
     }
 }
 
+#[cfg(feature = "cloud")]
 #[test]
 fn keys_of_a_store_come_from_the_environment() {
+    use baler_models::testing::{Reply, ScriptedServer};
+
     let bench = Bench::new();
     let server = ScriptedServer::start([]).expect("a server");
     server.otherwise(Reply::body(
