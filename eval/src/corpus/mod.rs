@@ -72,16 +72,16 @@ impl Found {
 }
 
 /// What the host calls the format of OpenAI Chat Completions.
-pub(crate) const CHAT: &str = "openai-chat";
+pub const CHAT: &str = "openai-chat";
 
 /// What the host calls the format of Anthropic Messages.
-pub(crate) const ANTHROPIC: &str = "anthropic";
+pub const ANTHROPIC: &str = "anthropic";
 
 /// What the host calls the format of OpenAI Responses.
-pub(crate) const RESPONSES: &str = "openai-responses";
+pub const RESPONSES: &str = "openai-responses";
 
 /// What the host calls the format of Gemini's `generateContent`.
-pub(crate) const GEMINI: &str = "gemini";
+pub const GEMINI: &str = "gemini";
 
 /// All conversations of a folder, in the same order each time. None where it is not there.
 #[must_use]

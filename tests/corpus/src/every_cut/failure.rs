@@ -60,7 +60,7 @@ impl Check {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The set.
-    pub set: &'static str,
+    pub set: String,
     /// The conversation.
     pub id: String,
     /// The number of messages of the cut.

@@ -49,16 +49,16 @@ pub struct Tally {
     pub(super) broken_before: BTreeMap<&'static str, usize>,
     /// How often turns of strategies ended otherwise than well, by strategy and code.
     pub(super) attempts: BTreeMap<String, usize>,
-    name: Option<(&'static str, &'static str)>,
+    name: Option<(String, &'static str)>,
     id: String,
-    rows: BTreeMap<(&'static str, &'static str), Row>,
+    rows: BTreeMap<(String, &'static str), Row>,
     failures: Vec<Failure>,
 }
 
 impl Tally {
     pub(super) fn new(recorded: &Recorded) -> Self {
         Self {
-            name: Some((recorded.set, recorded.format)),
+            name: Some((recorded.set.clone(), recorded.format)),
             id: recorded.id.clone(),
             ..Self::default()
         }
@@ -67,7 +67,10 @@ impl Tally {
     pub(super) fn fail(&mut self, check: Check, what: &str) {
         *self.row.failed.entry(check).or_default() += 1;
         self.failures.push(Failure {
-            set: self.name.map_or("", |(set, _)| set),
+            set: self
+                .name
+                .as_ref()
+                .map_or_else(String::new, |(set, _)| set.clone()),
             id: self.id.clone(),
             cut: self.cut,
             strategy: self.strategy.clone(),
@@ -91,8 +94,8 @@ impl Tally {
         if let Some(name) = other.name {
             self.rows.entry(name).or_default().add(&other.row);
         }
-        for (name, row) in &other.rows {
-            self.rows.entry(*name).or_default().add(row);
+        for (name, row) in other.rows {
+            self.rows.entry(name).or_default().add(&row);
         }
         for (rule, count) in other.broken_before {
             *self.broken_before.entry(rule).or_default() += count;
@@ -197,7 +200,7 @@ impl Tally {
         let mut kinds: BTreeMap<(Check, &str, &str), Vec<&Failure>> = BTreeMap::new();
         for failure in &self.failures {
             kinds
-                .entry((failure.check, failure.set, &failure.strategy))
+                .entry((failure.check, &failure.set, &failure.strategy))
                 .or_default()
                 .push(failure);
         }

@@ -11,7 +11,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::messages::Messages;
-use crate::{ANTHROPIC, GEMINI, RESPONSES};
+use baler_eval::corpus::{ANTHROPIC, GEMINI, RESPONSES};
 
 /// What is wrong with a result. Names no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,7 +228,7 @@ fn texts(value: &Value) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::{check, is_joined};
-    use crate::{ANTHROPIC, CHAT};
+    use baler_eval::corpus::{ANTHROPIC, CHAT};
 
     const BEFORE: &str = r#"{"model": "m", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]}"#;
 
