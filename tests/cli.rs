@@ -623,7 +623,7 @@ fn a_config_is_checked_against_the_schema_of_the_first_strategy() {
         .ends(2)
         .says(&["not JSON"]);
     bench
-        .run(&["compact", &input, "--config", "{}"])
+        .run(&["compact", &input, "-s", "native:digest", "--config", "{}"])
         .ends(2)
         .says(&["`native:digest` is baler's own and takes no config"]);
 }
@@ -755,8 +755,8 @@ fn a_dry_run_writes_nothing() {
         ])
         .ends(0)
         .says(&[
-            "dropped",
-            "would be compacted by native:digest",
+            "rewritten",
+            "would be compacted by tiered",
             "would be stored in `archive`",
         ]);
     assert_eq!(ran.stdout, "");

@@ -16,6 +16,9 @@ const ANSWER: usize = 100;
 /// The most bytes of a command that stands for what came of it.
 const LABEL: usize = 48;
 
+/// The most bytes of what a command came to.
+const OUTCOME: usize = 120;
+
 /// The most names that are told of a change.
 const NAMES: usize = 5;
 
@@ -70,7 +73,14 @@ impl Action {
                 .map(|(_, value)| *value)
         };
         let path = named(PATHS).filter(|path| path.len() <= 400 && !path.contains('\n'));
-        let command = named(COMMANDS);
+        // A command is a text, or a list of its words.
+        let listed = value
+            .as_object()
+            .into_iter()
+            .flatten()
+            .find(|(name, value)| value.is_array() && is_named(name, COMMANDS))
+            .map(|(_, words)| joined(words));
+        let command = named(COMMANDS).or(listed.as_deref()).map(bare);
         let new = |target, kind, verb| Self {
             target,
             kind,
@@ -85,7 +95,10 @@ impl Action {
                 let verb = verb(word).or_else(|| verb(tool)).unwrap_or(CALLED);
                 new(text::line(path, ARGUMENTS), Kind::Path, verb)
             }
-            (_, Some(command)) => new(text::line(command, COMMAND), Kind::Command, "ran"),
+            (_, Some(command)) => Self {
+                answer: answer.and_then(outcome),
+                ..new(text::line(command, COMMAND), Kind::Command, "ran")
+            },
             (Some(path), None) if verb(tool).is_some_and(|verb| verb != "ran") => new(
                 text::line(path, ARGUMENTS),
                 Kind::Path,
@@ -189,11 +202,14 @@ impl Action {
 
     /// Whether it only looked at something.
     pub(super) fn only_looks(&self) -> bool {
-        self.kind == Kind::Path
-            && self
+        match self.kind {
+            Kind::Path => self
                 .verbs
                 .iter()
-                .all(|(verb, _)| matches!(*verb, "read" | "searched"))
+                .all(|(verb, _)| matches!(*verb, "read" | "searched")),
+            Kind::Command => looks(&self.target),
+            Kind::Call => false,
+        }
     }
 }
 
@@ -235,6 +251,80 @@ pub(super) fn merged<'a>(
     let mut merged: Vec<(usize, Action)> = merged.into_values().collect();
     merged.sort_by_key(|(place, _)| *place);
     merged
+}
+
+/// A list of words as one command.
+fn joined(words: &Value) -> String {
+    let words = words.as_array().into_iter().flatten();
+    let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+    words.join(" ")
+}
+
+/// A command without the shell that is started for it, and without the folder that it is run in.
+fn bare(command: &str) -> &str {
+    let mut bare = command.trim();
+    for shell in ["bash -lc ", "bash -c ", "sh -c ", "zsh -lc "] {
+        bare = bare.strip_prefix(shell).unwrap_or(bare);
+    }
+    if bare.starts_with("cd ")
+        && let Some((_, rest)) = bare.split_once("&&")
+    {
+        bare = rest.trim();
+    }
+    bare
+}
+
+/// Whether a command only looks: by its first words.
+fn looks(command: &str) -> bool {
+    const LOOKING: [&str; 20] = [
+        "ls",
+        "cat",
+        "grep",
+        "rg",
+        "find",
+        "head",
+        "tail",
+        "wc",
+        "tree",
+        "pwd",
+        "which",
+        "nl",
+        "sed -n",
+        "git status",
+        "git log",
+        "git diff",
+        "git show",
+        "git branch",
+        "git grep",
+        "stat",
+    ];
+    LOOKING.iter().any(|known| {
+        command
+            .strip_prefix(known)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    })
+}
+
+/// What a command came to: its whole output where that is short, else a last line that sums up.
+fn outcome(output: &str) -> Option<String> {
+    let output = output.trim();
+    if output.is_empty() {
+        return None;
+    }
+    if output.len() <= OUTCOME {
+        return Some(text::line(output, OUTCOME));
+    }
+    const SUMS: [&str; 9] = [
+        "pass", "fail", "error", "ok", "success", "done", "finished", "warning", "total",
+    ];
+    let last = output
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())?;
+    let lower = last.to_ascii_lowercase();
+    let sums_up = last.len() <= OUTCOME && SUMS.iter().any(|sign| lower.contains(sign));
+    sums_up.then(|| text::line(last, OUTCOME))
 }
 
 /// The names that stand most often in the texts of a change, in the order in which they come.
@@ -329,6 +419,13 @@ mod tests {
         );
         assert_eq!(
             line(
+                "shell",
+                r#"{"command": ["bash", "-lc", "cd /srv && make test"]}"#
+            ),
+            "ran `make test`"
+        );
+        assert_eq!(
+            line(
                 "book_seat",
                 r#"{"flight": "BX71", "row": 12, "note": null}"#
             ),
@@ -347,7 +444,19 @@ mod tests {
         );
         assert_eq!(found.line(), "called find_user(mail=m@x.test) → user_812");
         let failed = Action::of_call("bash", r#"{"cmd": "make"}"#, true, Some("no rule"));
-        assert_eq!(failed.line(), "ran `make` — failed");
+        assert_eq!(failed.line(), "ran `make` → no rule — failed");
+        let long = format!("{}\n3 passed, 1 failed\n", "a line of the log\n".repeat(20));
+        let tested = Action::of_call("bash", r#"{"cmd": "make test"}"#, false, Some(&long));
+        assert_eq!(tested.line(), "ran `make test` → 3 passed, 1 failed");
+    }
+
+    #[test]
+    fn a_command_that_only_looks_is_told_from_one_that_does_something() {
+        let only_looks = |command: &str| Action::of_command(command).only_looks();
+        assert!(
+            only_looks("ls -l src") && only_looks("git log -3") && only_looks("sed -n 1,9p a.rs")
+        );
+        assert!(!only_looks("make test") && !only_looks("git commit -m x") && !only_looks("lsof"));
     }
 
     #[test]

@@ -19,10 +19,10 @@ const SIGNS: [&str; 20] = [
     " chose ",
     "root cause",
     "turns out",
-    "the reason",
+    "the reason ",
     "the problem is",
     "the issue is",
-    "the cause",
+    "the cause ",
     "therefore",
     " due to ",
     "trade-off",
@@ -38,7 +38,7 @@ pub(super) fn lines(text: &str) -> Vec<String> {
     let prose = text.split("```").step_by(2);
     prose
         .flat_map(sentences)
-        .filter(|sentence| sentence.len() > 20 && says_why(sentence))
+        .filter(|sentence| sentence.len() > 20 && !sentence.ends_with(':') && says_why(sentence))
         .take(SENTENCES)
         .map(|sentence| text::line(sentence, LIMIT))
         .collect()

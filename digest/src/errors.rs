@@ -57,6 +57,43 @@ pub(super) fn tells(line: &str) -> bool {
     last_sign(line.as_bytes()).is_some()
 }
 
+/// Whether a line that tells of an error begins like one, behind a date, a path or the name of
+/// what reports it. Source code rarely does.
+pub(super) fn begins_like_one(line: &str) -> bool {
+    let lower = line.trim_start().to_ascii_lowercase();
+    let starts = [
+        "error",
+        "fatal",
+        "panicked",
+        "traceback",
+        "exception",
+        "failed",
+        "failure",
+        "e  ",
+    ];
+    if starts.iter().any(|start| {
+        lower.strip_prefix(start).is_some_and(|rest| {
+            rest.starts_with([':', '[', ' ', '(']) && !rest.trim_start().starts_with(['=', '.'])
+        })
+    }) {
+        return true;
+    }
+    // `KeyError: 'id'`, `a.rs:4:1: error: …`, `test sums ... FAILED`, `assertion failed: …`.
+    let is_code = lower.ends_with(['{', ';', ',', '(']) || lower.starts_with("//");
+    !is_code
+        && ([
+            "error: ",
+            "exception: ",
+            "fatal: ",
+            "failed: ",
+            "panicked at",
+        ]
+        .iter()
+        .any(|sign| lower.contains(sign))
+            || line.contains("FAILED")
+            || line.contains("ERROR"))
+}
+
 /// What stands for an error where no line tells of one: the last that says anything, beside the
 /// code with which a program ended.
 pub(super) fn last_line(text: &str) -> Option<String> {
@@ -119,6 +156,27 @@ mod tests {
         let text = "3 seats asked for\nNo seats left on BX71.\nexit code: 3\n\n";
         assert_eq!(last_line(text).as_deref(), Some("No seats left on BX71."));
         assert_eq!(last_line("exit code: 3\n---\n"), None);
+    }
+
+    #[test]
+    fn source_code_that_names_errors_is_told_from_errors() {
+        for error in [
+            "error[E0308]: mismatched types",
+            "KeyError: 'id'",
+            "test sums ... FAILED",
+            "src/a.rs:4:1: error: expected `;`",
+            "assertion failed: total is 41",
+        ] {
+            assert!(begins_like_one(error), "{error}");
+        }
+        for code in [
+            "  12→    if error == nil {",
+            "const error = new Error(message);",
+            "// error: never thrown,",
+            "handleError(response)",
+        ] {
+            assert!(!begins_like_one(code), "{code}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::part::{self, Part};
 const REQUEST: usize = 4_000;
 const RULE: usize = 2_000;
 const SAID: usize = 240;
+const CONCLUSION: usize = 700;
 const EARLIER: usize = 1_000;
 
 /// The most sentences of one message that can be rules.
@@ -19,6 +20,15 @@ const RULES_OF_MESSAGE: usize = 2_000;
 
 /// Lines from which on a user's message may hold a tool's output.
 const PASTED: usize = 5;
+
+/// How much speaks for a line to be an error, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Evidence {
+    /// It holds a word for one, and may as well be source code or what somebody pasted.
+    Word,
+    /// It begins like one, or its output is marked as a failure.
+    Sure,
+}
 
 /// One fact, as it can stand in a digest.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,8 +43,8 @@ pub(super) enum Fact {
     Decision(String),
     Error {
         line: String,
-        /// It stood in a tool's output.
-        of_tool: bool,
+        /// How much speaks for it.
+        evidence: Evidence,
     },
     Value {
         /// Which of the lines of its output it is; ids stand in the first.
@@ -63,13 +73,14 @@ pub(super) fn read(parts: &[Part<'_>]) -> Vec<Fact> {
             Part::Output { name, text, .. } => {
                 let text = &*part::unwrapped(text);
                 let before = facts.len();
-                read_errors(text, true, &mut facts);
+                let failed = failed(part);
+                read_errors(text, failed, &mut facts);
                 if facts.len() == before
-                    && failed(part)
+                    && failed
                     && let Some(line) = errors::last_line(text)
                 {
-                    let of_tool = true;
-                    facts.push(Fact::Error { line, of_tool });
+                    let evidence = Evidence::Sure;
+                    facts.push(Fact::Error { line, evidence });
                 }
                 let lines = values::lines(name, text).into_iter().enumerate();
                 facts.extend(lines.map(|(number, line)| Fact::Value { number, line }));
@@ -138,23 +149,43 @@ fn read_request(text: &str, facts: &mut Vec<Fact>) {
         facts.push(Fact::Request(text::block(text, REQUEST)));
     }
     if text.lines().nth(PASTED).is_some() {
-        read_errors(text, false, facts);
+        let lines = errors::lines(text).into_iter().rev();
+        let evidence = Evidence::Word;
+        facts.extend(lines.map(|line| Fact::Error { line, evidence }));
     }
 }
 
 fn read_said(text: &str, calls: bool, facts: &mut Vec<Fact>) {
-    facts.extend(open::lines(text).into_iter().map(Fact::Open));
     facts.extend(decisions::lines(text).into_iter().map(Fact::Decision));
-    if !calls && let Some(command) = fenced_command(text) {
+    if calls {
+        // What it is about to do stands in the call.
+        let first = text.lines().map(str::trim).find(|line| line.len() > 1);
+        if let Some(first) = first.filter(|line| !announces(line)) {
+            facts.push(Fact::Said(text::line(first, SAID)));
+        }
+        return;
+    }
+    facts.extend(open::lines(text).into_iter().map(Fact::Open));
+    if let Some(command) = fenced_command(text) {
         facts.push(Fact::Action(Action::of_command(command)));
     }
-    if let Some(first) = text
-        .lines()
-        .map(str::trim)
-        .find(|line| line.len() > 1 && !line.starts_with("```"))
-    {
-        facts.push(Fact::Said(text::line(first, SAID)));
+    // Without a call it is what the model came to, or a question.
+    let said = text::block(text, CONCLUSION);
+    if !said.is_empty() {
+        facts.push(Fact::Said(said));
     }
+}
+
+/// Whether a line only says what comes next.
+fn announces(line: &str) -> bool {
+    const STARTS: [&str; 8] = [
+        "let me", "let's", "i'll", "i will", "now let", "now i", "next,", "first,",
+    ];
+    let starts = |start: &&str| {
+        line.get(..start.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(start))
+    };
+    line.ends_with(':') || line.starts_with("```") || STARTS.iter().any(|start| starts(&start))
 }
 
 /// The command of an agent that speaks in blocks of shell instead of calls.
@@ -182,9 +213,16 @@ fn read_call(tool: &str, arguments: &str, output: Option<&Part<'_>>, facts: &mut
     facts.extend(open::tasks(arguments).map(Fact::Tasks));
 }
 
-fn read_errors(text: &str, of_tool: bool, facts: &mut Vec<Fact>) {
+fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
     let lines = errors::lines(text).into_iter().rev();
-    facts.extend(lines.map(|line| Fact::Error { line, of_tool }));
+    facts.extend(lines.map(|line| {
+        let evidence = if failed || errors::begins_like_one(&line) {
+            Evidence::Sure
+        } else {
+            Evidence::Word
+        };
+        Fact::Error { line, evidence }
+    }));
 }
 
 /// An earlier summary: what it holds goes on in the same sections.
@@ -212,10 +250,10 @@ fn read_summary(text: &str, facts: &mut Vec<Fact>) {
                 Some(action) => Fact::Action(action),
                 None => Fact::Done(text::line(&entry, EARLIER)),
             }),
-            Section::Said => facts.push(Fact::Said(text::line(&entry, SAID))),
+            Section::Said => facts.push(Fact::Said(text::block(&entry, CONCLUSION))),
             Section::Errors => facts.push(Fact::Error {
                 line: text::line(&entry, RULE),
-                of_tool: true,
+                evidence: Evidence::Sure,
             }),
             Section::Values => facts.push(Fact::Value {
                 number: 0,

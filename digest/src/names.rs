@@ -189,6 +189,7 @@ impl Names {
                     .iter()
                     .any(|unit| kept.get(*unit as usize).copied().unwrap_or(false))
                     && !said.contains(&*name.text)
+                    && (name.is_used || !is_small_number(&name.text))
             })
             .map(|(index, name)| {
                 let worth = self.worth_of(name);
@@ -246,6 +247,11 @@ pub(crate) struct Lost<'a> {
     index: usize,
     pub(crate) name: &'a str,
     label: usize,
+}
+
+/// Line numbers, sizes and the like: they are many, and used again only where somebody used them.
+fn is_small_number(name: &str) -> bool {
+    name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn head(text: &str) -> &str {

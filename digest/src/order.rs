@@ -1,7 +1,7 @@
 //! Which facts come first when there is not room for all.
 
 use super::actions::merged;
-use super::facts::Fact;
+use super::facts::{Evidence, Fact};
 use super::rules::Strength;
 
 /// Rules above this size come after the others: they are mostly pasted text.
@@ -18,15 +18,16 @@ pub(super) fn list<'a>(
         .collect()
 }
 
-/// The last line that tells of an error; one of a tool's before one that a user pasted.
+/// The last line that tells of an error: one that something speaks for, before one that only
+/// holds a word for it.
 pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
-    let last = |wanted: bool| {
+    let last = |wanted: Evidence| {
         facts.iter().rev().find_map(|(place, fact)| match fact {
-            Fact::Error { line, of_tool } if *of_tool == wanted => Some((*place, line.as_str())),
+            Fact::Error { line, evidence } if *evidence == wanted => Some((*place, line.as_str())),
             _ => None,
         })
     };
-    last(true).or_else(|| last(false))
+    last(Evidence::Sure).or_else(|| last(Evidence::Word))
 }
 
 /// Rules, those that bind most first; of these, short ones, and new ones before old ones.
@@ -81,8 +82,9 @@ pub(super) fn sorted_actions(facts: &[(usize, &Fact)]) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Values: the first line of each output before the second, newest outputs first.
-pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
+/// Values with the number of their line: the first line of each output before the second, newest
+/// outputs first.
+pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, usize, &'a str)> {
     let mut values: Vec<(usize, usize, &str)> = facts
         .iter()
         .rev()
@@ -93,9 +95,6 @@ pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a 
         .collect();
     values.sort_by_key(|(number, ..)| *number);
     values
-        .into_iter()
-        .map(|(_, place, line)| (place, line))
-        .collect()
 }
 
 /// The newest to-do list: it stands for those before it.

@@ -38,16 +38,20 @@ pub enum Part<'a> {
     Summary(Cow<'a, str>),
 }
 
-/// The text in an output. Some programs wrap it in JSON: then its strings, where one of them has
-/// more than one line.
+/// The text in an output. Some programs wrap it in JSON: then what stands under `output`, or its
+/// strings, where one of them has more than one line.
 pub(crate) fn unwrapped(output: &str) -> Cow<'_, str> {
-    let is_wrapped = output.starts_with('{') && output.contains("\\n");
+    let is_wrapped =
+        output.starts_with('{') && (output.contains("\\n") || output.starts_with("{\"output\""));
     if !is_wrapped {
         return Cow::Borrowed(output);
     }
     let Ok(serde_json::Value::Object(members)) = serde_json::from_str(output) else {
         return Cow::Borrowed(output);
     };
+    if let Some(text) = members.get("output").and_then(serde_json::Value::as_str) {
+        return Cow::Owned(text.to_owned());
+    }
     let texts: Vec<&str> = members
         .values()
         .filter_map(serde_json::Value::as_str)

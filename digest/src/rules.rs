@@ -138,8 +138,20 @@ impl<'a> Iterator for Sentences<'a> {
     }
 }
 
-/// Whether a sentence holds a rule, and how much it binds.
+/// Whether a sentence holds a rule, and how much it binds. Who speaks of himself makes no rule, and
+/// neither does a program's notice in its tags; but both may matter.
 pub(super) fn strength(sentence: &str) -> Option<Strength> {
+    let found = strength_of_words(sentence)?;
+    let own = ["i ", "i'm ", "i've ", "i’m ", "<"];
+    let is_own = own.iter().any(|start| {
+        sentence
+            .get(..start.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(start))
+    });
+    Some(if is_own { Strength::Wish } else { found })
+}
+
+fn strength_of_words(sentence: &str) -> Option<Strength> {
     let mut is_wish = false;
     let mut rest = words(sentence);
     while let Some(word) = rest.next() {
@@ -243,6 +255,7 @@ mod tests {
             assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
         }
         assert_eq!(strength("Make sure that it builds."), Some(Strength::Wish));
+        assert_eq!(strength("I don't know which one."), Some(Strength::Wish));
     }
 
     #[test]
@@ -250,7 +263,7 @@ mod tests {
         for other in [
             "mustard and commonly",
             "nevertheless fine",
-            "I do, not you... maybe",
+            "You do, not I... maybe",
             "read_only mode",
             "テストです",
         ] {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::costs::Costs;
-use super::facts::Fact;
+use super::facts::{Evidence, Fact};
 use super::names::{Lost, Names};
 use super::order::{
     last_error, list, newest_tasks, sorted_actions, sorted_requests, sorted_rules, sorted_values,
@@ -28,7 +28,7 @@ const BYTES_PER_TOKEN: f64 = 2.5;
 
 /// Errors beside the last one, and open points.
 const ERRORS: usize = 4;
-const OPEN: usize = 24;
+const OPEN: usize = 8;
 
 /// A digest, and what it holds.
 #[derive(Debug, Default)]
@@ -126,10 +126,12 @@ pub(super) fn write(
     );
     writer.take_errors(writer.tokens / 3, facts);
     let values = sorted_values(facts);
+    // What else an output held says little without its ids.
+    let with_ids = values.iter().filter(|(first, ..)| *first == 0);
     writer.take(
         Section::Values,
         writer.tokens / 5 * 3,
-        values.iter().copied(),
+        with_ids.map(|(_, place, line)| (*place, *line)),
     );
     let said = list(facts, |fact| match fact {
         Fact::Said(line) => Some(line),
@@ -155,7 +157,8 @@ pub(super) fn write(
         writer.tokens,
         decisions.iter().rev().copied(),
     );
-    writer.take(Section::Values, writer.tokens, values.iter().copied());
+    let values = values.iter().map(|(_, place, line)| (*place, *line));
+    writer.take(Section::Values, writer.tokens, values);
     writer.take(Section::Said, writer.tokens, said.iter().rev().copied());
     if named < lost.len() && of_names > 0 {
         writer.drop_names();
@@ -253,10 +256,21 @@ impl Writer<'_, '_> {
     }
 
     fn take_errors(&mut self, limit: u32, facts: &[(usize, &Fact)]) {
-        let lines = list(facts, |fact| match fact {
-            Fact::Error { line, .. } => Some(line),
-            _ => None,
-        });
+        let mut lines = Vec::new();
+        let mut word_only = None;
+        for (place, fact) in facts {
+            match fact {
+                Fact::Error {
+                    line,
+                    evidence: Evidence::Sure,
+                } => lines.push((*place, line.as_str())),
+                Fact::Error { line, .. } => word_only = Some((*place, line.as_str())),
+                _ => {}
+            }
+        }
+        // Of those that only hold a word, the last may be one after all.
+        lines.extend(word_only);
+        lines.sort_unstable();
         let mut seen = BTreeSet::new();
         let distinct: Vec<(usize, String)> = lines
             .into_iter()

@@ -85,7 +85,9 @@ fn they_import_nothing_but_the_pure_interfaces_and_some_the_model() {
 fn they_are_small() {
     for bundled in ALL {
         let size = bundled.wasm.len();
-        assert!(size < 256 * 1024, "{} has {size} bytes", bundled.name);
+        // `tiered` writes a whole digest.
+        let most = if bundled.name == "tiered" { 640 } else { 256 };
+        assert!(size < most * 1024, "{} has {size} bytes", bundled.name);
     }
 }
 
@@ -113,6 +115,7 @@ fn they_are_found_by_name() {
     assert_eq!(
         names,
         [
+            "tiered",
             "sliding-window",
             "mask-tool-outputs",
             "coalesce",
