@@ -58,7 +58,7 @@ pub(crate) fn cleaned(text: &str) -> String {
         .map(|c| if c == '\n' || c == '\t' { ' ' } else { c })
         .filter(|c| {
             !c.is_control()
-                && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+                && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
         })
         .collect()
 }

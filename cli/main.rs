@@ -15,6 +15,7 @@ mod output;
 mod progress;
 mod strip;
 mod receipt;
+mod report;
 mod figures;
 mod exit;
 
@@ -27,8 +28,8 @@ use commands::EvalCommand;
 #[cfg(feature = "http")]
 use commands::ServeCommand;
 use commands::{
-    ArchiveCommand, CompactCommand, ExpandCommand, IntrospectCommand, ShouldCompactCommand,
-    StrategiesCommand, UndoCommand, ValidateCommand,
+    ArchiveCommand, CompactCommand, ExpandCommand, IntrospectCommand, ReportCommand,
+    ShouldCompactCommand, StrategiesCommand, UndoCommand, ValidateCommand,
 };
 use exit::{Exit, Failure};
 
@@ -54,6 +55,7 @@ enum Command {
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
     Validate(ValidateCommand),
+    Report(ReportCommand),
     #[cfg(feature = "eval")]
     Eval(EvalCommand),
     #[cfg(feature = "http")]
@@ -123,6 +125,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Introspect(command) => command.exec().await,
             Command::Strategies(command) => command.exec().await,
             Command::Validate(command) => command.exec(),
+            Command::Report(command) => command.exec(),
             #[cfg(feature = "eval")]
             Command::Eval(command) => command.exec().await,
             // It has threads of its own.

@@ -186,7 +186,7 @@ fn repairs(repairs: &[Repair]) -> String {
     )
 }
 
-fn cache_effect(cache: &CacheEffect) -> String {
+pub(crate) fn cache_effect(cache: &CacheEffect) -> String {
     let thrown_away = format!(
         "{} of {} cached tokens cannot be used again",
         number(cache.tokens_thrown_away),

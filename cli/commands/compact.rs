@@ -317,7 +317,7 @@ fn failure(error: HostError) -> Failure {
 }
 
 /// Where a file is, or would be if it were there, whatever way its path takes.
-fn place(path: &Path) -> Option<PathBuf> {
+pub(super) fn place(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;

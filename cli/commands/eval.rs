@@ -14,7 +14,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::arguments::SandboxArguments;
 use crate::chain;
 use crate::exit::{Exit, Failure};
-use crate::output::{self, Messages};
+use crate::output::{self, Messages, WholeFile};
+use crate::report;
 use crate::settings::HostSettings;
 
 /// Measure what strategies keep of recorded conversations that is needed later
@@ -63,6 +64,11 @@ pub(crate) struct EvalCommand {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
+    /// Write charts into this folder as SVG files: recall, far recall, instructions and last
+    /// error, each by budget
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+
     /// Note each finished conversation in a file, and leave out those that it already names
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
@@ -80,6 +86,7 @@ Examples:
   baler eval recorded/ --strategy native:digest --strategy mine.wasm
   baler eval recorded/ --recorded
   baler eval recorded/ --resume done.jsonl --json figures.json
+  baler eval recorded/ --budget 10% --budget 25% --charts charts/
 
 Exit codes: 0 measured, 1 baler itself failed, 2 wrong use";
 
@@ -135,10 +142,14 @@ impl EvalCommand {
             });
         bar.finish_and_clear();
         let evaluation = evaluation?;
-        if let Some(file) = &self.json {
-            let json = serde_json::to_string_pretty(&baler_eval::json(&evaluation))
-                .map_err(anyhow::Error::from)?;
-            write(file, &json)?;
+        if self.json.is_some() || self.charts.is_some() {
+            let figures = baler_eval::json(&evaluation);
+            if let Some(file) = &self.json {
+                write(file, &format!("{figures:#}"))?;
+            }
+            if let Some(folder) = &self.charts {
+                charts(folder, figures)?;
+            }
         }
         let tables = baler_eval::markdown(&evaluation);
         match &self.markdown {
@@ -214,6 +225,17 @@ fn append_to(file: &Path) -> anyhow::Result<File> {
         .append(true)
         .open(file)
         .with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+/// Writes the charts, each whole or not at all.
+fn charts(folder: &Path, figures: serde_json::Value) -> anyhow::Result<()> {
+    let figures = serde_json::from_value(figures).context("the charts cannot be drawn")?;
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+    for (name, chart) in report::charts(&figures) {
+        WholeFile::create(&folder.join(name))?.finish(&chart)?;
+    }
+    Ok(())
 }
 
 fn write(file: &Path, text: &str) -> anyhow::Result<()> {

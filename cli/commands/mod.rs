@@ -6,6 +6,7 @@ mod compact;
 mod eval;
 mod expand;
 mod introspect;
+mod report;
 #[cfg(feature = "http")]
 mod serve;
 mod should_compact;
@@ -19,6 +20,7 @@ pub(crate) use compact::CompactCommand;
 pub(crate) use eval::EvalCommand;
 pub(crate) use expand::ExpandCommand;
 pub(crate) use introspect::IntrospectCommand;
+pub(crate) use report::ReportCommand;
 #[cfg(feature = "http")]
 pub(crate) use serve::ServeCommand;
 pub(crate) use should_compact::ShouldCompactCommand;

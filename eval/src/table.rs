@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json as value};
 
+use crate::baselines::Baseline;
 use crate::run::{Evaluation, Of, Row};
 use crate::statistics::{Interval, Summary};
 
@@ -124,7 +125,14 @@ pub fn json(evaluation: &Evaluation) -> Value {
             }
         }
     }
-    value!({ "summary": rows, "conversations": evaluation.results })
+    // What a program wrote itself stands for comparison, too.
+    let baselines = Baseline::ALL.iter().map(|baseline| baseline.name());
+    let baselines: Vec<&str> = baselines.chain(["recorded"]).collect();
+    value!({
+        "summary": rows,
+        "baselines": baselines,
+        "conversations": evaluation.results,
+    })
 }
 
 fn name_of(budget: u32) -> String {

@@ -31,6 +31,7 @@ const WORDS: usize = 2_000;
 pub struct Compaction {
     conversation: Conversation,
     fates: Vec<Fate>,
+    protected: Vec<bool>,
     insertions: Vec<usize>,
     receipt: Receipt,
     /// The plan that was carried out, as its strategy made it; none where none was.
@@ -64,6 +65,12 @@ impl Compaction {
     #[must_use]
     pub fn fates(&self) -> &[Fate] {
         &self.fates
+    }
+
+    /// Which units of the conversation that came in had to stay.
+    #[must_use]
+    pub fn protected(&self) -> &[bool] {
+        &self.protected
     }
 
     /// Where texts were inserted: each before this unit of the conversation that came in.
@@ -479,6 +486,7 @@ impl Record<'_> {
         };
         Compaction {
             fates: vec![Fate::Kept; units],
+            protected: self.situation.protected().collect(),
             insertions: Vec::new(),
             receipt: self.receipt(outcome, &conversation, stored),
             conversation: conversation.without_repairs(),
@@ -500,6 +508,7 @@ impl Record<'_> {
             reasons,
             stages,
         } = accepted;
+        let protected = self.situation.protected().collect();
         let before = &self.situation.conversation;
         let kept = cache::leading_units_kept(&applied.fates, &applied.insertions);
         let said = self.situation.request.cached_units;
@@ -536,6 +545,7 @@ impl Record<'_> {
         };
         Compaction {
             fates: applied.fates,
+            protected,
             insertions: applied.insertions,
             conversation,
             receipt,

@@ -288,6 +288,11 @@ impl Situation {
             .is_some_and(|standing| standing.protected)
     }
 
+    /// Whether each unit has to stay.
+    pub(crate) fn protected(&self) -> impl Iterator<Item = bool> {
+        self.standing.iter().map(|standing| standing.protected)
+    }
+
     /// The most bytes that the units of the result may have.
     pub(crate) fn max_bytes_of_units(&self) -> usize {
         self.max_bytes

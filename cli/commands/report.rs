@@ -1,0 +1,80 @@
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use clap::Args;
+
+use super::compact::place;
+use crate::exit::{Exit, Failure};
+use crate::output::{self, WholeFile};
+use crate::{input, report};
+
+/// Make a page of receipts and evaluations, to be looked at in a browser
+///
+/// One HTML file that needs nothing else: what was kept, rewritten, dropped and inserted, unit by
+/// unit, and why; sizes, attempts and faults; and how to have back what left. Several receipts, in
+/// their order, are a conversation's life. Of an evaluation it shows the charts. It holds no text of
+/// a message, runs no script and loads nothing.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct ReportCommand {
+    /// What `baler compact --json` prints, a receipt (it says less of single units), or what
+    /// `baler eval --json FILE` writes; may be given several times. `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Write the page to this file, whole or not at all, and not to standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const AFTER: &str = "\
+Examples:
+  baler compact request.json --json -o smaller.json > run.json
+  baler report run.json -o report.html
+  baler report runs/*.json -o life.html
+  baler eval recorded/ --json figures.json && baler report figures.json > figures.html
+
+Exit codes:
+  0  the page is there
+  1  baler itself failed: a file cannot be written
+  2  wrong use
+  5  wrong input: a file cannot be read, or is none of those above";
+
+impl ReportCommand {
+    pub(crate) fn exec(self) -> Result<Exit, Failure> {
+        let output = self.output.as_deref();
+        let output = output.filter(|file| *file != Path::new("-"));
+        self.check_files_stay(output)?;
+        let file = output.map(WholeFile::create).transpose()?;
+        let mut sources = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            let bytes = input::read(Some(file), "report")?;
+            let source = report::source(file, &bytes).map_err(Failure::wrong_input)?;
+            sources.push((file.display().to_string(), source));
+        }
+        let page = report::page(&sources);
+        match file {
+            Some(file) => file.finish(&page)?,
+            None => output::document(&[&page])?,
+        }
+        Ok(Exit::Done)
+    }
+
+    /// A receipt is what a compaction is undone by; a page may not take its place.
+    fn check_files_stay(&self, output: Option<&Path>) -> Result<(), Failure> {
+        let Some(output) = output.and_then(place) else {
+            return Ok(());
+        };
+        match self
+            .files
+            .iter()
+            .find(|file| place(file).as_ref() == Some(&output))
+        {
+            Some(file) => Err(Failure::wrong_use(anyhow!(
+                "`--output` would replace a file that the page is made of: `{}`",
+                file.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Means with their intervals, one row for each strategy and one panel for each budget: as
+//! markup of a page, as a file of its own, and as the table behind it.
+
+use maud::{Markup, PreEscaped, html};
+use serde::Deserialize;
+
+use super::words::{Foreign, Px, label};
+
+/// The colours, for a page and for a file.
+pub(crate) const COLOURS: &str = include_str!("colours.css");
+
+/// A mean, and the interval in which 95 % of the bootstrap's means lie.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Interval {
+    pub(crate) mean: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) conversations: u64,
+}
+
+/// A drawing.
+pub(crate) struct Chart<'a> {
+    pub(crate) title: String,
+    /// What the axis shows, from 0 to 1.
+    pub(crate) axis: &'static str,
+    pub(crate) rows: Vec<Row<'a>>,
+    pub(crate) panels: Vec<Panel>,
+}
+
+pub(crate) struct Row<'a> {
+    pub(crate) name: &'a str,
+    /// What the others are to be compared with.
+    pub(crate) is_baseline: bool,
+}
+
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    /// One for each row.
+    pub(crate) points: Vec<Option<Interval>>,
+}
+
+const NAMES: f64 = 176.0;
+const HEAD: f64 = 30.0;
+const LINE: f64 = 22.0;
+const FOOT: f64 = 44.0;
+/// Room at a panel's right for its figures.
+const FIGURE: f64 = 38.0;
+
+impl Chart<'_> {
+    fn size(&self) -> (f64, f64) {
+        let panels = self.panels.len().max(1) as f64;
+        let width = NAMES + panels * self.panel();
+        (width, HEAD + self.rows.len() as f64 * LINE + FOOT)
+    }
+
+    fn panel(&self) -> f64 {
+        (784.0 / self.panels.len().max(1) as f64).clamp(150.0, 400.0)
+    }
+
+    /// For a page.
+    pub(crate) fn svg(&self) -> Markup {
+        let (width, height) = self.size();
+        html! {
+            svg viewBox={ "0 0 " (Px(width)) " " (Px(height)) } width=(Px(width)) role="img" aria-label={ (self.title) "; the table below has the figures" } {
+                (self.drawing())
+            }
+        }
+    }
+
+    /// A whole file, which needs nothing else.
+    pub(crate) fn file(&self) -> String {
+        let (width, height) = self.size();
+        let drawn = html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox={ "-16 -40 " (Px(width + 32.0)) " " (Px(height + 48.0)) } width=(Px(width + 32.0)) height=(Px(height + 48.0)) role="img" {
+                title { (self.title) }
+                style { (PreEscaped(COLOURS)) }
+                rect class="paper" x="-16" y="-40" width=(Px(width + 32.0)) height=(Px(height + 48.0)) {}
+                text class="title" x="0" y="-14" { (self.title) }
+                (self.drawing())
+            }
+        };
+        drawn.into_string() + "\n"
+    }
+
+    fn drawing(&self) -> Markup {
+        let bottom = HEAD + self.rows.len() as f64 * LINE;
+        let (width, height) = self.size();
+        html! {
+            @for (index, row) in self.rows.iter().enumerate() {
+                @let y = HEAD + (index as f64 + 0.5) * LINE;
+                @if index % 2 == 0 {
+                    rect class="band" x="0" y=(Px(y - LINE / 2.0)) width=(Px(width)) height=(Px(LINE)) {}
+                }
+                text class=(if row.is_baseline { "name baseline" } else { "name" }) x=(Px(NAMES - 12.0)) y=(Px(y + 4.0)) text-anchor="end" {
+                    title { (Foreign(row.name)) }
+                    (label(row.name, 24))
+                }
+            }
+            @for (index, panel) in self.panels.iter().enumerate() {
+                @let left = NAMES + index as f64 * self.panel();
+                @let wide = self.panel() - FIGURE - 14.0;
+                text class="panel" x=(Px(left)) y="18" { (panel.title) }
+                @for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                    @let x = left + tick * wide;
+                    line class=(if tick == 0.0 { "axis" } else { "grid" }) x1=(Px(x)) x2=(Px(x)) y1=(Px(HEAD)) y2=(Px(bottom)) {}
+                    @if tick == 0.0 || tick == 0.5 || tick == 1.0 {
+                        text class="tick" x=(Px(x)) y=(Px(bottom + 16.0)) text-anchor="middle" { (tick) }
+                    }
+                }
+                @for (row, (point, of)) in panel.points.iter().zip(&self.rows).enumerate() {
+                    @let y = HEAD + (row as f64 + 0.5) * LINE;
+                    @match point {
+                        None => text class="tick" x=(Px(left + wide + 12.0)) y=(Px(y + 4.0)) { "–" },
+                        Some(point) => (mark(point, of, left, wide, y)),
+                    }
+                }
+            }
+            text class="tick" x=(Px(f64::midpoint(NAMES, width))) y=(Px(height - 8.0)) text-anchor="middle" { (self.axis) }
+        }
+    }
+
+    /// The same as a table.
+    pub(crate) fn table(&self) -> Markup {
+        html! {
+            table {
+                caption { (self.title) ": mean, interval of 95 %, conversations" }
+                thead { tr { th scope="col" { "strategy" } @for panel in &self.panels { th scope="col" class="number" { (panel.title) } } } }
+                tbody {
+                    @for (index, row) in self.rows.iter().enumerate() {
+                        tr {
+                            th scope="row" { (Foreign(row.name)) @if row.is_baseline { span class="muted" { " (baseline)" } } }
+                            @for panel in &self.panels {
+                                td class="number" {
+                                    @match panel.points.get(index).copied().flatten() {
+                                        None => "–",
+                                        Some(of) => { (format!("{:.2} ({:.2}–{:.2})", of.mean, of.low, of.high)) span class="muted" { ", " (of.conversations) } },
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn mark(point: &Interval, of: &Row<'_>, left: f64, wide: f64, y: f64) -> Markup {
+    let x = |value: f64| Px(left + value.clamp(0.0, 1.0) * wide);
+    html! {
+        g class=(if of.is_baseline { "mark baseline" } else { "mark" }) {
+            title { (Foreign(of.name)) (format!(": {:.3}, from {:.3} to {:.3}", point.mean, point.low, point.high)) }
+            line x1=(x(point.low)) x2=(x(point.high)) y1=(Px(y)) y2=(Px(y)) {}
+            @for end in [point.low, point.high] {
+                line x1=(x(end)) x2=(x(end)) y1=(Px(y - 4.0)) y2=(Px(y + 4.0)) {}
+            }
+            circle cx=(x(point.mean)) cy=(Px(y)) r="4.5" {}
+        }
+        text class="figure" x=(Px(left + wide + 12.0)) y=(Px(y + 4.0)) { (format!("{:.2}", point.mean)) }
+    }
+}

@@ -1,0 +1,212 @@
+//! The strip of a compaction: a column for each unit, as high as it has tokens.
+
+use maud::{Markup, html};
+
+use super::read::{Fate, Run, Unit};
+use super::words::{Foreign, Px};
+use crate::figures::{cleaned, number};
+
+/// Columns of one line.
+const PER_LINE: usize = 200;
+
+/// The most columns that are drawn, and rows of the table. A browser wants no more.
+pub(crate) const MOST: usize = 4_000;
+
+const LEFT: f64 = 64.0;
+const WIDTH: f64 = 896.0;
+const HIGH: f64 = 132.0;
+const ABOVE: f64 = 8.0;
+const BELOW: f64 = 30.0;
+/// What is still seen.
+const LEAST: f64 = 2.0;
+
+impl Fate {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Kept,
+        Self::Rewritten,
+        Self::Joined,
+        Self::Dropped,
+        Self::Inserted,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Rewritten => "rewritten",
+            Self::Joined => "joined",
+            Self::Dropped => "dropped",
+            Self::Inserted => "inserted",
+        }
+    }
+
+    const fn about(self) -> &'static str {
+        match self {
+            Self::Kept => "byte for byte as it was",
+            Self::Rewritten => "some parts of it are shorter; the outline is what it was",
+            Self::Joined => "as it was, with a text of the strategy beside it",
+            Self::Dropped => "left",
+            Self::Inserted => "a text that the strategy wrote",
+        }
+    }
+}
+
+/// The patterns that columns are filled with, once for a page. Colour alone tells nobody.
+pub(crate) fn patterns() -> Markup {
+    html! {
+        svg class="patterns" width="0" height="0" aria-hidden="true" {
+            defs {
+                pattern id="rewritten" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
+                    rect class="ground" width="6" height="6" {} rect class="ink" width="3" height="6" {}
+                }
+                pattern id="dropped" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)" {
+                    rect class="ground" width="5" height="5" {} rect class="ink" width="1.5" height="5" {}
+                }
+                pattern id="inserted" width="5" height="5" patternUnits="userSpaceOnUse" {
+                    rect class="ground" width="5" height="5" {} circle class="ink" cx="2.5" cy="2.5" r="1.3" {}
+                }
+                pattern id="joined" width="6" height="6" patternUnits="userSpaceOnUse" {
+                    rect class="ground" width="6" height="6" {} rect class="ink" width="6" height="2" {}
+                }
+            }
+        }
+    }
+}
+
+/// The strip with its legend and its table.
+pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
+    let drawn = &units[..units.len().min(MOST)];
+    let reasons = reasons(run, drawn);
+    html! {
+        figure {
+            figcaption { "Unit by unit, the oldest first; the height is the number of tokens" }
+            ul class="legend" {
+                @for fate in Fate::ALL.iter().filter(|fate| drawn.iter().any(|unit| unit.fate == **fate)) {
+                    li title=(fate.about()) { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class=(fate.name()) x="0.5" y="0.5" width="13" height="13" {} } (fate.name()) }
+                }
+                @if drawn.iter().any(|unit| unit.protected) {
+                    li title="instructions, pins, the newest user message, pending calls" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: had to stay" }
+                }
+            }
+            div class="scroll" tabindex="0" role="group" aria-label="strip of units" { (svg(drawn, &reasons)) }
+            @if drawn.len() < units.len() {
+                p class="muted" { (number((units.len() - drawn.len()) as u64)) " more units are not shown." }
+            }
+            details {
+                summary { "Table of units" }
+                div class="scroll" { (table(drawn, &reasons)) }
+            }
+        }
+    }
+}
+
+/// The codes of each unit that is drawn.
+fn reasons<'a>(run: &'a Run, drawn: &[Unit]) -> Vec<Vec<&'a str>> {
+    let units = drawn.iter().filter_map(|unit| unit.unit).max();
+    let mut codes = vec![Vec::new(); units.map_or(0, |last| (last + 1).min(MOST))];
+    for reason in &run.receipt.reasons {
+        let first = (reason.first as usize).min(codes.len());
+        let end = first.saturating_add(reason.count as usize).min(codes.len());
+        for of in &mut codes[first..end] {
+            of.push(reason.code.as_str());
+        }
+    }
+    codes
+}
+
+fn reasons_of(unit: &Unit, reasons: &[Vec<&str>]) -> String {
+    let codes = unit.unit.and_then(|unit| reasons.get(unit));
+    codes.map_or_else(String::new, |codes| codes.join(", "))
+}
+
+fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
+    let lines = units.len().div_ceil(PER_LINE).max(1);
+    let high = if lines == 1 { HIGH } else { HIGH / 1.6 };
+    let line = ABOVE + high + BELOW;
+    let pitch = (WIDTH / units.len().clamp(1, PER_LINE) as f64).min(44.0);
+    let wide = (pitch - (pitch * 0.2).min(3.0)).max(1.0);
+    let size = |unit: &Unit| unit.tokens_before.max(unit.tokens_after);
+    let most = units.iter().map(size).max().unwrap_or(0).max(1);
+    let scaled = |tokens: u32| (f64::from(tokens) / f64::from(most) * high).max(LEAST);
+    let (width, height) = (LEFT + WIDTH, lines as f64 * line);
+    html! {
+        svg class="strip" viewBox={ "0 0 " (Px(width)) " " (Px(height)) } width=(Px(width)) role="img" aria-label={ "what became of " (units.len()) " units and inserted texts; the table below has the figures" } {
+            @for (index, units) in units.chunks(PER_LINE).enumerate() {
+                @let ground = index as f64 * line + ABOVE + high;
+                line class="grid" x1=(Px(LEFT)) x2=(Px(width)) y1=(Px(ground - high)) y2=(Px(ground - high)) {}
+                text class="tick" x=(Px(LEFT - 8.0)) y=(Px(ground - high + 4.0)) text-anchor="end" { (number(most)) }
+                text class="tick" x=(Px(LEFT - 8.0)) y=(Px(ground + 4.0)) text-anchor="end" { "0" }
+                line class="axis" x1=(Px(LEFT)) x2=(Px(width)) y1=(Px(ground)) y2=(Px(ground)) {}
+                @for (column, unit) in units.iter().enumerate() {
+                    @let x = LEFT + column as f64 * pitch + (pitch - wide) / 2.0;
+                    @let shown = if unit.fate == Fate::Dropped { unit.tokens_before } else { unit.tokens_after };
+                    @if unit.fate == Fate::Rewritten {
+                        rect class="was" x=(Px(x)) y=(Px(ground - scaled(unit.tokens_before))) width=(Px(wide)) height=(Px(scaled(unit.tokens_before))) {}
+                    }
+                    rect class={ "unit " (unit.fate.name()) } x=(Px(x)) y=(Px(ground - scaled(shown))) width=(Px(wide)) height=(Px(scaled(shown))) {
+                        title { (hint(unit, reasons)) }
+                    }
+                    @if unit.protected {
+                        rect class="protected" x=(Px(x)) y=(Px(ground + 3.0)) width=(Px(wide)) height="4" {}
+                    }
+                    @if let Some(number) = unit.unit.filter(|number| is_told(*number, pitch)) {
+                        text class="tick" x=(Px(x + wide / 2.0)) y=(Px(ground + 20.0)) text-anchor="middle" { (number) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether there is room for a unit's number below its column.
+fn is_told(unit: usize, pitch: f64) -> bool {
+    let steps = [1, 2, 5, 10, 20, 50];
+    let step = steps.into_iter().find(|step| *step as f64 * pitch >= 26.0);
+    unit.is_multiple_of(step.unwrap_or(100))
+}
+
+fn hint(unit: &Unit, reasons: &[Vec<&str>]) -> String {
+    let mut hint = match unit.unit {
+        Some(number) => format!("unit {number}: "),
+        None => String::new(),
+    };
+    hint.push_str(&format!("{}, {}", cleaned(&unit.kind), unit.fate.name()));
+    let (before, after) = (number(unit.tokens_before), number(unit.tokens_after));
+    hint.push_str(&match unit.fate {
+        Fate::Dropped => format!(", {before} tokens"),
+        Fate::Rewritten | Fate::Joined => format!(", {before} → {after} tokens"),
+        Fate::Kept | Fate::Inserted => format!(", {after} tokens"),
+    });
+    if unit.protected {
+        hint.push_str(", protected");
+    }
+    let codes = reasons_of(unit, reasons);
+    if !codes.is_empty() {
+        hint.push_str(&format!(" ({codes})"));
+    }
+    crate::figures::shortened(&hint)
+}
+
+fn table(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
+    html! {
+        table {
+            thead { tr {
+                th scope="col" class="number" { "unit" } th scope="col" { "kind" } th scope="col" { "fate" } th scope="col" { "protected" }
+                th scope="col" class="number" { "messages" } th scope="col" class="number" { "tokens before" } th scope="col" class="number" { "after" } th scope="col" { "reason" }
+            } }
+            tbody {
+                @for unit in units {
+                    tr {
+                        th scope="row" class="number" { @match unit.unit { Some(number) => (number), None => "+" } }
+                        td { (Foreign(&unit.kind)) }
+                        td class=(unit.fate.name()) { (unit.fate.name()) }
+                        td { @if unit.protected { "yes" } }
+                        td class="number" { (number(unit.messages as u64)) }
+                        td class="number" { (number(unit.tokens_before)) }
+                        td class="number" { (number(unit.tokens_after)) }
+                        td { (Foreign(&reasons_of(unit, reasons))) }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! One compaction: sizes, units, reasons, attempts, and how it is undone.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::columns;
+use super::life::Named;
+use super::read::{Attempt, Ended, Receipt, Run};
+use super::words::{Foreign, Px, quoted, reference, share};
+use crate::figures::{self, count, number};
+use crate::receipt::cache_effect;
+
+pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
+    let receipt = &run.receipt;
+    html! {
+        section id={ "f" (id) } {
+            h2 { (id) ". " (headline(receipt)) " " code { (Foreign(file)) } }
+            p class="muted" {
+                "Counted: " (Foreign(&receipt.format)) " with " (Foreign(&receipt.tokenizer)) ". Asked for: " (Foreign(&receipt.trigger)) ". Took " (time(receipt.time_us))
+                @if !receipt.stages.is_empty() {
+                    ": " @for (index, (stage, us)) in receipt.stages.iter().enumerate() {
+                        @if index > 0 { ", " } (Foreign(stage.trim_end_matches("-us"))) " " (time(*us))
+                    }
+                }
+                "."
+            }
+            (sizes(receipt))
+            @match &run.units {
+                Some(units) if !units.is_empty() => (columns::figure(run, units)),
+                _ => p class="muted" { "A receipt alone does not say how large each unit was; what " code { "baler compact --json" } " prints does." },
+            }
+            (reasons(run))
+            (attempts(&receipt.attempts))
+            @if let Some(cache) = &receipt.cache { h3 { "The provider’s cache" } p { (cache_effect(&cache.0)) "." } }
+            (mended(receipt))
+            (having_back(receipt, file))
+        }
+    }
+}
+
+fn headline(receipt: &Receipt) -> Markup {
+    let by = receipt.strategy.as_deref().unwrap_or_default();
+    html! {
+        (Foreign(&receipt.outcome))
+        @if let Some(why) = &receipt.why { ": " (Foreign(&why.replace('-', " "))) }
+        @if !by.is_empty() { " by " (Foreign(by)) }
+        @if receipt.fell_back { " " span class="badge changed" { "fallback" } }
+    }
+}
+
+fn time(us: u64) -> String {
+    figures::time(Duration::from_micros(us))
+}
+
+/// Sizes before and after, as a table whose bars are drawn.
+fn sizes(receipt: &Receipt) -> Markup {
+    let tokens = &receipt.tokens;
+    let rows = [
+        (
+            "tokens",
+            u64::from(tokens.before),
+            u64::from(tokens.after),
+            Some(tokens.budget),
+        ),
+        ("bytes", receipt.bytes.before, receipt.bytes.after, None),
+        (
+            "messages",
+            receipt.messages.before,
+            receipt.messages.after,
+            None,
+        ),
+    ];
+    let units = &receipt.units;
+    html! {
+        div class="scroll" { table class="sizes" {
+            thead { tr { th scope="col" { "size" } th scope="col" class="number" { "before" } th scope="col" class="number" { "after" } th scope="col" class="number" { "" } th scope="col" { span class="key before" {} " before " span class="key after" {} " after " span class="key limit" {} " budget" } } }
+            tbody {
+                @for (what, before, after, budget) in rows {
+                    tr {
+                        th scope="row" { (what) }
+                        td class="number" { (number(before)) }
+                        td class="number" { (number(after)) }
+                        td class="number muted" { (share(after as f64, before as f64)) }
+                        td { (bar(before, after, budget)) }
+                    }
+                }
+            }
+        } }
+        p {
+            "Of " (count(usize::try_from(units.before).unwrap_or(usize::MAX), "unit")) ": " (number(units.kept)) " kept, " (number(units.rewritten)) " rewritten, "
+            (number(units.dropped)) " dropped; " (number(units.inserted)) " inserted"
+            @if units.thinking_dropped > 0 { "; " (number(units.thinking_dropped)) " blocks of thinking left out of what stayed" }
+            ". Budget " (number(tokens.budget)) " tokens, of which " (number(tokens.floor)) " had to stay (" (number(tokens.overhead)) " of system prompt, tools and instructions)."
+            @if tokens.after > tokens.budget { " " span class="changed" { "The result is over the budget." } }
+        }
+    }
+}
+
+fn bar(before: u64, after: u64, budget: Option<u32>) -> Markup {
+    let most = before.max(after).max(1) as f64;
+    let wide = |size: f64| (size / most * 300.0).min(300.0);
+    html! {
+        svg class="bar" viewBox="0 0 304 22" width="304" height="22" aria-hidden="true" {
+            rect class="before" x="0" y="2" width=(Px(wide(before as f64))) height="8" {}
+            rect class="after" x="0" y="12" width=(Px(wide(after as f64))) height="8" {}
+            @if let Some(budget) = budget.filter(|budget| f64::from(*budget) <= most) {
+                line class="limit" x1=(Px(wide(budget.into()))) x2=(Px(wide(budget.into()))) y1="0" y2="22" { title { "budget " (number(budget)) } }
+            }
+        }
+    }
+}
+
+/// The most rows of a table of codes.
+const CODES: usize = 100;
+
+/// Codes, summed over the units that they stand for.
+fn reasons(run: &Run) -> Markup {
+    let sizes: BTreeMap<usize, u64> = run
+        .units
+        .iter()
+        .flatten()
+        .filter_map(|unit| Some((unit.unit?, u64::from(unit.tokens_before))))
+        .collect();
+    let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for reason in &run.receipt.reasons {
+        let (first, end) = (
+            u64::from(reason.first),
+            u64::from(reason.first) + u64::from(reason.count),
+        );
+        let of = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+        let tokens: u64 = sizes
+            .range(of(first)..of(end))
+            .map(|(_, tokens)| tokens)
+            .sum();
+        let sum = sums.entry(&reason.code).or_default();
+        sum.0 += u64::from(reason.count);
+        sum.1 += tokens;
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, (units, tokens))| std::cmp::Reverse((*tokens, *units)));
+    html! {
+        @if !sums.is_empty() {
+            h3 { "Why" }
+            div class="scroll" { table {
+                thead { tr { th scope="col" { "code" } th scope="col" class="number" { "units" } @if !sizes.is_empty() { th scope="col" class="number" { "tokens before" } } } }
+                tbody {
+                    @for (code, (units, tokens)) in sums.iter().take(CODES) {
+                        tr { th scope="row" { (Foreign(code)) } td class="number" { (number(*units)) } @if !sizes.is_empty() { td class="number" { (number(*tokens)) } } }
+                    }
+                }
+            } }
+            @if sums.len() > CODES { p class="muted" { (number((sums.len() - CODES) as u64)) " more codes are not shown." } }
+        }
+    }
+}
+
+impl Ended {
+    /// Whether it is to be seen at a glance.
+    pub(crate) fn is_bad(&self) -> bool {
+        matches!(self.result.as_str(), "fault" | "failure" | "host")
+    }
+
+    /// What it was, by codes and numbers.
+    fn told(&self) -> String {
+        let of = |map: &serde_json::Map<String, Value>, name| {
+            let code = map.get(name).and_then(Value::as_str).unwrap_or_default();
+            let numbers = map.iter().filter_map(|(key, value)| {
+                let value = value.as_u64()?;
+                Some(format!(", {} {}", key.replace('-', " "), number(value)))
+            });
+            format!(": {code}{}", numbers.collect::<String>())
+        };
+        let more = match (&self.fault, &self.failure) {
+            (Some(fault), _) => of(fault, "fault"),
+            (_, Some(failure)) => of(failure, "declared"),
+            _ => String::new(),
+        };
+        format!("{}{more}", self.result)
+    }
+}
+
+fn attempts(attempts: &[Attempt]) -> Markup {
+    html! {
+        @if !attempts.is_empty() {
+            h3 { "What was tried" }
+            div class="scroll" { table {
+                thead { tr {
+                    th scope="col" { "strategy" } th scope="col" { "result" } th scope="col" class="number" { "fuel" } th scope="col" class="number" { "time" }
+                    th scope="col" class="number" { "memory" } th scope="col" class="number" { "host calls" } th scope="col" { "model" } th scope="col" { "its own figures" }
+                } }
+                tbody { @for attempt in attempts { (row(attempt)) } }
+            } }
+        }
+    }
+}
+
+fn row(attempt: &Attempt) -> Markup {
+    let class = match attempt.result.result.as_str() {
+        "accepted" => "good",
+        _ if attempt.result.is_bad() => "bad",
+        _ => "changed",
+    };
+    html! {
+        tr {
+            th scope="row" class="wide" {
+                (Foreign(&attempt.strategy))
+                @if let Some(component) = &attempt.component {
+                    div class="muted small" {
+                        span title=(figures::shortened(&component.digest)) { (super::words::label(&component.digest, 20)) } ", " (figures::bytes(component.bytes)) ", " (Foreign(&component.contract))
+                        @if !component.permissions.is_empty() { ", may reach: " (Foreign(&component.permissions.join(", "))) }
+                    }
+                }
+            }
+            td { span class=(class) { (Foreign(&attempt.result.told())) } }
+            td class="number" { @match attempt.usage.fuel { Some(fuel) => (number(fuel)), None => "–" } }
+            td class="number" { (time(attempt.usage.time_us)) }
+            td class="number" { @if attempt.usage.memory_bytes > 0 { (figures::bytes(attempt.usage.memory_bytes)) } @else { "–" } }
+            td class="number" { (number(attempt.usage.host_calls)) }
+            td { @if let Some(model) = &attempt.model {
+                (number(model.calls)) " questions, " (number(model.input_tokens)) " tokens in, " (number(model.output_tokens)) " out"
+                @if let Some(cost) = model.cost { ", " (format!("{cost:.4}")) }
+            } @else { "–" } }
+            // Words among them may quote the conversation.
+            td class="small" { @for (index, metric) in attempt.metrics.iter().filter(|metric| !metric.value.is_string()).take(CODES).enumerate() {
+                @if index > 0 { ", " } (Foreign(&metric.name)) " " (figure(&metric.value))
+            } }
+        }
+    }
+}
+
+fn figure(value: &Value) -> String {
+    match value {
+        Value::Bool(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        Value::Number(of) if of.is_u64() => number(of.as_u64().unwrap_or_default()),
+        Value::Number(of) => format!("{:.3}", of.as_f64().unwrap_or_default()),
+        _ => "?".to_owned(),
+    }
+}
+
+fn mended(receipt: &Receipt) -> Markup {
+    html! {
+        @if !receipt.repairs.is_empty() {
+            h3 { "What was mended first" }
+            ul { @for repair in receipt.repairs.iter().take(CODES) {
+                li { @if repair.message > 0 { "message " (repair.message) ": " } (Foreign(&repair.what)) " (" (Foreign(&repair.rule)) ")" }
+            } }
+        }
+        @if !receipt.violations.is_empty() {
+            h3 { "Rules that it broke" }
+            ul { @for violation in receipt.violations.iter().take(CODES) { li { (Foreign(&violation.rule)) } } }
+        }
+    }
+}
+
+/// What left, with the commands that have it back.
+fn having_back(receipt: &Receipt, file: &str) -> Markup {
+    let left: Vec<(String, &str)> = receipt
+        .archive
+        .iter()
+        .flatten()
+        .map(|of| (format!("unit {}", of.unit), of.reference.as_str()))
+        .chain(receipt.originals.iter().filter_map(|of| {
+            Some((
+                format!("message {}, before it was mended", of.message),
+                of.reference.as_deref()?,
+            ))
+        }))
+        .collect();
+    // On standard input it had no name.
+    let name = if file == "-" { "RECEIPT" } else { file };
+    html! {
+        @if receipt.undo.is_some() {
+            h3 { "Have it back" }
+            p { "All of it, as it was: " code { "baler undo " (figures::cleaned(&quoted(name))) } }
+        } @else if receipt.outcome == "compacted" {
+            h3 { "Have it back" }
+            p class="changed" { "There was no archive: what left cannot be had back." }
+        }
+        @if !left.is_empty() {
+            details {
+                summary { (count(left.len(), "entry").replace("entrys", "entries")) " in the archive" }
+                div class="scroll" { table {
+                    thead { tr { th scope="col" { "what" } th scope="col" { "command" } } }
+                    tbody { @for (what, of) in left.iter().take(columns::MOST) {
+                        tr { th scope="row" { (what) } td { @match reference(of) { Some(of) => code { "baler expand " (of) }, None => span class="bad" { "its reference is none" } } } }
+                    } }
+                } }
+                @if left.len() > columns::MOST { p class="muted" { (number((left.len() - columns::MOST) as u64)) " more are not shown." } }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A page for people, made of receipts and evaluations: it needs nothing but itself, runs
+//! nothing, and holds no text of a message. Every value on it may be a stranger's; markup
+//! escapes it.
+
+mod chart;
+mod columns;
+mod compaction;
+mod evaluation;
+mod life;
+mod read;
+mod words;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+pub(crate) use evaluation::Evaluation;
+pub(crate) use read::{Source, source};
+
+const STYLE: &str = include_str!("page.css");
+
+/// Nothing is loaded and nothing runs, whatever got onto the page.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// The page of these files, in their order.
+pub(crate) fn page(sources: &[(String, Source)]) -> String {
+    let runs: Vec<life::Named<'_>> = sources
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (file, source))| match source {
+            Source::Run(run) => Some((index + 1, file.as_str(), run.as_ref())),
+            Source::Evaluation(_) => None,
+        })
+        .collect();
+    let title = match runs.len() {
+        0 => "What strategies keep",
+        1 => "A compaction",
+        _ => "A conversation’s compactions",
+    };
+    let page: Markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                title { (title) " – baler" }
+                style { (PreEscaped(chart::COLOURS)) (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (title) }
+                    p class="muted" { "Counts, names, digests and codes; no text of a message." }
+                }
+                main {
+                    @if !runs.is_empty() { (columns::patterns()) }
+                    @if runs.len() > 1 { (life::section(&runs)) }
+                    @for (index, (file, source)) in sources.iter().enumerate() {
+                        @match source {
+                            Source::Run(run) => (compaction::section((index + 1, file, run))),
+                            Source::Evaluation(of) => (of.section(file, index + 1)),
+                        }
+                    }
+                }
+                footer { "Made by baler " (env!("CARGO_PKG_VERSION")) "." }
+            }
+        }
+    };
+    page.into_string() + "\n"
+}
+
+/// The charts of an evaluation as files: name and content.
+#[cfg(feature = "eval")]
+pub(crate) fn charts(evaluation: &Evaluation) -> Vec<(String, String)> {
+    let charts = evaluation.all();
+    charts
+        .map(|(figure, chart)| (format!("{}.svg", figure.name), chart.file()))
+        .collect()
+}

@@ -1,0 +1,81 @@
+//! Words and numbers on a page. Markup escapes every value; here is what else they need.
+
+use maud::Render;
+
+use crate::figures;
+
+/// A stranger's words: without what shows nothing or turns the direction, and not too long.
+pub(crate) struct Foreign<'a>(pub(crate) &'a str);
+
+impl Render for Foreign<'_> {
+    fn render_to(&self, buffer: &mut String) {
+        figures::shortened(self.0).render_to(buffer);
+    }
+}
+
+/// A stranger's words where there is room for `length` characters only.
+pub(crate) fn label(text: &str, length: usize) -> String {
+    let text = figures::cleaned(text);
+    if text.chars().count() <= length {
+        return text;
+    }
+    text.chars().take(length - 1).chain(['…']).collect()
+}
+
+/// A length in a drawing.
+pub(crate) struct Px(pub(crate) f64);
+
+impl Render for Px {
+    fn render_to(&self, buffer: &mut String) {
+        let text = format!("{:.1}", self.0);
+        buffer.push_str(text.strip_suffix(".0").unwrap_or(&text));
+    }
+}
+
+/// What share of `whole` something is, as a percentage.
+pub(crate) fn share(part: f64, whole: f64) -> String {
+    if whole <= 0.0 {
+        return "–".to_owned();
+    }
+    format!("{:.0} %", part / whole * 100.0)
+}
+
+/// A word of a command that a shell takes as it is: what a person copies must do no more than
+/// it says.
+pub(crate) fn quoted(word: &str) -> String {
+    let word = if word.starts_with('-') && word != "-" {
+        format!("./{word}")
+    } else {
+        word.to_owned()
+    };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word;
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A reference, where it is one. Only such a one may stand in a command.
+pub(crate) fn reference(text: &str) -> Option<&str> {
+    let is_one =
+        (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_one.then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copied_command_does_no_more_than_it_says() {
+        assert_eq!(quoted("runs/a.json"), "runs/a.json");
+        assert_eq!(quoted("-rf"), "./-rf");
+        assert_eq!(quoted("it's; rm *"), r"'it'\''s; rm *'");
+        assert_eq!(
+            reference("606ccbe7fd86de715859"),
+            Some("606ccbe7fd86de715859")
+        );
+        assert_eq!(reference("606c; rm -rf ~"), None);
+        assert_eq!(reference(""), None);
+    }
+}
