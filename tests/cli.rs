@@ -983,7 +983,13 @@ fn strategies_are_listed_and_can_be_asked() {
 #[test]
 fn help_tells_exit_codes_and_examples() {
     let bench = Bench::new();
-    for command in ["compact", "should-compact", "introspect", "strategies"] {
+    for command in [
+        "compact",
+        "report",
+        "should-compact",
+        "introspect",
+        "strategies",
+    ] {
         for flag in ["--help", "-h"] {
             let help = bench.run(&[command, flag]).ends(0);
             assert!(help.stdout.contains("Exit codes:"), "{command} {flag}");

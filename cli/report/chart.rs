@@ -68,6 +68,7 @@ impl Chart<'_> {
     }
 
     /// A whole file, which needs nothing else.
+    #[cfg(feature = "eval")]
     pub(crate) fn file(&self) -> String {
         let (width, height) = self.size();
         let drawn = html! {

@@ -7,7 +7,7 @@ use super::words::{Foreign, Px};
 use crate::figures::{cleaned, number};
 
 /// Columns of one line.
-const PER_LINE: usize = 200;
+const PER_LINE: usize = 150;
 
 /// The most columns that are drawn, and rows of the table. A browser wants no more.
 pub(crate) const MOST: usize = 4_000;
@@ -17,8 +17,8 @@ const WIDTH: f64 = 896.0;
 const HIGH: f64 = 132.0;
 const ABOVE: f64 = 8.0;
 const BELOW: f64 = 30.0;
-/// What is still seen.
-const LEAST: f64 = 2.0;
+/// No column is lower: beside one huge output, what became of the others is still to be seen.
+const LEAST: f64 = 8.0;
 
 impl Fate {
     pub(crate) const ALL: [Self; 5] = [
@@ -120,7 +120,7 @@ fn reasons_of(unit: &Unit, reasons: &[Vec<&str>]) -> String {
 
 fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
     let lines = units.len().div_ceil(PER_LINE).max(1);
-    let high = if lines == 1 { HIGH } else { HIGH / 1.6 };
+    let high = if lines == 1 { HIGH } else { HIGH / 1.4 };
     let line = ABOVE + high + BELOW;
     let pitch = (WIDTH / units.len().clamp(1, PER_LINE) as f64).min(44.0);
     let wide = (pitch - (pitch * 0.2).min(3.0)).max(1.0);

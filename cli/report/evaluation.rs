@@ -144,7 +144,7 @@ impl Evaluation {
             section id={ "f" (id) } {
                 h2 { "Evaluation " code { (Foreign(file)) } }
                 p {
-                    (self.conversations.len() - skipped) " of " (count(self.conversations.len(), "conversation")) " say something, in " (count(sets.len(), "set")) ". "
+                    (self.conversations.len() - skipped) " of " (count(self.conversations.len(), "conversation")) " measured, in " (count(sets.len(), "set")) "; of the others too little was needed later, or they could not be used. "
                     "A dot is the mean over cuts, conversations and sets; a whisker the interval of 95 % of a bootstrap over conversations. Hollow: baselines of equal size."
                 }
                 @if self.summary.is_empty() { p class="muted" { "Nothing was measured." } }

@@ -12,6 +12,7 @@ mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+#[cfg(feature = "eval")]
 pub(crate) use evaluation::Evaluation;
 pub(crate) use read::{Source, source};
 

@@ -4,12 +4,15 @@ use maud::Render;
 
 use crate::figures;
 
+/// Nobody's name is longer.
+const LENGTH: usize = 120;
+
 /// A stranger's words: without what shows nothing or turns the direction, and not too long.
 pub(crate) struct Foreign<'a>(pub(crate) &'a str);
 
 impl Render for Foreign<'_> {
     fn render_to(&self, buffer: &mut String) {
-        figures::shortened(self.0).render_to(buffer);
+        label(self.0, LENGTH).render_to(buffer);
     }
 }
 
