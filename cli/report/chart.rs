@@ -1,7 +1,7 @@
 //! Means with their intervals, one row for each strategy and one panel for each budget: as
 //! markup of a page, as a file of its own, and as the table behind it.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::words::{Foreign, Px, label};
@@ -74,7 +74,7 @@ impl Chart<'_> {
         let drawn = html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox={ "-16 -40 " (Px(width + 32.0)) " " (Px(height + 48.0)) } width=(Px(width + 32.0)) height=(Px(height + 48.0)) role="img" {
                 title { (self.title) }
-                style { (PreEscaped(COLOURS)) }
+                style { (maud::PreEscaped(COLOURS)) }
                 rect class="paper" x="-16" y="-40" width=(Px(width + 32.0)) height=(Px(height + 48.0)) {}
                 text class="title" x="0" y="-14" { (self.title) }
                 (self.drawing())
