@@ -26,6 +26,8 @@ pub(crate) struct HostSettings {
     pub(crate) model: Option<ModelGrant>,
     /// Strategies that run at once; none for one conversation, and so one strategy, at a time.
     pub(crate) calls: Option<u32>,
+    /// Whether a strategy that keeps faulting is asked on and on, as where it is measured.
+    pub(crate) never_rests: bool,
 }
 
 /// Where what leaves goes.
@@ -59,10 +61,15 @@ impl SandboxArguments {
         }
     }
 
-    fn engine_limits(&self, calls: Option<u32>) -> EngineLimits {
+    fn engine_limits(&self, calls: Option<u32>, never_rests: bool) -> EngineLimits {
         let default = EngineLimits::default();
         EngineLimits {
             concurrent_calls: calls.unwrap_or(1),
+            faults: if never_rests {
+                u32::MAX
+            } else {
+                default.faults
+            },
             memory: default.memory.max(self.limits().memory),
             ..default
         }
@@ -77,10 +84,11 @@ impl SandboxArguments {
             archive,
             model,
             calls,
+            never_rests,
         } = settings;
         let builder = || {
             let mut builder = Host::builder()
-                .limits(self.engine_limits(calls))
+                .limits(self.engine_limits(calls, never_rests))
                 .compiler(Compiler::ThisProgram);
             if let Some(format) = format {
                 builder = builder.format(format);

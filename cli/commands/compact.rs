@@ -153,6 +153,7 @@ impl CompactCommand {
             archive,
             model: grant.clone(),
             calls: None,
+            never_rests: false,
         };
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, config.as_deref(), &self.sandbox).await?;

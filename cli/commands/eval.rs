@@ -100,6 +100,7 @@ impl EvalCommand {
         let settings = HostSettings {
             tokenizer: Some(Tokenizer::characters()),
             calls: Some(u32::try_from(threads).unwrap_or(u32::MAX)),
+            never_rests: true,
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;

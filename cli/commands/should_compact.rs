@@ -128,6 +128,7 @@ impl ShouldCompactCommand {
             archive: Keeping::Nowhere,
             model: None,
             calls: None,
+            never_rests: false,
         };
         let host = self.sandbox.host(settings, messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;

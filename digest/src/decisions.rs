@@ -46,10 +46,15 @@ pub(super) fn lines(text: &str) -> Vec<String> {
 
 fn says_why(sentence: &str) -> bool {
     let bytes = sentence.as_bytes();
-    SIGNS.iter().any(|sign| {
-        bytes
-            .windows(sign.len())
-            .any(|window| window.eq_ignore_ascii_case(sign.as_bytes()))
+    (0..bytes.len()).any(|at| {
+        let first = bytes[at] | 0x20;
+        // Most letters begin none of them.
+        matches!(first, b'b' | b' ' | b'i' | b'r' | b'd' | b't' | b'f' | b'w')
+            && SIGNS.iter().any(|sign| {
+                bytes
+                    .get(at..at + sign.len())
+                    .is_some_and(|window| window.eq_ignore_ascii_case(sign.as_bytes()))
+            })
     })
 }
 

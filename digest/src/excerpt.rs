@@ -25,12 +25,13 @@ const FIRST: f64 = 0.3;
 /// length, in their order. None where nothing in it is.
 pub(crate) fn excerpt(names: &Names, own: &str, bytes: usize) -> Option<String> {
     let pieces: Vec<&str> = own.lines().flat_map(parted).collect();
-    let mut times: HashMap<&str, u32> = HashMap::new();
-    for piece in &pieces {
+    // How many pieces hold a name, and the first of them.
+    let mut times: HashMap<&str, (u32, usize)> = HashMap::new();
+    for (index, piece) in pieces.iter().enumerate() {
         let mut seen = HashSet::new();
         for name in scan::names(piece) {
             if seen.insert(name) {
-                *times.entry(name).or_default() += 1;
+                times.entry(name).or_insert((0, index)).0 += 1;
             }
         }
     }
@@ -44,7 +45,8 @@ pub(crate) fn excerpt(names: &Names, own: &str, bytes: usize) -> Option<String> 
             for name in scan::names(piece) {
                 if seen.insert(name) {
                     // A name that stands in many lines is there with any of them.
-                    worth += names.worth(name) / f64::from(times.get(name).copied().unwrap_or(1));
+                    worth += names.worth(name)
+                        / f64::from(times.get(name).map_or(1, |(times, _)| *times));
                 }
             }
             if errors::tells(piece) {
@@ -96,7 +98,7 @@ pub(crate) fn excerpt(names: &Names, own: &str, bytes: usize) -> Option<String> 
 /// Names in what is left out, those first that are most likely used again, in their order.
 fn other_names<'a>(
     names: &Names,
-    times: &HashMap<&'a str, u32>,
+    times: &HashMap<&'a str, (u32, usize)>,
     pieces: &[&'a str],
     chosen: &[usize],
     mut room: usize,
@@ -118,7 +120,7 @@ fn other_names<'a>(
             taken.push(name);
         }
     }
-    taken.sort_by_key(|name| pieces.iter().position(|piece| piece.contains(name)));
+    taken.sort_by_key(|name| times.get(name).map(|(_, first)| *first));
     taken
 }
 

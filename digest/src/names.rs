@@ -42,6 +42,8 @@ struct Name {
     text: Box<str>,
     times: u32,
     is_used: bool,
+    /// It stood in data, or somebody used it.
+    is_value: bool,
     /// Units in which it stood, oldest first.
     units: Vec<u32>,
     /// Where it stood first: an index of `labels`.
@@ -57,6 +59,7 @@ struct Place {
     unit: u32,
     label: usize,
     is_used: bool,
+    is_value: bool,
     /// How many names stand there.
     beside: u32,
 }
@@ -103,6 +106,7 @@ impl Names {
                 unit,
                 label,
                 is_used,
+                is_value: is_used || text.trim_start().starts_with(['{', '[']),
                 beside: 1,
             };
             let text = match part {
@@ -133,6 +137,7 @@ impl Names {
                 unit,
                 label,
                 is_used: true,
+                is_value: true,
                 beside: 1,
             };
             for name in scan::names(names) {
@@ -159,6 +164,7 @@ impl Names {
             name.times += 1;
             name.beside = name.beside.min(place.beside);
             name.is_used |= place.is_used;
+            name.is_value |= place.is_value;
             if name.units.last() != Some(&place.unit) {
                 name.units.push(place.unit);
             }
@@ -169,6 +175,7 @@ impl Names {
             text: text.into(),
             times: 1,
             is_used: place.is_used,
+            is_value: place.is_value,
             units: vec![place.unit],
             label: place.label,
             beside: place.beside,
@@ -189,7 +196,7 @@ impl Names {
                     .iter()
                     .any(|unit| kept.get(*unit as usize).copied().unwrap_or(false))
                     && !said.contains(&*name.text)
-                    && (name.is_used || !is_small_number(&name.text))
+                    && (name.is_value || !is_small_number(&name.text))
             })
             .map(|(index, name)| {
                 let worth = self.worth_of(name);
@@ -249,7 +256,8 @@ pub(crate) struct Lost<'a> {
     label: usize,
 }
 
-/// Line numbers, sizes and the like: they are many, and used again only where somebody used them.
+/// Line numbers, sizes and the like. Outside of data they are many, and used again only where
+/// somebody used them.
 fn is_small_number(name: &str) -> bool {
     name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -141,12 +141,15 @@ fn path(chunk: &str) -> Option<&str> {
         Some(_) => return None,
         None => chunk,
     };
-    let segments = path.split('/').filter(|segment| !segment.is_empty());
-    let is_path = path.len() <= LONGEST
-        && segments.clone().count() > 1
-        && path.bytes().any(|byte| byte.is_ascii_alphabetic())
-        // `and/or`, `src/lib`: a path that is worth its room names a file.
-        && segments.last().is_some_and(|last| last.contains('.') || path.starts_with('/') || path.contains("://"));
+    let mut segments = path.split('/').filter(|segment| !segment.is_empty());
+    // `and/or`, `src/lib`: a path that is worth its room names a file.
+    let names_a_file = segments
+        .next_back()
+        .is_some_and(|last| last.contains('.') || path.starts_with('/') || path.contains("://"));
+    let is_path = names_a_file
+        && segments.next().is_some()
+        && path.len() <= LONGEST
+        && path.bytes().any(|byte| byte.is_ascii_alphabetic());
     is_path.then(|| path.trim_end_matches(['.', '-', '/']))
 }
 

@@ -37,6 +37,8 @@ pub struct Measured {
     pub is_invalid: bool,
     /// Another strategy than the one that is measured did it.
     pub fell_back: bool,
+    /// How the strategy's own turn ended then: a code of receipts.
+    pub ended: Option<String>,
     /// What must stay is larger than the budget; so nothing was decided.
     pub is_floor: bool,
     /// Milliseconds.
@@ -128,6 +130,11 @@ impl<'a> Sought<'a> {
                 && !(unchanged && is_floor),
             is_invalid: !result.violations().is_empty(),
             fell_back: receipt.fell_back && !is_floor,
+            ended: receipt
+                .attempts
+                .first()
+                .filter(|_| receipt.fell_back)
+                .map(|attempt| attempt.result.code().to_owned()),
             is_floor,
             time_ms: Some(time.as_secs_f64() * 1_000.0),
             fuel: receipt

@@ -75,7 +75,7 @@ pub fn markdown(evaluation: &Evaluation) -> String {
                 " {} | {} | {} | {} |",
                 count(|row| row.measured.is_invalid),
                 count(|row| row.measured.is_over),
-                count(|row| row.measured.fell_back),
+                fell_back(&rows),
                 times(&rows),
             );
         }
@@ -151,6 +151,24 @@ fn with_interval(figure: Option<Interval>) -> String {
 
 fn plain(figure: Option<Interval>) -> String {
     figure.map_or_else(|| "–".to_owned(), |of| format!("{:.2}", of.mean))
+}
+
+/// How often another strategy did it, and how the own turn had ended.
+fn fell_back(rows: &[&Row]) -> String {
+    let mut ends: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for row in rows.iter().filter(|row| row.measured.fell_back) {
+        *ends
+            .entry(row.measured.ended.as_deref().unwrap_or("unknown"))
+            .or_default() += 1;
+    }
+    if ends.is_empty() {
+        return "0".to_owned();
+    }
+    let ends: Vec<String> = ends
+        .iter()
+        .map(|(end, times)| format!("{times} {end}"))
+        .collect();
+    ends.join(", ")
 }
 
 fn times(rows: &[&Row]) -> String {
