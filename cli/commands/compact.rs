@@ -31,7 +31,7 @@ pub(crate) struct CompactCommand {
     /// Who decides what stays: the name of a strategy (`baler strategies` lists them), a
     /// .wasm file, or the URL of a server (its token in $BALER_REMOTE_TOKEN, or in the file that
     /// $BALER_REMOTE_TOKEN_FILE names). Given more than once, each is the fallback of the one before
-    /// [default: native:digest; with --model: summarize]
+    /// [default: tiered; with --model: summarize]
     #[arg(
         short,
         long = "strategy",

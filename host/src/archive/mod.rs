@@ -14,9 +14,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt as _};
@@ -163,19 +164,31 @@ impl Archive {
     }
 
     /// Stores contents under their references. What is there, whole and not old, is not written.
+    ///
+    /// After a failure nothing more is begun; but what was begun is waited for, since a folder
+    /// writes on threads that nobody can stop, and would leave halves behind.
     async fn put_all(
         &self,
         kind: Kind,
         contents: BTreeMap<String, String>,
     ) -> Result<(), ArchiveError> {
+        let has_failed = &AtomicBool::new(false);
         let contents = contents.into_iter().map(|(reference, content)| {
             let archive = self.clone();
-            async move { archive.put(kind, &reference, content).await }
+            async move {
+                if has_failed.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                let put = archive.put(kind, &reference, content).await;
+                has_failed.fetch_or(put.is_err(), Ordering::Relaxed);
+                put
+            }
         });
-        stream::iter(contents)
+        let put: Vec<Result<(), ArchiveError>> = stream::iter(contents)
             .buffer_unordered(AT_ONCE)
-            .try_collect()
-            .await
+            .collect()
+            .await;
+        put.into_iter().collect()
     }
 
     async fn put(&self, kind: Kind, reference: &str, content: String) -> Result<(), ArchiveError> {
