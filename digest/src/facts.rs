@@ -185,7 +185,7 @@ fn announces(line: &str) -> bool {
         line.get(..start.len())
             .is_some_and(|head| head.eq_ignore_ascii_case(start))
     };
-    line.ends_with(':') || line.starts_with("```") || STARTS.iter().any(|start| starts(&start))
+    line.ends_with(':') || line.starts_with("```") || STARTS.iter().any(starts)
 }
 
 /// The command of an agent that speaks in blocks of shell instead of calls.
