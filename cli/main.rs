@@ -51,7 +51,7 @@ enum Command {
     Undo(UndoCommand),
     Expand(ExpandCommand),
     Archive(ArchiveCommand),
-    ShouldCompact(ShouldCompactCommand),
+    ShouldCompact(Box<ShouldCompactCommand>),
     Introspect(IntrospectCommand),
     Strategies(StrategiesCommand),
     Validate(ValidateCommand),

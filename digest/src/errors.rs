@@ -57,6 +57,17 @@ pub(super) fn tells(line: &str) -> bool {
     last_sign(line.as_bytes()).is_some()
 }
 
+/// Whether a line of `text` is `error`, as [`lines`] gives it.
+pub(super) fn has_line(text: &str, error: &str) -> bool {
+    text.lines().any(|line| is_line(line, error))
+}
+
+/// Whether a line is `error`, as [`lines`] gives it.
+pub(super) fn is_line(line: &str, error: &str) -> bool {
+    let line = line.trim();
+    line.len() == error.len() && (line == error || text::clean(line) == error)
+}
+
 /// Whether a line that tells of an error begins like one, behind a date, a path or the name of
 /// what reports it. Source code rarely does.
 pub(super) fn begins_like_one(line: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::names::Names;
+use crate::names::Weighed;
 use crate::{errors, scan, text};
 
 /// What stands where lines were left out.
@@ -22,9 +22,20 @@ const ERROR: f64 = 12.0;
 const FIRST: f64 = 0.3;
 
 /// At most about `bytes` of `own`: the lines that hold most of what is worth keeping for their
-/// length, in their order. None where nothing in it is.
-pub(crate) fn excerpt(names: &Names, own: &str, bytes: usize) -> Option<String> {
-    let pieces: Vec<&str> = own.lines().flat_map(parted).collect();
+/// length, in their order. The line `must` is there whatever it holds, where there is room for it.
+/// None where nothing in it is worth keeping.
+pub(crate) fn excerpt(
+    names: &Weighed<'_>,
+    must: Option<&str>,
+    own: &str,
+    bytes: usize,
+) -> Option<String> {
+    let must = must.filter(|line| line.len() <= bytes);
+    let is_must = |line: &str| must.is_some_and(|must| errors::is_line(line, must));
+    let pieces: Vec<&str> = own
+        .lines()
+        .flat_map(|line| parted(line, is_must(line)))
+        .collect();
     // How many pieces hold a name, and the first of them.
     let mut times: HashMap<&str, (u32, usize)> = HashMap::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -60,12 +71,15 @@ pub(crate) fn excerpt(names: &Names, own: &str, bytes: usize) -> Option<String> 
         .filter(|(worth, _)| *worth > 0.0)
         .collect();
     worths.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-    let mut left = (bytes as f64 * LINES) as usize;
-    let of_names = bytes - left;
-    let mut chosen = Vec::new();
+    let must = pieces.iter().rposition(|piece| is_must(piece));
+    let cost = |index: usize| pieces[index].len() + GAP.len() + 1;
+    let left = bytes.saturating_sub(must.map_or(0, cost));
+    let of_names = left - (left as f64 * LINES) as usize;
+    let mut left = left - of_names;
+    let mut chosen: Vec<usize> = must.into_iter().collect();
     for (_, index) in worths {
-        let cost = pieces[index].len() + GAP.len() + 1;
-        if cost <= left {
+        let cost = cost(index);
+        if cost <= left && must != Some(index) {
             left -= cost;
             chosen.push(index);
         }
@@ -97,7 +111,7 @@ pub(crate) fn excerpt(names: &Names, own: &str, bytes: usize) -> Option<String> 
 
 /// Names in what is left out, those first that are most likely used again, in their order.
 fn other_names<'a>(
-    names: &Names,
+    names: &Weighed<'_>,
     times: &HashMap<&'a str, (u32, usize)>,
     pieces: &[&'a str],
     chosen: &[usize],
@@ -124,10 +138,14 @@ fn other_names<'a>(
     taken
 }
 
-/// A line, in pieces where it is long.
-fn parted(line: &str) -> impl Iterator<Item = &str> {
+/// A line, in pieces where it is long and need not stay whole.
+fn parted(line: &str, whole: bool) -> impl Iterator<Item = &str> {
     let mut rest = line;
-    let whole = if line.len() <= LONG { LONG } else { PIECE };
+    let whole = match line.len() {
+        length if whole => length,
+        length if length <= LONG => LONG,
+        _ => PIECE,
+    };
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -180,6 +198,24 @@ mod tests {
         assert!(
             excerpt.is_some_and(|excerpt| excerpt.contains("src/ledger.rs") && excerpt.len() < 320)
         );
+    }
+
+    #[test]
+    fn the_last_error_is_there_whole_whatever_else_there_is() {
+        let error = format!("error: {} is not a ledger", "very ".repeat(60));
+        let mut notes = notes();
+        let text = format!("error: 1\n\tcarry_over\n{error}\nsrc/ledger.rs\n");
+        let output = |text: &str| Part::Output {
+            call_id: "1".into(),
+            name: "shell".into(),
+            failed: true,
+            text: text.to_owned().into(),
+        };
+        notes.read(&[output(&text)]);
+        let excerpt = notes.excerpt(&text, error.len() + 10);
+        assert!(excerpt.is_some_and(|excerpt| excerpt.contains(&error)));
+        assert_eq!(notes.last_error_in(&text), Some(&*error));
+        assert_eq!(notes.last_error_in("all is well"), None);
     }
 
     #[test]

@@ -57,6 +57,16 @@ pub(super) enum Fact {
     Earlier(String),
 }
 
+impl Fact {
+    /// The line of an error.
+    pub(super) fn error(&self) -> Option<&str> {
+        match self {
+            Self::Error { line, .. } => Some(line),
+            _ => None,
+        }
+    }
+}
+
 /// The facts of a unit.
 pub(super) fn read(parts: &[Part<'_>]) -> Vec<Fact> {
     let mut answers = Answers::of(parts);

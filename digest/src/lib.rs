@@ -34,10 +34,12 @@ mod section;
 mod text;
 mod values;
 mod verbs;
+mod work;
 mod write;
 
 pub use costs::Costs;
 pub use part::Part;
+pub use work::Work;
 pub use write::{Share, Written};
 
 use facts::Fact;
@@ -48,13 +50,36 @@ use names::Names;
 pub struct Notes {
     facts: Vec<Vec<Fact>>,
     names: Names,
+    /// The newest line of an output that tells of an error.
+    last_error: Option<String>,
+    signs: work::Signs,
+    work: Option<Work>,
 }
 
 impl Notes {
     /// Reads the next unit.
     pub fn read(&mut self, parts: &[Part<'_>]) {
         self.names.read(self.facts.len(), parts);
-        self.facts.push(facts::read(parts));
+        self.signs.read(parts);
+        let facts = facts::read(parts);
+        let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
+        if parts.iter().any(is_output)
+            && let Some(line) = facts.iter().rev().find_map(Fact::error)
+        {
+            self.last_error = Some(line.to_owned());
+        }
+        self.facts.push(facts);
+    }
+
+    /// Says what kind of work it is; otherwise that is guessed by what was read.
+    pub const fn set_work(&mut self, work: Work) {
+        self.work = Some(work);
+    }
+
+    /// What kind of work it is.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        self.work.unwrap_or_else(|| self.signs.guess())
     }
 
     /// What a text of the units that are not `kept` should cost at least: the last error and
@@ -75,14 +100,24 @@ impl Notes {
         costs: &mut Costs<'_>,
     ) -> Written {
         let facts = self.of_dropped(kept);
-        write::write(&facts, &self.names, kept, tokens, bytes, costs)
+        let names = self.names.weighed(self.work());
+        write::write(&facts, &names, kept, tokens, bytes, costs)
     }
 
     /// A text that was read, cut to about so many bytes: the lines that tell of errors or hold the
     /// names that are most likely used again. None where nothing in it is worth keeping.
     #[must_use]
     pub fn excerpt(&self, text: &str, bytes: usize) -> Option<String> {
-        excerpt::excerpt(&self.names, &part::unwrapped(text), bytes)
+        let must = self.last_error.as_deref();
+        let names = self.names.weighed(self.work());
+        excerpt::excerpt(&names, must, &part::unwrapped(text), bytes)
+    }
+
+    /// The last error of the conversation, if it is a line of this text.
+    #[must_use]
+    pub fn last_error_in(&self, text: &str) -> Option<&str> {
+        let last = self.last_error.as_deref()?;
+        errors::has_line(&part::unwrapped(text), last).then_some(last)
     }
 
     /// The facts of the units that are not `kept`, in order and numbered.

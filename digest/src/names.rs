@@ -7,6 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::part::{self, Part};
 use crate::scan;
 use crate::text;
+use crate::work::Work;
 
 /// The most bytes of the text of one part that is looked through, and of a label.
 const READ: usize = 512 << 10;
@@ -14,12 +15,6 @@ const LABEL: usize = 60;
 
 /// Over which share of the conversation a name loses most of its worth.
 const FADING: f64 = 0.5;
-
-/// How much more a name is worth that the model or the user used, and not only a tool.
-const USED: f64 = 5.0;
-
-/// The same of a file or an address: it is what work is done on.
-const FILE: f64 = 4.0;
 
 /// Bytes that a name costs beside its own.
 const AROUND: usize = 4;
@@ -182,11 +177,26 @@ impl Names {
         });
     }
 
+    /// With the worth that names have in such work.
+    pub(crate) const fn weighed(&self, work: Work) -> Weighed<'_> {
+        Weighed { names: self, work }
+    }
+}
+
+/// Names, and what they are worth in a kind of work.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weighed<'a> {
+    names: &'a Names,
+    pub(crate) work: Work,
+}
+
+impl<'a> Weighed<'a> {
     /// The names that stand in no unit that is `kept` and not in `said`, those first that are
     /// most likely to be used again for what they cost.
-    pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<Lost<'_>> {
+    pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<Lost<'a>> {
         let said: HashSet<&str> = scan::names(said).collect();
         let mut lost: Vec<(f64, usize, &Name)> = self
+            .names
             .names
             .iter()
             .enumerate()
@@ -216,21 +226,27 @@ impl Names {
 
     /// How likely a name is to be used again; 0 for one that was not read.
     pub(crate) fn worth(&self, name: &str) -> f64 {
-        let index = self.known.get(name);
-        index.map_or(0.0, |index| self.worth_of(&self.names[*index]))
+        let index = self.names.known.get(name);
+        index.map_or(0.0, |index| self.worth_of(&self.names.names[*index]))
     }
 
     fn worth_of(&self, name: &Name) -> f64 {
         let last = name.units.last().map_or(0, |unit| *unit as usize);
-        let age = (self.units - last) as f64 / self.units.max(1) as f64;
-        let used = if name.is_used { USED } else { 1.0 };
+        let units = self.names.units;
+        let age = (units - last) as f64 / units.max(1) as f64;
         let times = f64::from(name.times) / f64::from(name.beside.max(1));
-        let file = if name.text.contains(['/', '.']) {
-            FILE
-        } else {
-            1.0
-        };
-        used * file * times.sqrt() * (-age / FADING).exp()
+        let worth = self.work.worth();
+        let mut likely = times.sqrt() * (-age / FADING).exp();
+        if name.is_used {
+            likely *= worth.used;
+        }
+        if name.text.contains(['/', '.']) {
+            likely *= worth.file;
+        }
+        if name.text.bytes().all(|byte| byte.is_ascii_digit()) {
+            likely *= worth.number;
+        }
+        likely
     }
 
     /// What names were found with, in the order of the conversation: lines of `label: names`.
@@ -241,7 +257,9 @@ impl Names {
             .chunk_by(|one, next| one.label == next.label)
             .map(|group| {
                 let names: Vec<&str> = group.iter().map(|lost| lost.name).collect();
-                let label = group.first().map_or("", |lost| &self.labels[lost.label]);
+                let label = group
+                    .first()
+                    .map_or("", |lost| &self.names.labels[lost.label]);
                 format!("{label}: {}", names.join(", "))
             })
             .collect()

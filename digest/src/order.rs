@@ -30,6 +30,12 @@ pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a 
     last(Evidence::Sure).or_else(|| last(Evidence::Word))
 }
 
+/// The last line that holds a word for an error, whatever speaks for it.
+pub(super) fn newest_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
+    let mut newest = facts.iter().rev();
+    newest.find_map(|(place, fact)| Some((*place, fact.error()?)))
+}
+
 /// Rules, those that bind most first; of these, short ones, and new ones before old ones.
 pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
     let mut rules: Vec<(Strength, bool, usize, &str)> = facts

@@ -38,6 +38,11 @@ pub enum Part<'a> {
     Summary(Cow<'a, str>),
 }
 
+/// Whether an output is data, and not text, wrapped or not.
+pub(crate) fn is_data(output: &str) -> bool {
+    output.trim_start().starts_with(['{', '[']) && matches!(unwrapped(output), Cow::Borrowed(_))
+}
+
 /// The text in an output. Some programs wrap it in JSON: then what stands under `output`, or its
 /// strings, where one of them has more than one line.
 pub(crate) fn unwrapped(output: &str) -> Cow<'_, str> {

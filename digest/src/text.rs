@@ -58,7 +58,10 @@ pub(super) fn clean(text: &str) -> String {
     // Marks of direction could turn the lines around them, so they go as well.
     text.chars()
         .map(|c| {
-            if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            // A tab is part of a line, word for word.
+            if c.is_control() && c != '\t'
+                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            {
                 ' '
             } else {
                 c

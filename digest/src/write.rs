@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::costs::Costs;
 use super::facts::{Evidence, Fact};
-use super::names::{Lost, Names};
+use super::names::{Lost, Weighed};
 use super::order::{
-    last_error, list, newest_tasks, sorted_actions, sorted_requests, sorted_rules, sorted_values,
+    last_error, list, newest_error, newest_tasks, sorted_actions, sorted_requests, sorted_rules,
+    sorted_values,
 };
 use super::section::Section;
 use super::text;
@@ -25,6 +26,9 @@ const HEADING: u32 = 16;
 
 /// What names and the commas between them cost, roughly, before they are counted.
 const BYTES_PER_TOKEN: f64 = 2.5;
+
+/// The part of the room that a line may take which only holds a word for an error.
+const WORD_ONLY: u32 = 8;
 
 /// Errors beside the last one, and open points.
 const ERRORS: usize = 4;
@@ -60,7 +64,7 @@ pub struct Share {
 /// that are not `kept`.
 pub(super) fn write(
     facts: &[(usize, &Fact)],
-    names: &Names,
+    names: &Weighed<'_>,
     kept: &[bool],
     tokens: u32,
     bytes: usize,
@@ -83,7 +87,7 @@ pub(super) fn write(
     let of_names = if writer.tokens < LEAST_FOR_NAMES {
         0
     } else {
-        estimate(&names.lost(kept, "")).min(writer.tokens / 2)
+        estimate(&names.lost(kept, "")).min(writer.tokens / names.work.part_of_names())
     };
     writer.tokens -= of_names;
     let requests = sorted_requests(facts);
@@ -253,6 +257,11 @@ impl Writer<'_, '_> {
                 self.add(Section::Errors, place, &text::line(line, SHORT), &mut limit);
             }
         }
+        // A newer line that only holds a word for an error may be one after all.
+        if let Some((place, line)) = newest_error(facts) {
+            let mut limit = self.tokens / WORD_ONLY;
+            self.add(Section::Errors, place, line, &mut limit);
+        }
     }
 
     fn take_errors(&mut self, limit: u32, facts: &[(usize, &Fact)]) {
@@ -294,7 +303,7 @@ impl Writer<'_, '_> {
 
     /// Adds a list of as many of these names as cost no more than `limit`, those first that come
     /// first. Gives their number.
-    fn take_names(&mut self, limit: u32, names: &Names, lost: &[Lost<'_>]) -> usize {
+    fn take_names(&mut self, limit: u32, names: &Weighed<'_>, lost: &[Lost<'_>]) -> usize {
         let limit = limit.min(self.tokens);
         let mut estimate = 0.0;
         let mut number = lost

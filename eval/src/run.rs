@@ -70,10 +70,22 @@ pub struct Row {
     pub cut: usize,
     /// The share of the history that it may have, in thousandths; 0 at a recorded compaction.
     pub budget: u32,
+    /// Characters that it may have.
+    pub room: usize,
+    /// Characters of these that must stay whatever is done.
+    pub floor: usize,
     /// The strategy or baseline.
     pub strategy: String,
     /// The figures.
     pub measured: Measured,
+}
+
+impl Row {
+    /// Whether anything could be chosen: what must stay takes less than the room.
+    #[must_use]
+    pub const fn has_choice(&self) -> bool {
+        self.room > self.floor
+    }
 }
 
 /// All figures.
@@ -202,6 +214,7 @@ async fn measure(
     }
     for case in &cases {
         let sought = Sought::of(case);
+        let floor = case.floor(options);
         let rooms: Vec<(u32, usize)> = match &case.recorded {
             Some(summary) => vec![(0, summary.chars().count())],
             None => options
@@ -210,10 +223,7 @@ async fn measure(
                 .map(|share| {
                     // Where what must stay is larger, all get as much as that.
                     let room = (case.size as f64 * share) as usize;
-                    (
-                        (share * 1_000.0).round() as u32,
-                        room.max(case.floor(options)),
-                    )
+                    ((share * 1_000.0).round() as u32, room.max(floor))
                 })
                 .collect(),
         };
@@ -222,6 +232,8 @@ async fn measure(
                 result.rows.push(Row {
                     cut: case.cut,
                     budget,
+                    room,
+                    floor,
                     strategy: strategy.to_owned(),
                     measured,
                 });

@@ -93,7 +93,42 @@ pub fn markdown(evaluation: &Evaluation) -> String {
             text.push('\n');
         }
         text.push('\n');
+        text.push_str(&with_choice(&summary, &sets, budget));
     }
+    text
+}
+
+/// The figures of a budget without the cuts at which there was nothing to choose. Empty where
+/// there are no such cuts.
+fn with_choice(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
+    const FIGURES: [fn(&Row) -> Option<f64>; 3] = [
+        |row| row.measured.recall.filter(|_| row.has_choice()),
+        |row| row.measured.far.filter(|_| row.has_choice()),
+        |row| row.measured.last_error.filter(|_| row.has_choice()),
+    ];
+    let strategies = summary.strategies();
+    let of_one = |row: &&Row| row.budget == budget && Some(&&*row.strategy) == strategies.first();
+    let cuts = summary.rows().filter(of_one).count();
+    let without = |row: &&Row| of_one(row) && !row.has_choice();
+    let without = summary.rows().filter(without).count();
+    let mut text = String::new();
+    if without == 0 {
+        return text;
+    }
+    let _ = writeln!(
+        text,
+        "At {without} of {cuts} cuts what must stay takes the whole budget. Without these:\n"
+    );
+    let _ = writeln!(text, "| | recall | far | last error |\n|---|---|---|---|");
+    for strategy in strategies {
+        let _ = write!(text, "| {strategy} |");
+        for figure in FIGURES {
+            let mean = summary.mean(sets, strategy, budget, &figure);
+            let _ = write!(text, " {} |", plain(mean));
+        }
+        text.push('\n');
+    }
+    text.push('\n');
     text
 }
 
@@ -178,5 +213,44 @@ fn times(rows: &[&Row]) -> String {
     match (at(0.5), at(0.95)) {
         (Some(median), Some(high)) => format!("{median:.1}, {high:.1}"),
         _ => "–".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Measured;
+
+    fn row(cut: usize, floor: usize, recall: f64) -> Row {
+        Row {
+            cut,
+            budget: 100,
+            room: 200,
+            floor,
+            strategy: "tiered".to_owned(),
+            measured: Measured {
+                recall: Some(recall),
+                ..Measured::default()
+            },
+        }
+    }
+
+    #[test]
+    fn cuts_at_which_nothing_could_be_chosen_are_told_apart() {
+        let one = |rows| Evaluation {
+            results: vec![crate::run::Result {
+                set: "own".to_owned(),
+                id: "1".to_owned(),
+                skipped: None,
+                rows,
+            }],
+        };
+        let text = markdown(&one(vec![row(3, 200, 0.0), row(5, 20, 1.0)]));
+        assert!(text.contains("| tiered | 0.50 ("), "{text}");
+        let told = "At 1 of 2 cuts what must stay takes the whole budget. Without these:\n";
+        assert!(text.contains(told), "{text}");
+        assert!(text.contains("\n| tiered | 1.00 | – | – |\n"), "{text}");
+        let text = markdown(&one(vec![row(5, 20, 1.0)]));
+        assert!(!text.contains("takes the whole budget"), "{text}");
     }
 }

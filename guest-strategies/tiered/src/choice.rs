@@ -1,14 +1,14 @@
 //! How far to go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use baler_digest::{Costs, Written};
+use baler_digest::{Costs, Work, Written};
 use baler_strategy::{
     Conversation, Draft, Failure, Insertion, Report, Situation, Unit, UnitKind, Value, opening_note,
 };
 
-use crate::config::{Config, Work};
+use crate::config::Config;
 use crate::material::Material;
 use crate::reduce::{self, Level, Reduced};
 
@@ -21,11 +21,11 @@ const LEAST_SHARE: u64 = 120;
 /// With less room than so many marks cost, a digest says less than what it displaces.
 const LEAST: u32 = 2;
 
+/// Tokens that stay unused: joined with others a text may cost a little more than alone.
+const SLACK: u32 = 8;
+
 /// The most bytes of a digest as JSON.
 const BYTES: usize = 400_000;
-
-/// A share of outputs that are data from which on ids are taken to live in them.
-const DATA: f64 = 0.5;
 
 /// The plan.
 pub(crate) fn choose(
@@ -45,18 +45,21 @@ pub(crate) fn choose(
     if whole.fit(situation) {
         return Ok(Report::unchanged("nothing has to go"));
     }
-    let material = Material::read(conversation);
+    let mut material = Material::read(conversation);
+    if let Some(work) = config.work.said() {
+        material.notes.set_work(work);
+    }
     let mut choice = Choice {
         conversation,
         situation,
         material: &material,
-        work: work(config, &material),
         recent: recent(units, config.recent),
         min_tokens: config.min_tokens,
         kept: vec![true; units.len()],
         removed: Vec::new(),
         reduced: BTreeMap::new(),
         saved: vec![0; units.len()],
+        known: HashMap::new(),
         whole,
     };
     choice.remove_what_may_go();
@@ -66,22 +69,19 @@ pub(crate) fn choose(
         }
         choice.reduce(level);
     }
-    let written = if choice.fits() { None } else { choice.digest() };
+    let written = if choice.fits() {
+        let left = u64::from(target(situation)).saturating_sub(choice.whole.tokens);
+        choice.give_back(left);
+        None
+    } else {
+        choice.digest()
+    };
     choice.report(written)
 }
 
 /// What has to be reached: the budget, or the floor where the budget is below that.
 fn target(situation: &Situation) -> u32 {
     situation.budget.max(situation.floor)
-}
-
-fn work(config: &Config, material: &Material) -> Work {
-    match config.work {
-        Work::Auto if material.calls == 0 => Work::Chat,
-        Work::Auto if material.data as f64 >= material.outputs.len() as f64 * DATA => Work::Service,
-        Work::Auto => Work::Coding,
-        work => work,
-    }
 }
 
 /// The first of the newest steps, so many of which stay as they are.
@@ -102,7 +102,6 @@ struct Choice<'a> {
     conversation: &'a Conversation<'a>,
     situation: &'a Situation,
     material: &'a Material,
-    work: Work,
     /// The first unit that is recent.
     recent: usize,
     min_tokens: u32,
@@ -113,6 +112,8 @@ struct Choice<'a> {
     reduced: BTreeMap<usize, Reduced>,
     /// Tokens that are saved in each unit.
     saved: Vec<u64>,
+    /// Texts that were made already: a window is tried more than once.
+    known: HashMap<(usize, Level), Option<Reduced>>,
     /// What all units need together as they stand now.
     whole: Needs,
 }
@@ -185,14 +186,59 @@ impl Choice<'_> {
         if output.tokens < self.min_tokens {
             return;
         }
-        let smaller = reduce::reduced(
-            self.conversation,
-            self.situation,
-            self.material,
-            index,
-            level,
-        );
+        let smaller = self.known.entry((index, level)).or_insert_with(|| {
+            reduce::reduced(
+                self.conversation,
+                self.situation,
+                self.material,
+                index,
+                level,
+            )
+        });
+        let smaller = smaller.clone();
         self.put(index, smaller);
+    }
+
+    /// Room that is left makes what was cut longer again, newest first.
+    fn give_back(&mut self, mut left: u64) {
+        let cut: Vec<usize> = self.reduced.keys().rev().copied().collect();
+        for index in cut {
+            if left < u64::from(self.min_tokens) {
+                return;
+            }
+            let output = &self.material.outputs[index];
+            let now = self.reduced[&index].tokens;
+            let most = u32::try_from(u64::from(now) + left).unwrap_or(u32::MAX);
+            if !self.kept[output.unit] || output.newer.is_some() {
+                continue;
+            }
+            let longer = if output.tokens <= most {
+                None
+            } else {
+                let longer = reduce::to_size(
+                    self.conversation,
+                    self.situation,
+                    self.material,
+                    index,
+                    // The first guess of bytes may be a little off.
+                    most - most / 20,
+                );
+                match longer {
+                    Some(longer) if longer.tokens > now && longer.tokens <= most => Some(longer),
+                    _ => continue,
+                }
+            };
+            let tokens = longer
+                .as_ref()
+                .map_or(output.tokens, |longer| longer.tokens);
+            let given = u64::from(tokens - now);
+            left -= given;
+            self.saved[output.unit] -= given;
+            match longer {
+                Some(longer) => self.reduced.insert(index, longer),
+                None => self.reduced.remove(&index),
+            };
+        }
     }
 
     /// Puts a text in the place of an output, if it is smaller than what stands there.
@@ -239,7 +285,9 @@ impl Choice<'_> {
             share = 0;
         }
         // What the rules need depends on what is dropped, and that on the room.
+        let before = (self.reduced.clone(), self.saved.clone());
         for _ in 0..4 {
+            (self.reduced, self.saved) = before.clone();
             self.window(room - share.min(room));
             let needed = self
                 .material
@@ -254,19 +302,27 @@ impl Choice<'_> {
         if share == 0 {
             return None;
         }
+        let written = self.write(&mut costs)?;
+        let unused = self.left_for_text().saturating_sub(written.tokens);
+        self.give_back(u64::from(unused.saturating_sub(SLACK)));
+        Some(written)
+    }
+
+    /// Writes what the units say that are not kept, in what is left beside those that are.
+    fn write(&self, costs: &mut Costs<'_>) -> Option<Written> {
         let bytes = self.room_for_bytes();
         let left = self.left_for_text();
         let mut tokens = left;
         for _ in 0..5 {
-            let written = self
-                .material
-                .notes
-                .write(&self.kept, tokens, bytes, &mut costs);
+            let notes = &self.material.notes;
+            let mut written = notes.write(&self.kept, tokens, bytes, costs);
             if written.text.is_empty() {
                 return None;
             }
-            let excess = self.conversation.count(&written.text).saturating_sub(left);
+            let cost = self.conversation.count(&written.text);
+            let excess = cost.saturating_sub(left);
             if excess == 0 {
+                written.tokens = cost;
                 return Some(written);
             }
             tokens = written.tokens.checked_sub(excess + 4)?;
@@ -335,7 +391,10 @@ impl Choice<'_> {
         let outputs: Vec<(usize, u32)> = outputs.filter(|(_, tokens)| *tokens > 0).collect();
         let all: u64 = outputs.iter().map(|(_, tokens)| u64::from(*tokens)).sum();
         let others = self.units()[unit].cost().saturating_sub(all);
-        let Some(room) = tokens.checked_sub(others).filter(|_| all > 0) else {
+        let Some(room) = tokens
+            .checked_sub(others)
+            .filter(|room| all > 0 && *room >= all / 10)
+        else {
             return false;
         };
         for (index, tokens) in outputs {
@@ -444,8 +503,8 @@ impl Choice<'_> {
             return Ok(Report::unchanged("not even one unit fits"));
         }
         let written = written.unwrap_or_default();
-        let work = match self.work {
-            Work::Auto | Work::Coding => "coding",
+        let work = match self.material.notes.work() {
+            Work::Coding => "coding",
             Work::Service => "service",
             Work::Chat => "chat",
         };

@@ -29,10 +29,22 @@ pub enum Work {
     /// A guess by what stands in the conversation.
     #[default]
     Auto,
-    /// Files, commands, logs: outputs are large and can be had again.
+    /// Files, commands, logs: numbers are mostly lines and sizes.
     Coding,
-    /// A service whose tools give back data: ids live in outputs.
+    /// A service whose tools give back data: numbers are mostly ids and amounts.
     Service,
-    /// Talk without tools.
+    /// Talk without tools: what was said matters, and not which names came up.
     Chat,
+}
+
+impl Work {
+    /// What was said about it; None where it is to be guessed.
+    pub(crate) const fn said(self) -> Option<baler_digest::Work> {
+        match self {
+            Self::Auto => None,
+            Self::Coding => Some(baler_digest::Work::Coding),
+            Self::Service => Some(baler_digest::Work::Service),
+            Self::Chat => Some(baler_digest::Work::Chat),
+        }
+    }
 }

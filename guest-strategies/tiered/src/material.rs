@@ -12,9 +12,6 @@ pub(crate) struct Material {
     pub(crate) outputs: Vec<Output>,
     /// Parts that may be left out without harm, as unit, message and part, with their tokens.
     pub(crate) removable: Vec<(usize, usize, usize, u32)>,
-    /// How many outputs are data and how many there are at all.
-    pub(crate) data: usize,
-    pub(crate) calls: usize,
 }
 
 /// An output of a tool.
@@ -46,8 +43,6 @@ impl Material {
             notes: Notes::default(),
             outputs: Vec::new(),
             removable: Vec::new(),
-            data: 0,
-            calls: 0,
         };
         // By call: the arguments say what was looked at.
         let mut by_call: HashMap<(String, String), usize> = HashMap::new();
@@ -73,12 +68,9 @@ impl Material {
                     }
                     match content {
                         Content::Call(call) => {
-                            material.calls += 1;
                             calls.insert(call.id, (call.name, call.arguments));
                         }
                         Content::Output(output) => {
-                            material.data +=
-                                usize::from(output.text.trim_start().starts_with(['{', '[']));
                             let may_change = traits.contains(PartTraits::REWRITABLE)
                                 && !traits.contains(PartTraits::REWRITTEN)
                                 && output.media.is_empty();

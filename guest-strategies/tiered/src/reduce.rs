@@ -7,7 +7,7 @@ use baler_strategy::{Conversation, Situation};
 use crate::material::{Material, Newer, Output};
 
 /// How far an output is cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Level {
     /// Only where a later output makes it needless.
     Superseded,
@@ -62,9 +62,14 @@ pub(crate) fn to_size(
     let most = tokens.saturating_sub(overhead) as usize;
     let room = output.text.len().saturating_mul(most) / (output.tokens.max(1) as usize);
     let room = room.saturating_sub(head.len());
+    // The last error stays however small the rest becomes.
+    let error = material.notes.last_error_in(&output.text);
+    let room = room.max(error.map_or(0, |line| line.len() + 1));
     let excerpt = match output.newer {
         None if room > LEAST => material.notes.excerpt(&output.text, room),
-        _ => None,
+        None => None,
+        // What else it says stands elsewhere, or is no longer so.
+        Some(_) => error.map(ToOwned::to_owned),
     };
     let text = match excerpt {
         Some(excerpt) => format!("{head}\n{excerpt}"),

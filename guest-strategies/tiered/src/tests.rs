@@ -117,6 +117,62 @@ fn old_outputs_are_cut_to_errors_and_names_before_any_step_goes() {
 }
 
 #[test]
+fn the_last_error_stays_however_small_its_output_becomes() {
+    let error = "error: total is 41, expected 42";
+    let recording = ledger();
+    for budget in (400..used(&recording)).step_by(100) {
+        let shown = reduced(&recording, budget).render();
+        // Its own step stays whole, or says it in what is left of it, or the digest does.
+        let is_told = shown.contains("keep 4 step") || shown.contains(error);
+        assert!(is_told, "{budget}: {shown}");
+    }
+}
+
+#[test]
+fn a_run_that_went_wrong_is_remembered_where_the_next_one_did_not() {
+    let test = r#"{"command":"cargo test"}"#;
+    let error = "error: total is 41, expected 42";
+    let recording = Recording::new()
+        .user("Mend it.")
+        .step(
+            "",
+            [failed(
+                "shell",
+                test,
+                &format!("{}{error}\n", listing("sums")),
+            )],
+        )
+        .step("", [call("shell", test, &listing("all is well"))])
+        .step("", [read("src/tariff.rs", "winter_tariff")])
+        .step("", [read("src/seat.rs", "free_seats")])
+        .step("", [read("src/book.rs", "open_book")])
+        .user("Go on.");
+    let shown = reduced(&recording, used(&recording) - 300).render();
+    let left_out = "left out: the call was made again below, it failed";
+    assert!(shown.contains(left_out) && shown.contains(error), "{shown}");
+}
+
+#[test]
+fn room_that_is_left_makes_what_was_cut_longer_again() {
+    let symbols: String = (0..200).map(|n| format!("symbol_number_{n}\n")).collect();
+    let list = |path| call("list_symbols", path, &symbols);
+    let recording = Recording::new()
+        .user("What is in there?")
+        .step("", [list(r#"{"path":"src"}"#)])
+        .step("", [read("src/tariff.rs", "winter_tariff")])
+        .step("", [read("src/seat.rs", "free_seats")])
+        .step("", [read("src/book.rs", "open_book")])
+        .user("Go on.");
+    let whole = used(&recording);
+    for budget in [whole - 150, whole - 300, whole - 500] {
+        let tested = reduced(&recording, budget);
+        assert_eq!(tested.count("outputs-cut"), Some(1));
+        let unused = u64::from(budget) - tested.tokens();
+        assert!(unused < 150, "{unused} of {budget} are not used");
+    }
+}
+
+#[test]
 fn old_steps_are_handed_over_in_words_and_the_newest_stay() {
     let recording = ledger();
     let tested = reduced(&recording, 900);

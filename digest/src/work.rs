@@ -1,0 +1,152 @@
+//! What kind of work a conversation is about.
+
+use crate::part::{self, Part};
+
+/// The share of outputs that are data from which on ids are taken to live in them.
+const DATA: f64 = 0.5;
+
+/// What a conversation is about: that says what of it is likely to be used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Files, commands, logs: numbers are mostly lines and sizes.
+    Coding,
+    /// A service whose tools give back data: numbers are mostly ids and amounts.
+    Service,
+    /// Talk without tools: what was said matters, and not which names came up.
+    Chat,
+}
+
+/// How much more likely a name is to be used again than any other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Worth {
+    /// One that the model or the user used, and not only a tool.
+    pub(crate) used: f64,
+    /// A file or an address: it is what work is done on.
+    pub(crate) file: f64,
+    pub(crate) number: f64,
+}
+
+impl Work {
+    /// What names are worth. Found with `baler eval`, see docs/fidelity.md.
+    pub(crate) const fn worth(self) -> Worth {
+        match self {
+            Self::Coding => Worth {
+                used: 5.0,
+                file: 4.0,
+                number: 0.4,
+            },
+            // What is asked for next was mostly only seen so far.
+            Self::Service => Worth {
+                used: 1.0,
+                file: 1.0,
+                number: 1.0,
+            },
+            Self::Chat => Worth {
+                used: 5.0,
+                file: 4.0,
+                number: 1.0,
+            },
+        }
+    }
+
+    /// The part of a digest that a list of names may take.
+    pub(crate) const fn part_of_names(self) -> u32 {
+        match self {
+            Self::Coding | Self::Service => 2,
+            Self::Chat => 8,
+        }
+    }
+}
+
+/// What speaks for one kind of work or another.
+#[derive(Debug, Default)]
+pub(crate) struct Signs {
+    calls: usize,
+    outputs: usize,
+    data: usize,
+}
+
+impl Signs {
+    pub(crate) fn read(&mut self, parts: &[Part<'_>]) {
+        for part in parts {
+            match part {
+                Part::Call { .. } => self.calls += 1,
+                // Some agents write their commands into what they say.
+                Part::Assistant { text, .. } => self.calls += usize::from(text.contains("```")),
+                Part::Output { text, .. } => {
+                    self.outputs += 1;
+                    self.data += usize::from(part::is_data(text));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn guess(&self) -> Work {
+        if self.calls + self.outputs == 0 {
+            Work::Chat
+        } else if self.data > 0 && self.data as f64 >= self.outputs as f64 * DATA {
+            Work::Service
+        } else {
+            Work::Coding
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::Names;
+
+    fn guessed(outputs: &[&str]) -> Work {
+        let mut signs = Signs::default();
+        for text in outputs {
+            signs.read(&[Part::Output {
+                call_id: "".into(),
+                name: "".into(),
+                failed: false,
+                text: (*text).into(),
+            }]);
+        }
+        signs.guess()
+    }
+
+    #[test]
+    fn an_agent_that_writes_its_commands_into_what_it_says_does_not_chat() {
+        let mut signs = Signs::default();
+        let text = "Let me look.\n```bash\nls\n```".into();
+        signs.read(&[Part::Assistant { text, calls: false }]);
+        assert_eq!(signs.guess(), Work::Coding);
+    }
+
+    #[test]
+    fn ids_that_only_stood_in_outputs_are_worth_as_much_as_others_in_a_service() {
+        let mut names = Names::default();
+        let output = Part::Output {
+            call_id: "".into(),
+            name: "".into(),
+            failed: false,
+            text: r#"{"order": "4711002", "kind": "window_seat"}"#.into(),
+        };
+        let said = Part::User("What of my_ticket in src/seats.rs?".into());
+        names.read(0, &[said, output]);
+        let all = ["4711002", "window_seat", "my_ticket", "src/seats.rs"];
+        let worths = |work| all.map(|name| names.weighed(work).worth(name));
+        let [number, seen, used, file] = worths(Work::Coding);
+        assert!(0.0 < number && number < seen && seen < used && used < file);
+        let [number, seen, used, file] = worths(Work::Service).map(|worth| (worth * 1e6) as i64);
+        assert!(
+            number == seen && used == file,
+            "{number} {seen} {used} {file}"
+        );
+    }
+
+    #[test]
+    fn work_is_guessed_by_what_tools_give_back() {
+        assert_eq!(guessed(&[]), Work::Chat);
+        assert_eq!(guessed(&["fn main() {}", "ok"]), Work::Coding);
+        assert_eq!(guessed(&[r#"{"order": "W4711"}"#, "ok"]), Work::Service);
+        // A program's words in a wrapper are no data.
+        assert_eq!(guessed(&[r#"{"output": "a\nb"}"#]), Work::Coding);
+    }
+}
