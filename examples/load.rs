@@ -16,8 +16,12 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Requests of each run.
+/// Requests that come at once.
 const REQUESTS: usize = 200;
+
+/// Requests that come one after another: enough for a second or more, so that a hostile one is
+/// seen from its begin to its end.
+const IN_TURN: usize = 2_000;
 
 /// Bytes of a conversation.
 const BYTES: usize = 200_000;
@@ -90,7 +94,7 @@ async fn run() -> anyhow::Result<()> {
             &measure(address, path, &body(strategy), REQUESTS, REQUESTS).await?,
         );
     }
-    anstream::println!("\n2 clients, one after another   per second      p50      p99");
+    anstream::println!("\n{IN_TURN} by 2 clients, in turn       per second      p50      p99");
     for (beside, hostile_clients) in [
         ("alone", 0),
         ("1 hostile beside", 1),
@@ -101,7 +105,7 @@ async fn run() -> anyhow::Result<()> {
             .map(|_| tokio::spawn(attack(address, end.clone())))
             .collect();
         for strategy in ["native:digest", "sliding-window"] {
-            let times = measure(address, "/v1/compact", &body(strategy), REQUESTS, 2).await?;
+            let times = measure(address, "/v1/compact", &body(strategy), IN_TURN, 2).await?;
             tell(&format!("{strategy}, {beside}"), &times);
         }
         end.store(true, Ordering::Relaxed);

@@ -49,3 +49,53 @@ pub(crate) async fn give_way<T>(
     })
     .await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::Poll;
+
+    use super::*;
+
+    /// Computes for at least so long in each of so many turns.
+    async fn compute(turns: u32, turn: Duration) {
+        let mut left = turns;
+        std::future::poll_fn(move |context| {
+            let start = Instant::now();
+            while start.elapsed() < turn {
+                std::hint::spin_loop();
+            }
+            left -= 1;
+            if left == 0 {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// How long it rested: the paused clock goes on in rests alone.
+    async fn rested(turns: u32, turn: Duration, busy: bool) -> Duration {
+        let start = tokio::time::Instant::now();
+        give_way(compute(turns, turn), || busy).await;
+        start.elapsed()
+    }
+
+    const TURN: Duration = Duration::from_millis(8);
+
+    #[tokio::test(start_paused = true)]
+    async fn what_computes_for_long_rests_between_its_turns() {
+        // Four turns are free at most; behind the last there is none.
+        assert!(rested(10, TURN, true).await >= 6 * LONGEST_REST);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_alone_does_not_rest() {
+        assert_eq!(rested(10, TURN, false).await, Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_done_soon_does_not_rest() {
+        assert_eq!(rested(1, FREE, true).await, Duration::ZERO);
+    }
+}
