@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use baler_host::{Host, Limits, Request, Stages, Strategy, Tokenizer};
+use baler_host::{Budget, Host, Limits, Request, Stages, Strategy, Tokenizer};
 
 const RUNS: usize = 31;
 
@@ -47,17 +47,27 @@ fn main() {
         let host = Host::builder().build().expect("a host");
         let window = baler_strategies::by_name("sliding-window").expect("it ships with baler");
         let mask = baler_strategies::by_name("mask-tool-outputs").expect("it ships with baler");
-        let strategies = [
+        let tiered = baler_strategies::by_name("tiered").expect("it ships with baler");
+        let [window, mask, tiered] = [window, mask, tiered].map(|one| {
             runtime
-                .block_on(host.load(window.name, window.wasm))
-                .expect("loads"),
-            runtime
-                .block_on(host.load(mask.name, mask.wasm))
-                .expect("loads"),
-            Strategy::digest(),
-            Strategy::truncate(),
+                .block_on(host.load(one.name, one.wasm))
+                .expect("loads")
+        });
+        let tenth = Request {
+            budget: Budget::Share(0.1),
+            ..Request::default()
+        };
+        let of_all = Request::default;
+        let runs = [
+            ("", of_all(), window),
+            ("", of_all(), mask),
+            ("", of_all(), Strategy::digest()),
+            (" to 10 %", tenth.clone(), Strategy::digest()),
+            ("", of_all(), Strategy::truncate()),
+            ("", of_all(), tiered.clone()),
+            (" to 10 %", tenth, tiered),
         ];
-        for strategy in strategies {
+        for (to, request, strategy) in runs {
             let mut runs: Vec<(f64, Stages, f64)> = Vec::new();
             // The first run fills the cache of counts.
             for _ in 0..=RUNS {
@@ -66,7 +76,7 @@ fn main() {
                 let read = start.elapsed().as_secs_f64() * 1e3;
                 let chain = std::slice::from_ref(&strategy);
                 let compaction = runtime
-                    .block_on(host.compact(&conversation, chain, &Request::default()))
+                    .block_on(host.compact(&conversation, chain, &request))
                     .expect("no archive that could fail");
                 let whole = start.elapsed().as_secs_f64() * 1e3;
                 assert!(
@@ -83,7 +93,7 @@ fn main() {
             let whole = of(|run| run.2);
             println!(
                 "{:<32} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {whole:>8.2} {:>8.0}",
-                format!("{size:.1} MB, {}", strategy.name()),
+                format!("{size:.1} MB, {}{to}", strategy.name()),
                 of(|run| run.0),
                 of(|run| run.1.strategy_us as f64 / 1e3),
                 of(|run| run.1.check_us as f64 / 1e3),
