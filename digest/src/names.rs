@@ -25,6 +25,7 @@ pub(crate) struct Names {
     known: Known,
     names: Vec<Name>,
     labels: Vec<String>,
+    known_labels: HashMap<String, usize>,
     /// The last unit that was read, plus one.
     units: usize,
 }
@@ -143,14 +144,11 @@ impl Names {
 
     fn label(&mut self, label: &str) -> usize {
         let label = text::line(label, LABEL);
-        // Mostly one of the newest.
-        match self.labels.iter().rposition(|known| *known == label) {
-            Some(known) => known,
-            None => {
-                self.labels.push(label);
-                self.labels.len() - 1
-            }
-        }
+        let next = self.labels.len();
+        *self.known_labels.entry(label).or_insert_with_key(|label| {
+            self.labels.push(label.clone());
+            next
+        })
     }
 
     fn add(&mut self, text: &str, place: Place) {
