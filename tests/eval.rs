@@ -111,7 +111,9 @@ fn recall_is_the_share_of_needed_names_that_are_left() {
 #[test]
 fn no_text_of_a_message_is_printed_or_written() {
     let bench = Bench::new();
-    bench.file("corpus/bakery/one.json", &baking());
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("corpus/plans/week.json", &planned(&asked()));
     let ran = bench.run(&["corpus", "--json", "figures.json", "--resume", "done.jsonl"]);
     assert!(ran.status.success(), "{}", said(&ran));
     for text in [
@@ -120,6 +122,7 @@ fn no_text_of_a_message_is_printed_or_written() {
         fs::read_to_string(bench.path("done.jsonl")).unwrap(),
     ] {
         assert!(!text.contains(PRIVATE) && !text.contains("dough.rs"));
+        assert!(!text.contains("Olga") && !text.to_lowercase().contains("blue pike"));
     }
     assert!(!bench.path("state/archive").exists());
 }
@@ -246,4 +249,192 @@ fn a_recorded_compaction_is_measured_at_the_size_of_its_own_summary() {
     let figures = bench.figures(&["--recorded", "--strategy", "native:digest"]);
     assert_eq!(mean(&figures, "recorded", 0.0, "recall"), 0.5);
     assert_eq!(mean(&figures, "keep-last", 0.0, "recall"), 0.0);
+}
+
+/// A person plans a week and hums between the sentences, so that each message has 100 characters.
+/// The meeting and the dinner move.
+fn week() -> Vec<Value> {
+    [
+        "Swimming is on Monday at 18:30 in the Nordbad, please note.",
+        "Noted, with a towel.",
+        "それから会議は水曜日の朝です。",
+        "わかりました。",
+        "Dinner with Olga on Thursday, at the Three Geese, for two.",
+        "How nice!",
+        "会議は木曜日に変わりました！",
+        "木よう日ですね。",
+        "Olga cannot stand geese: we dine at the Blue Pike instead.",
+        "Then no Three Geese for Olga.",
+    ]
+    .iter()
+    .enumerate()
+    .map(|(number, text)| {
+        let hummed = text.chars().chain(" la".chars().cycle());
+        let content: String = hummed.take(100).collect();
+        let role = ["user", "assistant"][number % 2];
+        json!({"role": role, "id": format!("d{number}"), "content": content})
+    })
+    .collect()
+}
+
+/// Four messages are named: those at 0, 4, 6 and 8.
+fn asked() -> Value {
+    json!([
+        {"question": "When do I swim?", "answer": "18.30", "evidence": ["d0"]},
+        {"question": "会議はいつですか？", "answer": "木曜日", "evidence": [6],
+            "outdated": ["水曜日"]},
+        {"question": "Where do we dine?", "answer": "the blue pike", "evidence": [4, 8],
+            "outdated": ["Three Geese"]},
+    ])
+}
+
+fn planned(questions: &Value) -> String {
+    json!({"model": "gpt-4o", "messages": week(), "questions": questions}).to_string()
+}
+
+#[test]
+fn evidence_is_what_is_left_of_the_messages_that_questions_name() {
+    let bench = Bench::new();
+    bench.file("corpus/plans/week.json", &planned(&asked()));
+    let mut arguments = vec!["--strategy", "native:truncate"];
+    for budget in ["10%", "30%", "60%", "100%"] {
+        arguments.extend(["--budget", budget]);
+    }
+    let figures = bench.figures(&arguments);
+    let third = 1.0 / 3.0;
+    for (strategy, budget, evidence, strict, answers) in [
+        // The last message alone. It has an old value of the dinner.
+        ("keep-last", 0.1, 0.0, 0.0, 0.0),
+        // 7, 8 and 9: of the dinner the new value, but not both messages.
+        ("keep-last", 0.3, 0.25, 0.0, third),
+        // 0, 8 and 9.
+        ("first+last", 0.3, 0.5, third, 2.0 * third),
+        // 4 to 9: all but the swimming.
+        ("keep-last", 0.6, 0.75, 2.0 * third, 2.0 * third),
+        // 6 to 9: it keeps whole turns, and says in some 140 characters that something is gone.
+        ("native:truncate", 0.6, 0.5, third, 2.0 * third),
+        ("random", 1.0, 1.0, 1.0, 1.0),
+        ("native:truncate", 1.0, 1.0, 1.0, 1.0),
+    ] {
+        let of = |figure| mean(&figures, strategy, budget, figure);
+        let told = format!("{strategy} at {budget}");
+        assert_eq!(of("evidence"), evidence, "{told}");
+        assert_eq!(of("evidence-strict"), strict, "{told}");
+        assert_eq!(of("answers"), answers, "{told}");
+    }
+    // No cut has five names that are needed later: only the end counts.
+    let rows = figures["conversations"][0]["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["cut"] == 10));
+    assert!(figures["summary"][0]["figures"].get("recall").is_none());
+}
+
+#[test]
+fn evidence_has_a_table_where_questions_are_asked_and_none_elsewhere() {
+    let bench = Bench::new();
+    let lines = format!("{}\n{}\n", planned(&asked()), planned(&json!([])));
+    bench
+        .file("corpus/plans/weeks.jsonl", &lines)
+        .file("corpus/bakery/one.json", &baking());
+    let arguments = ["corpus", "--strategy", "native:digest", "--budget", "30%"];
+    let all = said(&bench.run(&arguments));
+    let row = "\n| keep-last | 0.25 (0.25–0.25) | 0.00 (0.00–0.00) | 0.33 (0.33–0.33) | \
+               0.30 (0.30–0.30) | 1 |\n";
+    assert!(all.contains("- plans: 1 conversations, 1 cuts"), "{all}");
+    assert!(all.contains("1 in which too little was needed"), "{all}");
+    assert!(
+        all.contains(row) && all.contains("evidence strict"),
+        "{all}"
+    );
+    let bakery = said(&bench.run(&[&arguments[..], &["--set", "bakery"]].concat()));
+    assert!(bakery.contains("| keep-last |"), "{bakery}");
+    assert!(!bakery.contains("evidence"), "{bakery}");
+}
+
+#[test]
+fn wrong_questions_are_told_with_file_and_place_and_measured_once_they_are_right() {
+    let bench = Bench::new();
+    let mut wrong = asked();
+    wrong[2]["evidence"] = json!([4, 10]);
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("corpus/plans/week.json", &planned(&wrong));
+    let arguments = [
+        "corpus",
+        "--strategy",
+        "native:truncate",
+        "--resume",
+        "done.jsonl",
+    ];
+    let first = bench.run(&arguments);
+    assert!(first.status.success(), "{}", said(&first));
+    let told = "- plans, week.json#0: `questions[2].evidence[1]` is past the end, where there are \
+                10 messages: 10\n";
+    assert!(said(&first).contains(told), "{}", said(&first));
+    assert!(said(&first).contains("- bakery: 1 conversations, 3 cuts"));
+    bench.file("corpus/plans/week.json", &planned(&asked()));
+    let again = bench.run(&arguments);
+    assert!(again.status.success(), "{}", said(&again));
+    assert!(said(&again).contains("- plans: 1 conversations, 1 cuts"));
+    assert!(!said(&again).contains("`questions"), "{}", said(&again));
+}
+
+#[test]
+fn messages_are_named_alike_in_every_format() {
+    let bench = Bench::new();
+    let asked =
+        json!([{"question": "When does the bakery open?", "answer": "6:15", "evidence": [2]}]);
+    let with = |mut body: Value| {
+        body["questions"] = asked.clone();
+        body.to_string()
+    };
+    // The third message is what a tool found; it belongs to one unit with the second.
+    let hours = "The bakery opens at 6:15, and the smell wakes the street.";
+    let (ask, thanks) = ("When can I have a croissant?", "So early! Thanks.");
+    let chat = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": ask},
+        {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function",
+            "function": {"name": "hours", "arguments": "{\"of\":\"bakery\"}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": hours},
+        {"role": "user", "content": thanks},
+    ]});
+    let anthropic = json!({"model": "claude-sonnet-4", "max_tokens": 100, "messages": [
+        {"role": "user", "content": ask},
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "c1", "name": "hours", "input": {"of": "bakery"}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "c1", "content": hours}]},
+        {"role": "assistant", "content": thanks},
+    ]});
+    let responses = json!({"model": "gpt-5", "input": [
+        {"role": "user", "content": ask},
+        {"type": "function_call", "call_id": "c1", "name": "hours",
+            "arguments": "{\"of\":\"bakery\"}"},
+        {"type": "function_call_output", "call_id": "c1", "output": hours},
+        {"role": "user", "content": thanks},
+    ]});
+    let gemini = json!({"contents": [
+        {"role": "user", "parts": [{"text": ask}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "hours", "args": {"of": "bakery"}}}]},
+        {"role": "user", "parts": [
+            {"functionResponse": {"name": "hours", "response": {"output": hours}}}]},
+        {"role": "model", "parts": [{"text": thanks}]},
+    ]});
+    bench
+        .file("corpus/chat/one.json", &with(chat))
+        .file("corpus/anthropic/one.json", &with(anthropic))
+        .file("corpus/responses/one.json", &with(responses))
+        .file("corpus/gemini/one.json", &with(gemini));
+    let figures = bench.figures(&["--strategy", "native:truncate", "--budget", "100%"]);
+    let rows = figures["summary"].as_array().unwrap();
+    for set in ["chat", "anthropic", "responses", "gemini"] {
+        for strategy in ["keep-last", "native:truncate"] {
+            let row = rows
+                .iter()
+                .find(|row| row["set"] == set && row["strategy"] == strategy);
+            let row = &row.expect("it was measured")["figures"];
+            for figure in ["evidence", "evidence-strict", "answers"] {
+                assert_eq!(row[figure]["mean"], 1.0, "{figure} of {strategy} in {set}");
+            }
+        }
+    }
 }

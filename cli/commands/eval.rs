@@ -22,16 +22,18 @@ use crate::settings::HostSettings;
 ///
 /// Each conversation is cut where 40, 60 and 80 % of it are over. A strategy compacts what
 /// stands before the cut, and what really happened behind it tells what would have been needed:
-/// the names (paths, symbols, ids, numbers) that the model went on to use. Beside the
-/// strategies stand baselines of equal size. No model is asked, and no text of a message is
-/// printed.
+/// the names (paths, symbols, ids, numbers) that the model went on to use. Where a conversation
+/// has questions with the messages that hold the answers, it is cut at its end, too, and what is
+/// left of these is told. Beside the strategies stand baselines of equal size. No model is asked,
+/// and no text of a message is printed.
 ///
 /// Sizes are characters: strategies are given that counter, too.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct EvalCommand {
     /// A folder of recorded conversations, in folders by set: request bodies, session logs, runs
-    /// with their messages, YAML cassettes, Markdown chats
+    /// with their messages, YAML cassettes, Markdown chats. A JSON object may have, beside its
+    /// messages, `questions`: [{"question": "…", "answer": "…", "evidence": [3, 7]}]
     corpus: PathBuf,
 
     /// A strategy by name, .wasm file or URL; may be given several times [default: all that

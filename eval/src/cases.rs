@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use baler_host::{Conversation, Format, Host, Pins, ReadOptions, Unit, UnitKind};
 use serde_json::Value;
 
-use crate::corpus::{Kind as Recording, Recorded, WantedCall};
+use crate::corpus::{Kind as Recording, Question, Recorded, WantedCall};
 use crate::entities::{self, Kind};
+use crate::evidence::Evidence;
 use crate::reading::{PieceKind, Said, Who, strings};
 use crate::run::Options;
 
@@ -16,7 +17,7 @@ const AHEAD: usize = 60;
 /// Cuts with fewer needed names say nothing.
 const LEAST: usize = 5;
 
-/// Where a conversation is cut: shares of its units.
+/// Where a conversation is cut: shares of its units. One with questions is cut at its end, too.
 const CUTS: [f64; 3] = [0.4, 0.6, 0.8];
 
 /// Names last mentioned before this share of the history are far.
@@ -53,6 +54,8 @@ pub(crate) struct Case {
     pub(crate) error: Option<String>,
     /// Values that a task asks for and that are not yet used.
     pub(crate) wanted: Vec<String>,
+    /// What questions that come next name of it.
+    pub(crate) evidence: Evidence,
     /// A summary that was recorded at this cut.
     pub(crate) recorded: Option<String>,
 }
@@ -103,6 +106,9 @@ pub(crate) enum NoCases {
 
 /// The cuts of a recorded conversation that say something. With `recorded` those at its own
 /// compactions instead.
+///
+/// Questions are asked at its end, for which they were written. At an earlier cut only those with
+/// early evidence could be, and these would count several times.
 pub(crate) fn cases(host: &Host, record: &Recorded, recorded: bool) -> Result<Vec<Case>, NoCases> {
     if recorded {
         return Ok(recorded_cases(host, record));
@@ -126,11 +132,16 @@ pub(crate) fn cases(host: &Host, record: &Recorded, recorded: bool) -> Result<Ve
         .filter(|cut| *cut > 0)
         .collect();
     cuts.dedup();
+    let questions = record.questions.as_deref().unwrap_or_default();
+    if !questions.is_empty() {
+        cuts.push(units.len());
+    }
     let cases = cuts.into_iter().filter_map(|cut| {
         let document = first_units(&whole, cut)?;
         let conversation = read_as(host, document, Some(whole.format()))?;
         let behind: Vec<&Said> = units[cut..].iter().flatten().collect();
-        case(conversation, &behind, &record.wanted, None)
+        let questions = if cut == units.len() { questions } else { &[] };
+        case(conversation, &behind, &record.wanted, questions, None)
     });
     Ok(cases.collect())
 }
@@ -191,7 +202,7 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
         if summary.is_empty() || !body.violations().is_empty() {
             continue;
         }
-        cases.extend(case(body, &came, &[], Some(summary)));
+        cases.extend(case(body, &came, &[], &[], Some(summary)));
     }
     cases
 }
@@ -200,6 +211,7 @@ fn case(
     conversation: Conversation,
     behind: &[&Said],
     wanted: &[WantedCall],
+    questions: &[Question],
     recorded: Option<String>,
 ) -> Option<Case> {
     let units = read(&conversation);
@@ -207,7 +219,8 @@ fn case(
     let size = history.iter().map(|said| said.size()).sum();
     let needed = needed(&history, behind, &conversation);
     let wanted = open_values(&history, wanted);
-    if size == 0 || (needed.len() < LEAST && wanted.is_empty()) {
+    let evidence = Evidence::of(questions, &history);
+    if size == 0 || (needed.len() < LEAST && wanted.is_empty() && evidence.is_empty()) {
         return None;
     }
     Some(Case {
@@ -220,6 +233,7 @@ fn case(
             needed
         },
         wanted,
+        evidence,
         size,
         recorded,
         units,

@@ -29,6 +29,13 @@ pub struct Measured {
     pub last_error: Option<f64>,
     /// Values that the task still asked for.
     pub wanted: Option<f64>,
+    /// Messages that hold the answers to questions: word for word, or with four fifths of their
+    /// names.
+    pub evidence: Option<f64>,
+    /// Questions of which all these messages are there.
+    pub evidence_strict: Option<f64>,
+    /// Questions of which the answer is there.
+    pub answers: Option<f64>,
     /// Characters of what is left, beside those of the history.
     pub size: f64,
     /// It is larger than it may be, though it need not.
@@ -86,6 +93,7 @@ impl<'a> Sought<'a> {
                 .filter(|wanted| text.contains(wanted.as_str()));
             (!wanted.is_empty()).then(|| kept.count() as f64 / wanted.len() as f64)
         };
+        let kept = self.case.evidence.in_text(text);
         Measured {
             recall: share(&|_| true),
             far: share(&|needed| needed.is_far),
@@ -94,6 +102,9 @@ impl<'a> Sought<'a> {
             instructions: of_texts(&self.case.rules),
             last_error: of_texts(self.case.error.as_slice()),
             wanted: of_texts(&self.case.wanted),
+            evidence: kept.map(|kept| kept.messages),
+            evidence_strict: kept.map(|kept| kept.strict),
+            answers: kept.map(|kept| kept.answers),
             size: text.chars().count() as f64 / self.case.size as f64,
             ..Measured::default()
         }

@@ -52,6 +52,15 @@ impl Said {
         self.pieces.iter().map(|piece| piece.size).sum()
     }
 
+    /// What it says, piece by piece, the model's thinking left out.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        let pieces = self.pieces.iter();
+        pieces
+            .filter(|piece| piece.kind != PieceKind::Thinking)
+            .map(|piece| piece.text.trim())
+            .filter(|text| !text.is_empty())
+    }
+
     /// Reads a message in the format of this name. What cannot be read says nothing.
     pub(crate) fn read(format: &str, raw: &str) -> Self {
         let Ok(message) = serde_json::from_str::<Value>(raw) else {

@@ -19,7 +19,7 @@ pub struct Options {
     /// Shares of the history that a result may have.
     pub budgets: Vec<f64>,
     /// Cut where a program compacted by itself, to the size of its own summary; else at 40, 60
-    /// and 80 % of the units.
+    /// and 80 % of the units, and at the end where there are questions.
     pub recorded: bool,
     /// What stays in any case. Baselines pin nothing.
     pub pins: Pins,
@@ -47,6 +47,8 @@ pub struct Result {
     pub id: String,
     /// Why there are none.
     pub skipped: Option<Of>,
+    /// What is wrong with its questions, and where.
+    pub mislabelled: Option<String>,
     /// One for each cut, budget and strategy.
     pub rows: Vec<Row>,
 }
@@ -61,6 +63,8 @@ pub enum Of {
     Invalid,
     /// Too little of it was needed later.
     Empty,
+    /// Its questions cannot be used.
+    Mislabelled,
 }
 
 /// What one strategy left of one cut.
@@ -155,7 +159,8 @@ impl Evaluation {
         Ok(Self { results })
     }
 
-    /// Reads what an earlier run wrote line by line. A last line that is cut off counts as none.
+    /// Reads what an earlier run wrote line by line. A last line that is cut off counts as none,
+    /// and so does a conversation with wrong questions: they may be right by now.
     ///
     /// # Errors
     /// The file cannot be read, or another line than the last is no result.
@@ -172,7 +177,8 @@ impl Evaluation {
         let lines: Vec<&str> = text.lines().collect();
         let mut results = Vec::with_capacity(lines.len());
         for (number, line) in lines.iter().enumerate() {
-            match serde_json::from_str(line) {
+            match serde_json::from_str::<Result>(line) {
+                Ok(result) if result.skipped == Some(Of::Mislabelled) => {}
                 Ok(result) => results.push(result),
                 Err(_) if number + 1 == lines.len() && !text.ends_with('\n') => {}
                 Err(error) => {
@@ -196,8 +202,14 @@ async fn measure(
         set: record.set.clone(),
         id: record.id.clone(),
         skipped: None,
+        mislabelled: None,
         rows: Vec::new(),
     };
+    if let Err(wrong) = &record.questions {
+        result.skipped = Some(Of::Mislabelled);
+        result.mislabelled = Some(wrong.clone());
+        return Ok(result);
+    }
     let cases = match cases::cases(host, record, options.recorded) {
         Ok(cases) => cases,
         Err(NoCases::Unread) => {

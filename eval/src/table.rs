@@ -21,6 +21,13 @@ const FIGURES: [Figure; 7] = [
     ("size", |row| Some(row.measured.size)),
 ];
 
+/// Where a set asks questions.
+const QUESTIONS: [Figure; 3] = [
+    ("evidence", |row| row.measured.evidence),
+    ("evidence-strict", |row| row.measured.evidence_strict),
+    ("answers", |row| row.measured.answers),
+];
+
 const KINDS: [Figure; 4] = [
     ("path", |row| row.measured.by_kind[0]),
     ("hex", |row| row.measured.by_kind[1]),
@@ -49,6 +56,7 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         skipped(Of::Empty),
         skipped(Of::Unread),
     );
+    text.push_str(&mislabelled(evaluation));
     for budget in summary.budgets() {
         let _ = writeln!(text, "### {}\n", name_of(budget));
         let _ = writeln!(
@@ -94,7 +102,59 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         }
         text.push('\n');
         text.push_str(&with_choice(&summary, &sets, budget));
+        text.push_str(&with_questions(&summary, &sets, budget));
     }
+    text
+}
+
+/// Which conversations are left out for their questions, and why. Empty where there are none.
+fn mislabelled(evaluation: &Evaluation) -> String {
+    let mut text = String::new();
+    let wrong = |result: &&crate::run::Result| result.mislabelled.is_some();
+    let number = evaluation.results.iter().filter(wrong).count();
+    if number == 0 {
+        return text;
+    }
+    let _ = writeln!(
+        text,
+        "Left out for questions that cannot be used, {number}:\n"
+    );
+    for result in &evaluation.results {
+        if let Some(wrong) = &result.mislabelled {
+            let _ = writeln!(text, "- {}, {}: {wrong}", result.set, result.id);
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// The figures of a budget at the ends of conversations with questions. Empty where no set has
+/// any.
+fn with_questions(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
+    const SIZE: fn(&Row) -> Option<f64> = |row| row.measured.evidence.map(|_| row.measured.size);
+    let mut text = String::new();
+    let asked = |row: &Row| row.budget == budget && row.measured.evidence.is_some();
+    if !summary.rows().any(asked) {
+        return text;
+    }
+    let _ = writeln!(
+        text,
+        "What holds the answers, where a set asks questions at the end:\n\n\
+         | | evidence | evidence strict | answers | size | conversations |\n\
+         |---|---|---|---|---|---|"
+    );
+    for strategy in summary.strategies() {
+        let _ = write!(text, "| {strategy} |");
+        let mut conversations = 0;
+        let figures = QUESTIONS.iter().map(|(_, figure)| *figure);
+        for figure in figures.chain([SIZE]) {
+            let mean = summary.mean(sets, strategy, budget, &figure);
+            conversations = mean.map_or(0, |mean| mean.conversations);
+            let _ = write!(text, " {} |", with_interval(mean));
+        }
+        let _ = writeln!(text, " {conversations} |");
+    }
+    text.push('\n');
     text
 }
 
@@ -145,6 +205,7 @@ pub fn json(evaluation: &Evaluation) -> Value {
             for (name, sets) in groups {
                 let figures: serde_json::Map<String, Value> = FIGURES
                     .iter()
+                    .chain(&QUESTIONS)
                     .chain(&KINDS)
                     .filter_map(|(name, figure)| {
                         let mean = summary.mean(&sets, strategy, budget, figure)?;
@@ -242,6 +303,7 @@ mod tests {
                 set: "own".to_owned(),
                 id: "1".to_owned(),
                 skipped: None,
+                mislabelled: None,
                 rows,
             }],
         };

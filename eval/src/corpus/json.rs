@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, Found, GEMINI, RESPONSES, WantedCall};
+use super::{ANTHROPIC, CHAT, Found, GEMINI, RESPONSES, WantedCall, first_of, questions};
 
 #[derive(Deserialize)]
 struct Trajectory<'a> {
@@ -15,6 +15,8 @@ struct Trajectory<'a> {
     traj: &'a RawValue,
     #[serde(default)]
     info: Value,
+    #[serde(borrow)]
+    questions: Option<&'a RawValue>,
 }
 
 /// What a request body has beside its messages.
@@ -29,18 +31,24 @@ struct Body<'a> {
     model: Option<Value>,
     system: Option<Value>,
     max_tokens: Option<Value>,
+    #[serde(borrow)]
+    questions: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 struct History<'a> {
     #[serde(borrow)]
     history: &'a RawValue,
+    #[serde(borrow)]
+    questions: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 struct Messages<'a> {
     #[serde(borrow)]
     messages: &'a RawValue,
+    #[serde(borrow)]
+    questions: Option<&'a RawValue>,
 }
 
 /// A person's talks by day.
@@ -81,20 +89,29 @@ pub(super) fn body(text: &str) -> Vec<Found> {
     let Ok(body) = serde_json::from_str::<Body<'_>>(text) else {
         return Vec::new();
     };
-    let format = if body.contents.is_some() {
-        Some(GEMINI)
-    } else if body.input.is_some() && body.model.is_some() {
-        Some(RESPONSES)
-    } else if body.messages.is_some() && body.model.is_some() {
-        let is_anthropic = body.system.is_some() || body.max_tokens.is_some();
-        Some(if is_anthropic { ANTHROPIC } else { CHAT })
-    } else {
-        None
+    let (format, messages) = match (body.contents, body.input, body.messages) {
+        (Some(contents), _, _) => (GEMINI, contents),
+        (_, Some(input), _) if body.model.is_some() => (RESPONSES, input),
+        (_, _, Some(messages)) if body.model.is_some() => {
+            let is_anthropic = body.system.is_some() || body.max_tokens.is_some();
+            (if is_anthropic { ANTHROPIC } else { CHAT }, messages)
+        }
+        _ => return Vec::new(),
     };
-    format
-        .map(|format| Found::new(0, format, text))
-        .into_iter()
-        .collect()
+    vec![Found {
+        questions: questions::beside(messages, format, body.questions),
+        ..Found::new(0, format, without(text, body.questions))
+    }]
+}
+
+/// The text of a body with `null` in the place of this value: nothing that compacts may know
+/// what will be asked.
+fn without(text: &str, value: Option<&RawValue>) -> String {
+    let Some(value) = value.map(RawValue::get) else {
+        return text.to_owned();
+    };
+    let start = value.as_ptr().addr() - text.as_ptr().addr();
+    format!("{}null{}", &text[..start], &text[start + value.len()..])
 }
 
 /// A list of runs, each with its messages under `traj`, and perhaps with the calls that solve
@@ -108,7 +125,7 @@ pub(super) fn trajectories(text: &str) -> Vec<Found> {
         .enumerate()
         .map(|(place, run)| Found {
             wanted: wanted(&run.info),
-            ..Found::new(place, CHAT, run.traj.get())
+            ..list(place, run.traj, run.questions)
         })
         .collect()
 }
@@ -128,7 +145,7 @@ fn wanted(info: &Value) -> Vec<WantedCall> {
 /// One run, with its messages under `history`.
 pub(super) fn history(text: &str) -> Vec<Found> {
     serde_json::from_str::<History<'_>>(text)
-        .map(|run| Found::new(0, CHAT, run.history.get()))
+        .map(|run| list(0, run.history, run.questions))
         .into_iter()
         .collect()
 }
@@ -136,9 +153,34 @@ pub(super) fn history(text: &str) -> Vec<Found> {
 /// One run, with its messages under `messages`.
 pub(super) fn messages(text: &str) -> Vec<Found> {
     serde_json::from_str::<Messages<'_>>(text)
-        .map(|run| Found::new(0, CHAT, run.messages.get()))
+        .map(|run| list(0, run.messages, run.questions))
         .into_iter()
         .collect()
+}
+
+/// A list of messages, and what is asked about it.
+fn list(place: usize, messages: &RawValue, questions: Option<&RawValue>) -> Found {
+    Found {
+        questions: questions::beside(messages, CHAT, questions),
+        ..Found::new(place, CHAT, messages.get())
+    }
+}
+
+/// One conversation a line: request bodies, or objects with their messages. The first line tells;
+/// a later one that holds none is given as it is, so that it is told that it cannot be read.
+pub(super) fn lines(text: &str) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (place, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match first_of(line, &[body, history, messages]).pop() {
+            Some(own) => found.push(Found { place, ..own }),
+            None if found.is_empty() => return found,
+            None => found.push(Found::new(place, CHAT, line)),
+        }
+    }
+    found
 }
 
 /// Persons by name, each with questions and answers by day, as one conversation.
@@ -204,6 +246,59 @@ mod tests {
                 arguments: json!({"id": "W1"})
             }]
         );
+    }
+
+    #[test]
+    fn questions_stand_beside_the_messages_and_are_no_part_of_the_document() {
+        let list =
+            r#"[{"role": "user", "content": "Mio likes fish.", "parts": [{"text": "Mio"}]}]"#;
+        let asked = r#"[{"question": "Who?", "answer": "Mio", "evidence": [0]}]"#;
+        let expected = vec![super::super::Question {
+            answer: "Mio".to_owned(),
+            evidence: vec![0],
+            outdated: Vec::new(),
+        }];
+        let members = |members: &str| members.replace("LIST", list);
+        for start in [
+            r#""model": "m", "messages": LIST"#,
+            r#""model": "m", "max_tokens": 9, "messages": LIST"#,
+            r#""model": "m", "input": LIST"#,
+            r#""contents": LIST"#,
+        ] {
+            let start = members(start);
+            let found = body(&format!(r#"{{{start}, "questions": {asked}, "n": 1}}"#));
+            assert_eq!(found[0].questions.as_ref(), Ok(&expected), "{start}");
+            let document = format!(r#"{{{start}, "questions": null, "n": 1}}"#);
+            assert_eq!(found[0].document, document);
+        }
+        for (read, text) in [
+            (
+                messages as fn(&str) -> Vec<Found>,
+                r#"{"questions": ASKED, "messages": LIST}"#,
+            ),
+            (history, r#"{"questions": ASKED, "history": LIST}"#),
+            (trajectories, r#"[{"traj": LIST, "questions": ASKED}]"#),
+        ] {
+            let found = read(&members(text).replace("ASKED", asked));
+            assert_eq!(found[0].questions.as_ref(), Ok(&expected), "{text}");
+            assert_eq!(found[0].document, list);
+        }
+    }
+
+    #[test]
+    fn each_line_can_be_a_conversation() {
+        let body = r#"{"model": "m", "messages": []}"#;
+        let found = lines(&format!("{body}\n\n{{\"messages\": [1]}}\n{{\"mes\n"));
+        assert_eq!(
+            found,
+            [
+                Found::new(0, CHAT, body),
+                Found::new(2, CHAT, "[1]"),
+                // So that it is told that it cannot be read.
+                Found::new(3, CHAT, r#"{"mes"#),
+            ]
+        );
+        assert!(lines(&format!("{{}}\n{body}\n")).is_empty());
     }
 
     #[test]

@@ -3,13 +3,18 @@
 //! What a file holds is told by its shape: a request body, the log of a session, a run of an
 //! agent with its messages in it, a list of such runs, requests recorded as YAML, or chats in
 //! Markdown. A file of another shape counts as none.
+//!
+//! Beside the messages of a JSON object there may be `questions` about them.
 
 mod folder;
 mod json;
 mod markdown;
+mod questions;
 mod yaml;
 
 use std::path::Path;
+
+pub use questions::Question;
 
 /// One recorded conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +32,9 @@ pub struct Recorded {
     pub document: String,
     /// Values that a task asked for: calls with their arguments, where that was recorded.
     pub wanted: Vec<WantedCall>,
+    /// Questions that the set asks about it; or what is wrong with them, and where. They are no
+    /// part of the document.
+    pub questions: Result<Vec<Question>, String>,
 }
 
 /// What was recorded.
@@ -58,6 +66,7 @@ pub(crate) struct Found {
     pub(crate) format: &'static str,
     pub(crate) document: String,
     pub(crate) wanted: Vec<WantedCall>,
+    pub(crate) questions: Result<Vec<Question>, String>,
 }
 
 impl Found {
@@ -67,6 +76,7 @@ impl Found {
             format,
             document: document.into(),
             wanted: Vec::new(),
+            questions: Ok(Vec::new()),
         }
     }
 }
@@ -110,6 +120,7 @@ pub fn conversations_in(folder: &Path) -> Option<Vec<Recorded>> {
             format: found.format,
             document: found.document,
             wanted: found.wanted,
+            questions: found.questions,
         }));
     }
     Some(all)
@@ -135,6 +146,7 @@ fn read(ending: &str, text: &str) -> (Kind, Vec<Found>) {
                         json::history,
                         json::messages,
                         json::days,
+                        json::lines,
                     ],
                 ),
             ),
