@@ -1503,7 +1503,7 @@ fn a_limit_below_what_has_to_stay_gives_the_smallest_result() {
 fn a_strategy_that_wants_a_model_gets_none_by_itself() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
-    for strategy in ["summarize", "anchored", "native:summarize"] {
+    for strategy in ["tiered-model", "summarize", "anchored", "native:summarize"] {
         bench
             .run(&["compact", &file, "-s", strategy])
             .ends(2)

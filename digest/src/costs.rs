@@ -38,6 +38,11 @@ impl<'a> Costs<'a> {
         cost
     }
 
+    /// Of a text that is no entry; it is not remembered.
+    pub(super) fn of_text(&self, text: &str) -> u32 {
+        (self.count)(text)
+    }
+
     pub(super) fn of_heading(&mut self, section: Section) -> u32 {
         self.of(section.heading())
     }

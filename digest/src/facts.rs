@@ -13,7 +13,7 @@ const REQUEST: usize = 4_000;
 const RULE: usize = 2_000;
 const SAID: usize = 240;
 const CONCLUSION: usize = 700;
-const EARLIER: usize = 1_000;
+pub(super) const EARLIER: usize = 1_000;
 
 /// The most sentences of one message that can be rules.
 const RULES_OF_MESSAGE: usize = 2_000;

@@ -31,6 +31,7 @@ mod part;
 mod rules;
 mod scan;
 mod section;
+mod story;
 mod text;
 mod values;
 mod verbs;
@@ -39,11 +40,13 @@ mod write;
 
 pub use costs::Costs;
 pub use part::Part;
+pub use story::{Story, to_retell};
 pub use work::Work;
 pub use write::{Share, Written};
 
 use facts::Fact;
 use names::Names;
+use write::Told;
 
 /// What can be told of the units of a conversation.
 #[derive(Debug, Default)]
@@ -99,9 +102,30 @@ impl Notes {
         bytes: usize,
         costs: &mut Costs<'_>,
     ) -> Written {
+        self.write_below(&Story::default(), kept, tokens, bytes, costs)
+    }
+
+    /// The same below a story of these units. What has to be exact follows it; what was done,
+    /// decided and said comes last, for the story tells it. Empty where there is no room for the
+    /// story.
+    #[must_use]
+    pub fn write_below(
+        &self,
+        story: &Story,
+        kept: &[bool],
+        tokens: u32,
+        bytes: usize,
+        costs: &mut Costs<'_>,
+    ) -> Written {
         let facts = self.of_dropped(kept);
-        let names = self.names.weighed(self.work());
-        write::write(&facts, &names, kept, tokens, bytes, costs)
+        let told = Told {
+            facts: &facts,
+            names: self.names.weighed(self.work()),
+            kept,
+            story: &story::plain(&story.text),
+            is_whole: story.is_whole,
+        };
+        write::write(&told, tokens, bytes, costs)
     }
 
     /// A text that was read, cut to about so many bytes: the lines that tell of errors or hold the

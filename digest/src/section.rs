@@ -47,6 +47,14 @@ impl Section {
         }
     }
 
+    /// Whether a story tells it better than a list. What else there is has to be exact.
+    pub(super) const fn can_be_told(self) -> bool {
+        matches!(
+            self,
+            Self::Done | Self::Decisions | Self::Said | Self::Earlier
+        )
+    }
+
     pub(super) fn headed(line: &str) -> Option<Self> {
         Self::ALL
             .into_iter()

@@ -30,6 +30,9 @@ const BYTES_PER_TOKEN: f64 = 2.5;
 /// The part of the room that a line may take which only holds a word for an error.
 const WORD_ONLY: u32 = 8;
 
+/// Between a story and the first heading.
+const BELOW: &str = "\n\n";
+
 /// Errors beside the last one, and open points.
 const ERRORS: usize = 4;
 const OPEN: usize = 8;
@@ -60,20 +63,45 @@ pub struct Share {
     pub found: usize,
 }
 
-/// Writes a digest of at most so many tokens and bytes of JSON. `facts` are those of the units
-/// that are not `kept`.
-pub(super) fn write(
-    facts: &[(usize, &Fact)],
-    names: &Weighed<'_>,
-    kept: &[bool],
-    tokens: u32,
-    bytes: usize,
-    costs: &mut Costs<'_>,
-) -> Written {
+/// What a digest is written of.
+pub(super) struct Told<'a> {
+    /// Those of the units that are not `kept`.
+    pub(super) facts: &'a [(usize, &'a Fact)],
+    pub(super) names: Weighed<'a>,
+    pub(super) kept: &'a [bool],
+    /// What stands above it; empty where there is none.
+    pub(super) story: &'a str,
+    /// Whether that tells all that a story can tell.
+    pub(super) is_whole: bool,
+}
+
+/// Writes a digest of at most so many tokens and bytes of JSON, with its story.
+pub(super) fn write(told: &Told<'_>, tokens: u32, bytes: usize, costs: &mut Costs<'_>) -> Written {
+    let Told {
+        facts,
+        names,
+        kept,
+        story,
+        is_whole,
+    } = told;
+    let (of_story, bytes_of_story) = if story.is_empty() {
+        (0, 0)
+    } else {
+        let above = format!("{story}{BELOW}");
+        (costs.of_text(&above), json_bytes(&above))
+    };
+    let (Some(left), Some(bytes_left)) = (
+        tokens.checked_sub(of_story),
+        bytes.checked_sub(bytes_of_story),
+    ) else {
+        return Written::default();
+    };
     let mut writer = Writer {
         costs,
-        tokens,
-        bytes,
+        story,
+        is_whole: *is_whole && !story.is_empty(),
+        tokens: left,
+        bytes: bytes_left,
         entries: BTreeMap::new(),
         texts: HashSet::new(),
         headings: BTreeSet::new(),
@@ -81,13 +109,13 @@ pub(super) fn write(
     writer.add_last_error(facts);
     let rules = sorted_rules(facts);
     // So many rules that nothing else fits are of little use.
-    let of_rules = if tokens < 500 { tokens } else { tokens / 5 * 4 };
+    let of_rules = if left < 500 { left } else { left / 5 * 4 };
     writer.take(Section::Rules, of_rules, rules.iter().copied());
     // Names get their room whatever there is to tell: nothing else says as much in as little.
     let of_names = if writer.tokens < LEAST_FOR_NAMES {
         0
     } else {
-        estimate(&names.lost(kept, "")).min(writer.tokens / names.work.part_of_names())
+        estimate(&names.lost(kept, story)).min(writer.tokens / names.work.part_of_names())
     };
     writer.tokens -= of_names;
     let requests = sorted_requests(facts);
@@ -150,23 +178,33 @@ pub(super) fn write(
     let lost = names.lost(kept, &writer.joined());
     let mut named = writer.take_names(of_names, names, &lost);
     // Room that others left goes round once more.
-    writer.take(Section::Rules, writer.tokens, rules.iter().copied());
-    writer.take(Section::Done, writer.tokens / 2, done());
-    writer.take_requests(writer.tokens, &requests);
-    writer.take(Section::Tasks, writer.tokens, tasks.iter().copied());
-    writer.take(Section::Earlier, writer.tokens, earlier.iter().copied());
-    writer.take(Section::Done, writer.tokens, done());
-    writer.take(
-        Section::Decisions,
-        writer.tokens,
-        decisions.iter().rev().copied(),
-    );
-    let values = values.iter().map(|(_, place, line)| (*place, *line));
-    writer.take(Section::Values, writer.tokens, values);
-    writer.take(Section::Said, writer.tokens, said.iter().rev().copied());
+    let values: Vec<(usize, &str)> = values
+        .iter()
+        .map(|(_, place, line)| (*place, *line))
+        .collect();
+    let rest = |writer: &mut Writer<'_, '_>| {
+        writer.take(Section::Rules, writer.tokens, rules.iter().copied());
+        writer.take(Section::Done, writer.tokens / 2, done());
+        writer.take_requests(writer.tokens, &requests);
+        writer.take(Section::Tasks, writer.tokens, tasks.iter().copied());
+        writer.take(Section::Earlier, writer.tokens, earlier.iter().copied());
+        writer.take(Section::Done, writer.tokens, done());
+        writer.take(
+            Section::Decisions,
+            writer.tokens,
+            decisions.iter().rev().copied(),
+        );
+        writer.take(Section::Values, writer.tokens, values.iter().copied());
+        writer.take(Section::Said, writer.tokens, said.iter().rev().copied());
+    };
+    rest(&mut writer);
     if named < lost.len() && of_names > 0 {
         writer.drop_names();
         named = writer.take_names(writer.tokens, names, &lost);
+    }
+    // What is told above may stand there once more where nothing else wants the room.
+    if std::mem::take(&mut writer.is_whole) {
+        rest(&mut writer);
     }
     let distinct = rules
         .iter()
@@ -189,6 +227,9 @@ fn estimate(lost: &[Lost<'_>]) -> u32 {
 
 struct Writer<'c, 't> {
     costs: &'c mut Costs<'t>,
+    story: &'c str,
+    /// What a story can tell stands in it.
+    is_whole: bool,
     tokens: u32,
     bytes: usize,
     /// By section and place, which is the order of the text.
@@ -235,6 +276,9 @@ impl Writer<'_, '_> {
         mut limit: u32,
         entries: impl IntoIterator<Item = (usize, &'a str)>,
     ) {
+        if self.is_whole && section.can_be_told() {
+            return;
+        }
         let mut misses = 0;
         for (place, text) in entries {
             if self.add(section, place, text, &mut limit) {
@@ -295,10 +339,11 @@ impl Writer<'_, '_> {
         );
     }
 
-    /// All entries, for a look at what they say.
+    /// Story and all entries, for a look at what they say.
     fn joined(&self) -> String {
-        let entries: Vec<&str> = self.entries.values().map(String::as_str).collect();
-        entries.join("\n")
+        let entries = self.entries.values().map(String::as_str);
+        let texts: Vec<&str> = std::iter::once(self.story).chain(entries).collect();
+        texts.join("\n")
     }
 
     /// Adds a list of as many of these names as cost no more than `limit`, those first that come
@@ -389,11 +434,13 @@ impl Writer<'_, '_> {
     }
 
     fn finish(self, tokens: u32, bytes: usize, rules: usize, requests: usize) -> Written {
-        let mut text = String::new();
+        let mut text = self.story.to_owned();
         let mut last = None;
         for ((section, _), entry) in &self.entries {
             if last != Some(*section) {
-                if !text.is_empty() {
+                if last.is_none() && !text.is_empty() {
+                    text.push_str(BELOW);
+                } else if last.is_some() {
                     text.push('\n');
                 }
                 text.push_str(section.heading());
@@ -432,6 +479,6 @@ fn json_bytes(text: &str) -> usize {
     text.len()
         + text
             .bytes()
-            .filter(|byte| matches!(byte, b'"' | b'\\' | b'\n'))
+            .filter(|byte| matches!(byte, b'"' | b'\\' | b'\n' | b'\t'))
             .count()
 }

@@ -7,8 +7,9 @@ use std::{env, fs};
 
 use baler_guest_build::{Kind, components};
 
-const STRATEGIES: [&str; 7] = [
+const STRATEGIES: [&str; 8] = [
     "tiered",
+    "tiered-model",
     "sliding-window",
     "mask-tool-outputs",
     "coalesce",
@@ -43,6 +44,7 @@ fn build() -> Result<(), String> {
     for path in [
         "sdk",
         "summarizing",
+        "tiers",
         "Cargo.toml",
         "Cargo.lock",
         "../wit",

@@ -126,6 +126,49 @@ async fn a_model_that_answers_writes_the_summary() {
     assert_eq!((asked.calls, asked.failed), (1, 0));
 }
 
+/// What its model does not tell, the digest does.
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_its_model_does_tiered_model_hands_over() {
+    let host = host_with(|builder| builder.key(SecretKey::new([7; 32])));
+    let tiered = bundled(&host, "tiered-model").await;
+    let conversation = read(&host, &chat());
+    let story = "The lexer was looked at, because a column was lost.";
+    let mut replies = failures();
+    replies.push(("tells", Reply::text(Provider::Compatible, story)));
+    for (name, reply) in replies {
+        let server = ScriptedServer::start([]).expect("a port");
+        server.otherwise(reply);
+        let compaction = host
+            .compact(
+                &conversation,
+                &[patient(granted(&tiered, &server))],
+                &share(0.2),
+            )
+            .await
+            .expect("no archive that could fail");
+        assert_good(&conversation, &compaction, &host);
+        let receipt = compaction.receipt();
+        assert_eq!(receipt.strategy.as_deref(), Some("tiered-model"), "{name}");
+        let document = compaction.document();
+        assert!(document.contains("error: 3 tests failed"), "{name}");
+        assert_eq!(document.contains(story), name == "tells", "{name}");
+        let asked = receipt.attempts[0].model.expect("it asked");
+        assert_eq!(
+            asked.failed == 0 && asked.calls == 1,
+            name == "tells",
+            "{name}"
+        );
+    }
+}
+
+/// With time to go on without an answer, on a machine under load as well.
+fn patient(strategy: Strategy) -> Strategy {
+    strategy.with_limits(Limits {
+        model_time: Duration::from_secs(2),
+        ..Limits::default()
+    })
+}
+
 fn granted(strategy: &Strategy, server: &ScriptedServer) -> Strategy {
     let address = server.base_url(Provider::Compatible);
     let choice = ModelChoice::compatible(address.parse().expect("a URL"), "small").expect("a name");

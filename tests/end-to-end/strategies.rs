@@ -13,7 +13,7 @@ async fn they_import_nothing_but_the_contract() {
             Permission::Tokenizer,
             Permission::Log,
         ];
-        if ["summarize", "anchored"].contains(&strategy.name) {
+        if ["tiered-model", "summarize", "anchored"].contains(&strategy.name) {
             expected.push(Permission::Model);
         }
         let mut permissions = component.permissions;

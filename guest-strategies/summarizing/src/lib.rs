@@ -25,4 +25,4 @@ pub use answer::unwrapped;
 pub use earlier::so_far;
 pub use place::{Place, after_the_dropped, room, set_aside};
 pub use question::{Form, Question, wishes};
-pub use summarize::{LIMITS, METRICS, Summary, summarize};
+pub use summarize::{LIMITS, METRICS, Spent, Summary, attempt, summarize};

@@ -5,6 +5,8 @@ mod tests;
 
 use baler_strategy::{ModelRequest, Situation, Trigger};
 
+use crate::transcript::data;
+
 /// A model that may write so many tokens needs no limit in words.
 const AMPLE: u32 = 4_000;
 
@@ -65,7 +67,7 @@ impl Question<'_> {
         if self.form == Form::OneMessage {
             prompt = std::mem::take(&mut instructions) + "\n\n";
         }
-        if let Some(so_far) = self.so_far {
+        if let Some(so_far) = self.so_far.map(data) {
             prompt += "This summary tells what came before. The new one replaces it, so carry \
                        over all of it that still matters.\n";
             prompt = format!("{prompt}<summary_so_far>\n{so_far}\n</summary_so_far>\n\n");

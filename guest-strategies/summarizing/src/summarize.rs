@@ -24,6 +24,13 @@ pub struct Summary {
     pub tokens: u32,
     /// How many of the oldest units the model did not see, because they did not fit.
     pub left_out: usize,
+    /// What it took.
+    pub spent: Spent,
+}
+
+/// What it took to ask, whatever came of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
     /// How often the model was asked.
     pub calls: u32,
     /// Tokens that the model read.
@@ -53,13 +60,22 @@ impl Summary {
     /// The report with the metrics of a summary of so many units.
     #[must_use]
     pub fn told_in(&self, report: Report, units: usize) -> Report {
-        report
+        let report = report
             .with_count(
                 "units-summarized",
                 (units - self.left_out.min(units)) as u64,
             )
             .with_count("units-left-out", self.left_out as u64)
-            .with_count("summary-tokens", u64::from(self.tokens))
+            .with_count("summary-tokens", u64::from(self.tokens));
+        self.spent.told_in(report)
+    }
+}
+
+impl Spent {
+    /// The report with the metrics of what it took.
+    #[must_use]
+    pub fn told_in(&self, report: Report) -> Report {
+        report
             .with_count("model-calls", u64::from(self.calls))
             .with_count("input-tokens", self.input_tokens)
             .with_count("output-tokens", self.output_tokens)
@@ -79,40 +95,49 @@ pub fn summarize(
     units: &[usize],
     question: &Question<'_>,
 ) -> Result<Summary, Failure> {
+    attempt(conversation, units, question).0
+}
+
+/// The same with what it took, for strategies that go on without a summary.
+pub fn attempt(
+    conversation: &Conversation<'_>,
+    units: &[usize],
+    question: &Question<'_>,
+) -> (Result<Summary, Failure>, Spent) {
+    let fail = |failure| (Err(failure), Spent::default());
     if units.is_empty() {
-        return Err(Failure::Other("there is nothing to summarise".to_owned()));
+        return fail(Failure::Other("there is nothing to summarise".to_owned()));
     }
     let Some(model) = conversation.model() else {
-        return Err(Failure::Model("no model may be asked".to_owned()));
+        return fail(Failure::Model("no model may be asked".to_owned()));
     };
     let mut asking = Asking {
         conversation,
         model,
-        calls: 0,
-        input_tokens: 0,
-        output_tokens: 0,
+        spent: Spent::default(),
     };
-    let (text, left_out) = asking.for_a_summary(units, question)?;
-    let text = asking.within_its_room(text, question)?;
-    Ok(Summary {
-        tokens: conversation.count(&text),
-        text,
-        left_out,
-        calls: asking.calls,
-        input_tokens: asking.input_tokens,
-        output_tokens: asking.output_tokens,
-    })
+    let summary = asking.summary(units, question);
+    (summary, asking.spent)
 }
 
 struct Asking<'a> {
     conversation: &'a Conversation<'a>,
     model: Model<'a>,
-    calls: u32,
-    input_tokens: u64,
-    output_tokens: u64,
+    spent: Spent,
 }
 
 impl Asking<'_> {
+    fn summary(&mut self, units: &[usize], question: &Question<'_>) -> Result<Summary, Failure> {
+        let (text, left_out) = self.for_a_summary(units, question)?;
+        let text = self.within_its_room(text, question)?;
+        Ok(Summary {
+            tokens: self.conversation.count(&text),
+            text,
+            left_out,
+            spent: self.spent,
+        })
+    }
+
     fn for_a_summary(
         &mut self,
         units: &[usize],
@@ -180,10 +205,10 @@ impl Asking<'_> {
 
     /// The answer as a summary, or why there is none.
     fn ask(&mut self, request: &ModelRequest) -> Result<Result<String, Failure>, ModelError> {
-        self.calls += 1;
+        self.spent.calls += 1;
         let completion = self.model.ask(request)?;
-        self.input_tokens += u64::from(completion.input_tokens);
-        self.output_tokens += u64::from(completion.output_tokens);
+        self.spent.input_tokens += u64::from(completion.input_tokens);
+        self.spent.output_tokens += u64::from(completion.output_tokens);
         Ok(answer::accepted(&completion))
     }
 

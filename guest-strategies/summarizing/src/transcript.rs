@@ -262,7 +262,7 @@ fn name(text: &str) -> String {
 }
 
 /// What is only quoted cannot end the quotation.
-fn data(text: &str) -> String {
+pub(crate) fn data(text: &str) -> String {
     text.trim_end()
         .replace("</conversation", "< /conversation")
         .replace("</summary_so_far", "< /summary_so_far")

@@ -1,21 +1,12 @@
-//! Reduces a conversation only as far as the budget asks, what is least likely to be needed
-//! first: outputs that a later one makes needless, then what old outputs hold beside errors and
-//! names, then pictures and thinking that may go, then old steps, which a digest stands for.
-//!
-//! The newest steps, the user's newest message, instructions and pending work stay word for
-//! word as long as there is any room for them.
-
-mod choice;
-mod config;
-mod material;
-mod reduce;
+//! Reduces a conversation only as far as the budget asks, and hands old steps over in a digest:
+//! the tiers of the crate `tiers`, without a model.
 
 #[cfg(test)]
 mod tests;
 
 use baler_strategy::{Conversation, Failure, Report, Situation, Strategy};
 
-pub use config::{Config, Work};
+pub use tiers::{Config, Work};
 
 /// The strategy.
 #[derive(Debug)]
@@ -46,7 +37,7 @@ impl Strategy for Tiered {
         situation: &Situation,
         config: &Config,
     ) -> Result<Report, Failure> {
-        choice::choose(conversation, situation, config)
+        tiers::choose(conversation, situation, config, &mut |_| None).map(|chosen| chosen.report)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a guest may ask of the host. Every argument is a stranger's: no index is used unchecked.
 
+use std::time::{Duration, Instant};
+
 use wasmtime::component::Resource;
 
 use super::LogLevel;
@@ -140,6 +142,16 @@ impl log::Host for Context {
     }
 }
 
+/// When a question is given up. A guest that is to go on without an answer needs time for that: a
+/// tenth of what is left, and no more than a little.
+fn answered_by(deadline: Instant) -> Instant {
+    const LITTLE: Duration = Duration::from_secs(5);
+    let left = deadline.saturating_duration_since(Instant::now());
+    deadline
+        .checked_sub((left / 10).min(LITTLE))
+        .unwrap_or(deadline)
+}
+
 impl model::Host for Context {
     fn available(&mut self) -> wasmtime::Result<Option<model::Info>> {
         self.host_call()?;
@@ -169,7 +181,7 @@ impl model::Host for Context {
                 grant,
                 convert::question(request),
                 situation.conversation.tokenizer(),
-                self.deadline,
+                answered_by(self.deadline),
             )
             .await;
         Ok(answer.map(convert::answer).map_err(convert::model_error))

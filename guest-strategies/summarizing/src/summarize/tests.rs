@@ -33,8 +33,11 @@ fn the_answer_is_the_summary_and_what_it_took_is_told() {
     let recording = talk(3).model(ScriptedModel::answering(" Nothing happened. \n"));
     let summary = ask(&recording, &question()).expect("the model answers");
     assert_eq!(summary.text, "Nothing happened.");
-    assert_eq!((summary.tokens, summary.calls, summary.left_out), (5, 1, 0));
-    assert!(summary.input_tokens > 300 && summary.output_tokens == 5);
+    assert_eq!(
+        (summary.tokens, summary.spent.calls, summary.left_out),
+        (5, 1, 0)
+    );
+    assert!(summary.spent.input_tokens > 300 && summary.spent.output_tokens == 5);
 }
 
 /// ALL-N2, PL-N2, AP-N1: the model is not asked to summarise nothing.
@@ -72,7 +75,7 @@ fn an_error_is_told() {
 fn the_transcript_fits_the_window() {
     let recording = talk(100).model(ScriptedModel::answering("Short.").window(4_000));
     let summary = ask(&recording, &question()).expect("the model answers");
-    assert_eq!(summary.calls, 1);
+    assert_eq!(summary.spent.calls, 1);
     assert!(
         summary.left_out > 60 && summary.left_out < 80,
         "{summary:?}"
@@ -87,7 +90,7 @@ fn what_the_model_says_that_fits_is_heeded() {
             .that_takes(2_000),
     );
     let summary = ask(&recording, &question()).expect("the model answers");
-    assert_eq!(summary.calls, 2);
+    assert_eq!(summary.spent.calls, 2);
     assert!(
         summary.left_out > 80 && summary.left_out < 90,
         "{summary:?}"
@@ -116,7 +119,7 @@ fn a_summary_that_is_too_long_is_shortened_by_the_model() {
     let long = "word ".repeat(500);
     let recording = talk(9).model(ScriptedModel::answering(&long).then("Short."));
     let summary = ask(&recording, &question()).expect("the model answers");
-    assert_eq!((summary.text.as_str(), summary.calls), ("Short.", 2));
+    assert_eq!((summary.text.as_str(), summary.spent.calls), ("Short.", 2));
     let asked = recording.asked();
     assert!(asked[0].instructions.ends_with("Write at most 300 words."));
     assert!(asked[1].instructions.starts_with("Shorten the summary"));

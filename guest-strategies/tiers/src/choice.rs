@@ -1,9 +1,11 @@
 //! How far to go.
 
-use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
+mod handover;
+mod window;
 
-use baler_digest::{Costs, Work, Written};
+use std::collections::{BTreeMap, HashMap};
+
+use baler_digest::{Story, Work};
 use baler_strategy::{
     Conversation, Draft, Failure, Insertion, Report, Situation, Unit, UnitKind, Value, opening_note,
 };
@@ -11,28 +13,51 @@ use baler_strategy::{
 use crate::config::Config;
 use crate::material::Material;
 use crate::reduce::{self, Level, Reduced};
+use handover::Handover;
 
-/// The share of the room that a digest gets where nearly all has to go, how much less it gets
-/// the larger the room is, and its least share; in thousandths.
-const MOST: u64 = 600;
-const LESS: u64 = 750;
-const LEAST_SHARE: u64 = 120;
+/// What is dropped, for whoever summarises it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// The units, oldest first, without earlier summaries.
+    pub units: Vec<usize>,
+    /// Earlier summaries, oldest first; the new one stands for them as well.
+    pub earlier: Vec<usize>,
+    /// The most tokens that a summary may have.
+    pub room: u32,
+}
 
-/// With less room than so many marks cost, a digest says less than what it displaces.
-const LEAST: u32 = 2;
+/// Writes a summary of what is dropped; none where there is none to be had.
+pub type Summarise<'a> = dyn FnMut(&Dropped) -> Option<Story> + 'a;
 
-/// Tokens that stay unused: joined with others a text may cost a little more than alone.
-const SLACK: u32 = 8;
+/// What was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// The plan, or why there is none.
+    pub report: Report,
+    /// Whether the summary that was asked for stands in it.
+    pub is_summarised: bool,
+}
 
-/// The most bytes of a digest as JSON.
-const BYTES: usize = 400_000;
+impl Chosen {
+    fn unchanged(reason: &str) -> Self {
+        Self {
+            report: Report::unchanged(reason),
+            is_summarised: false,
+        }
+    }
+}
 
-/// The plan.
-pub(crate) fn choose(
+/// Reduces the conversation as far as the budget asks. `summarise` is called at most once, where
+/// old units have to go; without a summary a digest alone stands for them.
+///
+/// # Errors
+/// The plan cannot be built.
+pub fn choose(
     conversation: &Conversation<'_>,
     situation: &Situation,
     config: &Config,
-) -> Result<Report, Failure> {
+    summarise: &mut Summarise<'_>,
+) -> Result<Chosen, Failure> {
     let units = conversation.units();
     let first = units
         .iter()
@@ -43,7 +68,7 @@ pub(crate) fn choose(
         media: units.iter().map(|unit| u64::from(unit.media)).sum(),
     };
     if whole.fit(situation) {
-        return Ok(Report::unchanged("nothing has to go"));
+        return Ok(Chosen::unchanged("nothing has to go"));
     }
     let mut material = Material::read(conversation);
     if let Some(work) = config.work.said() {
@@ -69,14 +94,14 @@ pub(crate) fn choose(
         }
         choice.reduce(level);
     }
-    let written = if choice.fits() {
+    let handover = if choice.fits() {
         let left = u64::from(target(situation)).saturating_sub(choice.whole.tokens);
         choice.give_back(left);
         None
     } else {
-        choice.digest()
+        choice.hand_over(summarise)
     };
-    choice.report(written)
+    choice.report(handover)
 }
 
 /// What has to be reached: the budget, or the floor where the budget is below that.
@@ -259,207 +284,11 @@ impl Choice<'_> {
         }
     }
 
-    /// Keeps the newest units, and writes a digest of the others.
-    fn digest(&mut self) -> Option<Written> {
-        let units = self.units().len();
-        let situation = self.situation;
-        let target = u64::from(target(situation));
-        let protected: u64 = (0..units)
-            .filter(|unit| self.units()[*unit].is_protected())
-            .map(|unit| self.cost(unit))
-            .sum();
-        let room = target
-            .saturating_sub(u64::from(situation.overhead) + protected)
-            .saturating_sub(u64::from(situation.insertion_overhead));
-        let room = u32::try_from(room).unwrap_or(u32::MAX);
-        let count = |text: &str| self.conversation.count(text);
-        let mut costs = Costs::new(&count);
-        let of_all = u64::from(room) * 1_000 / u64::from(situation.used.max(1));
-        let share = MOST
-            .saturating_sub(of_all * LESS / 1_000)
-            .clamp(LEAST_SHARE, MOST);
-        let mut share = u32::try_from(u64::from(room) * share / 1_000).unwrap_or(u32::MAX);
-        let most = room / 5 * 4;
-        let is_small = room < situation.insertion_overhead.saturating_mul(LEAST);
-        if is_small {
-            share = 0;
-        }
-        // What the rules need depends on what is dropped, and that on the room.
-        let before = (self.reduced.clone(), self.saved.clone());
-        for _ in 0..4 {
-            (self.reduced, self.saved) = before.clone();
-            self.window(room - share.min(room));
-            let needed = self
-                .material
-                .notes
-                .needed(&self.kept, most, &mut costs)
-                .min(most);
-            if needed <= share || is_small {
-                break;
-            }
-            share = needed;
-        }
-        if share == 0 {
-            return None;
-        }
-        let written = self.write(&mut costs)?;
-        let unused = self.left_for_text().saturating_sub(written.tokens);
-        self.give_back(u64::from(unused.saturating_sub(SLACK)));
-        Some(written)
-    }
-
-    /// Writes what the units say that are not kept, in what is left beside those that are.
-    fn write(&self, costs: &mut Costs<'_>) -> Option<Written> {
-        let bytes = self.room_for_bytes();
-        let left = self.left_for_text();
-        let mut tokens = left;
-        for _ in 0..5 {
-            let notes = &self.material.notes;
-            let mut written = notes.write(&self.kept, tokens, bytes, costs);
-            if written.text.is_empty() {
-                return None;
-            }
-            let cost = self.conversation.count(&written.text);
-            let excess = cost.saturating_sub(left);
-            if excess == 0 {
-                written.tokens = cost;
-                return Some(written);
-            }
-            tokens = written.tokens.checked_sub(excess + 4)?;
-        }
-        None
-    }
-
-    /// Keeps the newest units in so many tokens, those that are not recent with their outputs
-    /// cut.
-    fn window(&mut self, tokens: u32) {
-        let units = self.units().len();
-        self.kept = self.units().iter().map(Unit::is_protected).collect();
-        let limit = |most: Option<u32>| most.map_or(u64::MAX, u64::from);
-        let mut left = Needs {
-            tokens: u64::from(tokens),
-            bytes: limit(self.situation.max_bytes),
-            media: limit(self.situation.max_media),
-        };
-        for unit in self.units().iter().filter(|unit| unit.is_protected()) {
-            left.bytes = left.bytes.saturating_sub(u64::from(unit.bytes));
-            left.media = left.media.saturating_sub(u64::from(unit.media));
-        }
-        let mut is_newest = true;
-        for unit in (0..units).rev() {
-            if self.kept[unit] {
-                continue;
-            }
-            if !left.hold(&self.units()[unit]) {
-                continue;
-            }
-            let is_taken =
-                self.shrink(unit, left.tokens) || is_newest && self.squeeze(unit, left.tokens);
-            is_newest = false;
-            if is_taken {
-                let own = &self.units()[unit];
-                left.tokens -= self.cost(unit);
-                left.bytes -= u64::from(own.bytes);
-                left.media -= u64::from(own.media);
-                self.kept[unit] = true;
-            } else if self.cost(unit) <= u64::from(tokens) / 2 {
-                // One that takes most of the room alone is passed over; one that only came too
-                // late ends the window.
-                break;
-            }
-        }
-    }
-
-    /// Whether a unit comes down to so many tokens, if need be with its outputs cut.
-    fn shrink(&mut self, unit: usize, tokens: u64) -> bool {
-        for level in [Level::Third, Level::Tenth] {
-            if self.cost(unit) <= tokens {
-                return true;
-            }
-            for output in self.outputs_of(unit) {
-                self.reduce_one(output, level);
-            }
-        }
-        self.cost(unit) <= tokens
-    }
-
-    /// The same with its outputs cut as far as it takes.
-    fn squeeze(&mut self, unit: usize, tokens: u64) -> bool {
-        let outputs = self
-            .outputs_of(unit)
-            .map(|index| (index, self.material.outputs[index].tokens));
-        let outputs: Vec<(usize, u32)> = outputs.filter(|(_, tokens)| *tokens > 0).collect();
-        let all: u64 = outputs.iter().map(|(_, tokens)| u64::from(*tokens)).sum();
-        let others = self.units()[unit].cost().saturating_sub(all);
-        let Some(room) = tokens
-            .checked_sub(others)
-            .filter(|room| all > 0 && *room >= all / 10)
-        else {
-            return false;
-        };
-        for (index, tokens) in outputs {
-            // The first guess of bytes may be a little off.
-            let share = u64::from(tokens) * room / all * 19 / 20;
-            let smaller = reduce::to_size(
-                self.conversation,
-                self.situation,
-                self.material,
-                index,
-                u32::try_from(share).unwrap_or(u32::MAX),
-            );
-            self.put(index, smaller);
-        }
-        self.cost(unit) <= tokens
-    }
-
-    fn outputs_of(&self, unit: usize) -> Range<usize> {
-        let outputs = &self.material.outputs;
-        outputs.partition_point(|output| output.unit < unit)
-            ..outputs.partition_point(|output| output.unit <= unit)
-    }
-
-    /// Tokens for a text in the place of what is dropped.
-    fn left_for_text(&self) -> u32 {
-        let kept: u64 = (0..self.kept.len())
-            .filter(|unit| self.kept[*unit])
-            .map(|unit| self.cost(unit))
-            .sum();
-        let left = u64::from(target(self.situation))
-            .saturating_sub(u64::from(self.situation.overhead))
-            .saturating_sub(u64::from(self.situation.insertion_overhead))
-            // Where units are passed over, the host may have to put a note between others.
-            .saturating_sub(u64::from(self.situation.opening_note) * self.gaps())
-            .saturating_sub(kept);
-        u32::try_from(left).unwrap_or(u32::MAX)
-    }
-
-    /// Places behind the first dropped unit where others are missing between kept steps.
-    fn gaps(&self) -> u64 {
-        let first = self.kept.iter().position(|kept| !kept).unwrap_or(0);
-        let behind = &self.kept[first..];
-        let mut gaps = 0;
-        for pair in behind.windows(2) {
-            gaps += u64::from(!pair[0] && pair[1]);
-        }
-        gaps
-    }
-
-    fn room_for_bytes(&self) -> usize {
-        let kept: u64 = (0..self.kept.len())
-            .filter(|unit| self.kept[*unit])
-            .map(|unit| u64::from(self.units()[unit].bytes))
-            .sum();
-        let most = self.situation.max_bytes.map_or(u64::MAX, u64::from);
-        usize::try_from(most.saturating_sub(kept).saturating_sub(512))
-            .unwrap_or(usize::MAX)
-            .min(BYTES)
-    }
-
-    fn report(self, written: Option<Written>) -> Result<Report, Failure> {
+    fn report(self, handover: Option<Handover>) -> Result<Chosen, Failure> {
         let units = self.units();
         if self.kept.iter().all(|kept| *kept) && self.reduced.is_empty() && self.removed.is_empty()
         {
-            return Ok(Report::unchanged("nothing can be left out"));
+            return Ok(Chosen::unchanged("nothing can be left out"));
         }
         let mut draft = Draft::keeping(units.len());
         let mut codes: Vec<Option<&str>> = vec![None; units.len()];
@@ -483,12 +312,24 @@ impl Choice<'_> {
             }
         }
         let mut dropped: usize = 0;
-        let mut text = written.as_ref().map(|written| written.text.clone());
+        let mut text = handover
+            .as_ref()
+            .map(|handover| handover.written.text.clone());
+        let is_digested = handover.is_some();
+        let Handover {
+            written,
+            is_summarised,
+        } = handover.unwrap_or_default();
+        let code = if is_summarised {
+            "summarized"
+        } else {
+            "digested"
+        };
         for (unit, kept) in self.kept.iter().enumerate() {
             if !kept {
                 dropped += 1;
                 draft.drop(unit);
-                codes[unit] = Some("digested");
+                codes[unit] = Some(code);
                 if let Some(text) = text.take() {
                     draft.insert(unit, Insertion::summary(text));
                 }
@@ -499,16 +340,15 @@ impl Choice<'_> {
                 draft.reason(unit..unit + 1, code);
             }
         }
-        if dropped == units.len() && written.is_none() {
-            return Ok(Report::unchanged("not even one unit fits"));
+        if dropped == units.len() && !is_digested {
+            return Ok(Chosen::unchanged("not even one unit fits"));
         }
-        let written = written.unwrap_or_default();
         let work = match self.material.notes.work() {
             Work::Coding => "coding",
             Work::Service => "service",
             Work::Chat => "chat",
         };
-        Ok(Report::compacted(draft.build()?)
+        let report = Report::compacted(draft.build()?)
             .with_count("outputs-cut", cut)
             .with_count("parts-removed", removed)
             .with_count("units-digested", dropped as u64)
@@ -517,6 +357,10 @@ impl Choice<'_> {
             .with_count("names-kept", written.names.kept as u64)
             .with_count("rules-found", written.rules.found as u64)
             .with_count("rules-kept", written.rules.kept as u64)
-            .with_metric("work", Value::Text(work.to_owned())))
+            .with_metric("work", Value::Text(work.to_owned()));
+        Ok(Chosen {
+            report,
+            is_summarised,
+        })
     }
 }

@@ -1,0 +1,68 @@
+use serde::Deserialize;
+use tiers::Work;
+
+/// The config; `config.schema.json` says the same as JSON Schema.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// How many of the newest steps stay as they are, as long as there is room.
+    pub recent: u32,
+    /// What kind of work the conversation is about.
+    pub work: Work,
+    /// Outputs of fewer tokens are not cut.
+    pub min_tokens: u32,
+    /// What the model is told to write.
+    pub prompt: Option<String>,
+    /// The longest answer of the model, and the longest summary.
+    pub max_output_tokens: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let tiers::Config {
+            recent,
+            work,
+            min_tokens,
+        } = tiers::Config::default();
+        Self {
+            recent,
+            work,
+            min_tokens,
+            prompt: None,
+            max_output_tokens: 4_096,
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what cannot be meant.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.max_output_tokens < 64 {
+            let tokens = self.max_output_tokens;
+            return Err(format!("`max-output-tokens` must be at least 64: {tokens}"));
+        }
+        if self
+            .prompt
+            .as_ref()
+            .is_some_and(|text| text.trim().is_empty())
+        {
+            return Err("`prompt` must not be blank: leave it out for the default".to_owned());
+        }
+        Ok(())
+    }
+
+    /// What is no matter of the model's.
+    pub(crate) const fn tiers(&self) -> tiers::Config {
+        tiers::Config {
+            recent: self.recent,
+            work: self.work,
+            min_tokens: self.min_tokens,
+        }
+    }
+
+    pub(crate) fn prompt(&self) -> &str {
+        self.prompt
+            .as_deref()
+            .unwrap_or(include_str!("prompts/default.txt").trim_ascii_end())
+    }
+}

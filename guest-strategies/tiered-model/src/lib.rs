@@ -1,0 +1,83 @@
+//! Reduces a conversation only as far as the budget asks, as `tiered` does. Where old steps have
+//! to go, a model tells what happened in them, and what has to be exact stands below: the user's
+//! rules, errors, to-do lists, what is open, names.
+//!
+//! Without a usable answer the result is that of `tiered`.
+
+mod config;
+mod story;
+
+#[cfg(test)]
+mod tests;
+
+use baler_strategy::{Conversation, Failure, Limits, Report, Situation, Strategy, Value};
+
+pub use config::Config;
+pub use tiers::Work;
+
+use story::Storyteller;
+
+/// The strategy.
+#[derive(Debug)]
+pub struct TieredModel;
+
+impl Strategy for TieredModel {
+    type Config = Config;
+    const NAME: &'static str = "tiered-model";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const DESCRIPTION: &'static str = "Cuts old outputs to what matters in them, lets a model tell what happened in older steps above the words and names that have to be exact, and keeps the newest as they are; only as far as the budget asks.";
+    const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
+    const REASON_CODES: &'static [&'static str] = &[
+        "repeated",
+        "superseded",
+        "cut",
+        "removed",
+        "digested",
+        "summarized",
+    ];
+    const METRIC_NAMES: &'static [&'static str] = &[
+        "outputs-cut",
+        "parts-removed",
+        "units-digested",
+        "digest-tokens",
+        "names-found",
+        "names-kept",
+        "rules-found",
+        "rules-kept",
+        "work",
+        "summary",
+        "units-summarized",
+        "units-left-out",
+        "summary-tokens",
+        "model-calls",
+        "input-tokens",
+        "output-tokens",
+    ];
+    const LIMITS: Limits = summarizing::LIMITS;
+
+    fn check(config: &Config) -> Result<(), String> {
+        config.check()
+    }
+
+    fn compact(
+        conversation: &Conversation<'_>,
+        situation: &Situation,
+        config: &Config,
+    ) -> Result<Report, Failure> {
+        let mut teller = Storyteller::new(conversation, situation, config);
+        let chosen = tiers::choose(conversation, situation, &config.tiers(), &mut |dropped| {
+            teller.tell(dropped)
+        })?;
+        let summary = match teller.asked() {
+            _ if chosen.is_summarised => "written",
+            true => "none",
+            false => "not-asked",
+        };
+        let report = chosen
+            .report
+            .with_metric("summary", Value::Text(summary.to_owned()));
+        Ok(teller.told_in(report, chosen.is_summarised))
+    }
+}
+
+baler_strategy::export!(TieredModel);

@@ -1,0 +1,93 @@
+mod example;
+
+mod failures;
+
+mod limits;
+
+mod story;
+
+use baler_strategy::testing::{Recording, ScriptedModel, Tested, call, failed, run};
+use baler_strategy::{Piece, Value};
+use summarizing::testing::{self, saying};
+
+use crate::TieredModel;
+
+/// What a model answers that does as it is told.
+const STORY: &str = "The sums were off because carry_over starts at one; that was found by running \
+                     the tests. Next the tariff has to be looked at.";
+
+const RULE: &str = "Never touch vendor/!";
+const ERROR: &str = "error: total is 41, expected 42";
+
+/// About 450 tokens.
+fn listing(symbol: &str) -> String {
+    (0..40)
+        .map(|line| format!("    // line {line} of {symbol} is about nothing in particular\n"))
+        .collect()
+}
+
+fn read(path: &str) -> baler_strategy::testing::Call {
+    call(
+        "read_file",
+        &format!(r#"{{"path":"{path}"}}"#),
+        &listing(path),
+    )
+}
+
+/// An agent that mends a ledger in many steps.
+fn ledger() -> Recording {
+    let recording = Recording::new()
+        .system("You mend programs.")
+        .user(&format!("The ledger is off by one. {RULE}"))
+        .step(
+            "I run the tests first.",
+            [failed(
+                "shell",
+                r#"{"command":"cargo test"}"#,
+                &format!("{}{ERROR}\n", listing("sums")),
+            )],
+        );
+    let todo = r#"{"todos":[{"content":"look at the tariff","status":"pending"}]}"#;
+    let recording = recording.step("", [call("todo_write", todo, "ok")]);
+    (0..20)
+        .fold(recording, |recording, part| {
+            recording.step("", [read(&format!("src/part_{part}.rs"))])
+        })
+        .user("Now commit, please.")
+}
+
+#[track_caller]
+fn reduced_in(recording: &Recording, budget: u32, config: &str) -> Tested {
+    testing::attempt::<TieredModel>(recording, &recording.situation(budget), config)
+        .unwrap_or_else(|failure| panic!("failed: {failure:?}"))
+}
+
+#[track_caller]
+fn reduced(recording: &Recording, budget: u32) -> Tested {
+    reduced_in(recording, budget, "")
+}
+
+/// The one text that was inserted.
+#[track_caller]
+fn text(tested: &Tested) -> &str {
+    let pieces = tested.plan().map_or(&[][..], |plan| &plan.pieces);
+    let mut texts = pieces.iter().filter_map(|piece| match piece {
+        Piece::Insert(insertion) => Some(insertion.text.as_str()),
+        _ => None,
+    });
+    match (texts.next(), texts.next()) {
+        (Some(text), None) => text,
+        _ => panic!("not one insertion: {}", tested.render()),
+    }
+}
+
+fn told(tested: &Tested) -> &str {
+    let metrics = &tested.report.metrics;
+    match &metrics.iter().find(|metric| metric.name == "summary") {
+        Some(metric) => match &metric.value {
+            Value::Text(told) => told,
+            _ => "no text",
+        },
+        None => "nothing",
+    }
+}

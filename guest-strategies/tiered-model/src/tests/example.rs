@@ -1,0 +1,17 @@
+//! The example of the README of all strategies.
+
+use super::*;
+
+const README: &str = include_str!("../../../README.md");
+
+/// ALL-N16: documents and code agree.
+#[test]
+fn the_example_is_what_happens() {
+    let recording = testing::example();
+    let tested = reduced_in(&recording, 250, r#"{"recent":1}"#);
+    let shown = tested.render();
+    assert!(README.contains(r#"`{"recent":1}`"#));
+    assert!(README.contains(&shown), "{shown}");
+    let prompt = &recording.asked()[0].prompt;
+    assert!(README.contains(prompt.as_str()), "{prompt}");
+}

@@ -1,0 +1,181 @@
+//! The one text that stands for what is dropped.
+
+use baler_digest::{Costs, Story, Written};
+use baler_strategy::UnitKind;
+
+use super::{Choice, Dropped, Summarise, target};
+
+/// The share of the room that a digest gets where nearly all has to go, how much less it gets
+/// the larger the room is, and its least share; in thousandths.
+const MOST: u64 = 600;
+const LESS: u64 = 750;
+const LEAST_SHARE: u64 = 120;
+
+/// With less room than so many marks cost, a digest says less than what it displaces.
+const LEAST: u32 = 2;
+
+/// A summary of fewer tokens says less than the lines that it displaces.
+const LEAST_SUMMARY: u32 = 64;
+
+/// A token is rarely more bytes.
+const BYTES_PER_TOKEN: usize = 8;
+
+/// Tokens that stay unused: joined with others a text may cost a little more than alone.
+const SLACK: u32 = 8;
+
+/// The most bytes of a digest as JSON.
+const BYTES: usize = 400_000;
+
+/// What was written, and whether it begins with a summary.
+#[derive(Debug, Default)]
+pub(super) struct Handover {
+    pub(super) written: Written,
+    pub(super) is_summarised: bool,
+}
+
+impl Choice<'_> {
+    /// Keeps the newest units, and hands the others over in words.
+    pub(super) fn hand_over(&mut self, summarise: &mut Summarise<'_>) -> Option<Handover> {
+        let units = self.units().len();
+        let situation = self.situation;
+        let target = u64::from(target(situation));
+        let protected: u64 = (0..units)
+            .filter(|unit| self.units()[*unit].is_protected())
+            .map(|unit| self.cost(unit))
+            .sum();
+        let room = target
+            .saturating_sub(u64::from(situation.overhead) + protected)
+            .saturating_sub(u64::from(situation.insertion_overhead));
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let count = |text: &str| self.conversation.count(text);
+        let mut costs = Costs::new(&count);
+        let of_all = u64::from(room) * 1_000 / u64::from(situation.used.max(1));
+        let share = MOST
+            .saturating_sub(of_all * LESS / 1_000)
+            .clamp(LEAST_SHARE, MOST);
+        let mut share = u32::try_from(u64::from(room) * share / 1_000).unwrap_or(u32::MAX);
+        let most = room / 5 * 4;
+        let is_small = room < situation.insertion_overhead.saturating_mul(LEAST);
+        if is_small {
+            share = 0;
+        }
+        // What the rules need depends on what is dropped, and that on the room.
+        let before = (self.reduced.clone(), self.saved.clone());
+        for _ in 0..4 {
+            (self.reduced, self.saved) = before.clone();
+            self.window(room - share.min(room));
+            let needed = self
+                .material
+                .notes
+                .needed(&self.kept, most, &mut costs)
+                .min(most);
+            if needed <= share || is_small {
+                break;
+            }
+            share = needed;
+        }
+        if share == 0 {
+            return None;
+        }
+        let story = self
+            .dropped(&mut costs)
+            .and_then(|dropped| summarise(&dropped));
+        let summarised = story.and_then(|story| self.write(&story, &mut costs));
+        let is_summarised = summarised.is_some();
+        let written = match summarised {
+            Some(written) => written,
+            None => self.write(&Story::default(), &mut costs)?,
+        };
+        let unused = self.left_for_text().saturating_sub(written.tokens);
+        self.give_back(u64::from(unused.saturating_sub(SLACK)));
+        Some(Handover {
+            written,
+            is_summarised,
+        })
+    }
+
+    /// What is dropped; none where a summary of it would say nothing. Rules and the last error
+    /// come first, and half of what they leave is for what else has to be exact.
+    fn dropped(&self, costs: &mut Costs<'_>) -> Option<Dropped> {
+        let (mut units, mut earlier) = (Vec::new(), Vec::new());
+        for (unit, _) in self.kept.iter().enumerate().filter(|(_, kept)| !**kept) {
+            match self.units()[unit].kind {
+                UnitKind::Summary => earlier.push(unit),
+                _ => units.push(unit),
+            }
+        }
+        let left = self.left_for_text();
+        let needed = self.material.notes.needed(&self.kept, left, costs);
+        let bytes = self.room_for_bytes() / BYTES_PER_TOKEN / 2;
+        let room = left.saturating_sub(needed) / 2;
+        let room = room.min(u32::try_from(bytes).unwrap_or(u32::MAX));
+        (!units.is_empty() && room >= LEAST_SUMMARY).then_some(Dropped {
+            units,
+            earlier,
+            room,
+        })
+    }
+
+    /// Writes what the units say that are not kept, in what is left beside those that are, below
+    /// a story of them where there is one.
+    fn write(&self, story: &Story, costs: &mut Costs<'_>) -> Option<Written> {
+        let bytes = self.room_for_bytes();
+        let left = self.left_for_text();
+        let mut tokens = left;
+        for _ in 0..5 {
+            let notes = &self.material.notes;
+            let mut written = notes.write_below(story, &self.kept, tokens, bytes, costs);
+            if written.text.is_empty() {
+                return None;
+            }
+            let cost = self.conversation.count(&written.text);
+            let excess = cost.saturating_sub(left);
+            if excess == 0 {
+                written.tokens = cost;
+                return Some(written);
+            }
+            tokens = written.tokens.checked_sub(excess + 4)?;
+        }
+        None
+    }
+
+    /// Tokens for a text in the place of what is dropped.
+    fn left_for_text(&self) -> u32 {
+        let kept: u64 = (0..self.kept.len())
+            .filter(|unit| self.kept[*unit])
+            .map(|unit| self.cost(unit))
+            .sum();
+        // Where bytes or media are what is too much, there may be more room than was used before.
+        let before = self.situation.tokens_with(self.units());
+        let left = u64::from(target(self.situation))
+            .min(before.saturating_sub(1))
+            .saturating_sub(u64::from(self.situation.overhead))
+            .saturating_sub(u64::from(self.situation.insertion_overhead))
+            // Where units are passed over, the host may have to put a note between others.
+            .saturating_sub(u64::from(self.situation.opening_note) * self.gaps())
+            .saturating_sub(kept);
+        u32::try_from(left).unwrap_or(u32::MAX)
+    }
+
+    /// Places behind the first dropped unit where others are missing between kept steps.
+    fn gaps(&self) -> u64 {
+        let first = self.kept.iter().position(|kept| !kept).unwrap_or(0);
+        let behind = &self.kept[first..];
+        let mut gaps = 0;
+        for pair in behind.windows(2) {
+            gaps += u64::from(!pair[0] && pair[1]);
+        }
+        gaps
+    }
+
+    fn room_for_bytes(&self) -> usize {
+        let kept: u64 = (0..self.kept.len())
+            .filter(|unit| self.kept[*unit])
+            .map(|unit| u64::from(self.units()[unit].bytes))
+            .sum();
+        let most = self.situation.max_bytes.map_or(u64::MAX, u64::from);
+        usize::try_from(most.saturating_sub(kept).saturating_sub(512))
+            .unwrap_or(usize::MAX)
+            .min(BYTES)
+    }
+}

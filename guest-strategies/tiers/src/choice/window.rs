@@ -1,0 +1,98 @@
+//! The newest units that stay.
+
+use std::ops::Range;
+
+use baler_strategy::Unit;
+
+use super::{Choice, Needs};
+use crate::reduce::{self, Level};
+
+impl Choice<'_> {
+    /// Keeps the newest units in so many tokens, those that are not recent with their outputs
+    /// cut.
+    pub(super) fn window(&mut self, tokens: u32) {
+        let units = self.units().len();
+        self.kept = self.units().iter().map(Unit::is_protected).collect();
+        let limit = |most: Option<u32>| most.map_or(u64::MAX, u64::from);
+        let mut left = Needs {
+            tokens: u64::from(tokens),
+            bytes: limit(self.situation.max_bytes),
+            media: limit(self.situation.max_media),
+        };
+        for unit in self.units().iter().filter(|unit| unit.is_protected()) {
+            left.bytes = left.bytes.saturating_sub(u64::from(unit.bytes));
+            left.media = left.media.saturating_sub(u64::from(unit.media));
+        }
+        let mut is_newest = true;
+        for unit in (0..units).rev() {
+            if self.kept[unit] {
+                continue;
+            }
+            if !left.hold(&self.units()[unit]) {
+                continue;
+            }
+            let is_taken =
+                self.shrink(unit, left.tokens) || is_newest && self.squeeze(unit, left.tokens);
+            is_newest = false;
+            if is_taken {
+                let own = &self.units()[unit];
+                left.tokens -= self.cost(unit);
+                left.bytes -= u64::from(own.bytes);
+                left.media -= u64::from(own.media);
+                self.kept[unit] = true;
+            } else if self.cost(unit) <= u64::from(tokens) / 2 {
+                // One that takes most of the room alone is passed over; one that only came too
+                // late ends the window.
+                break;
+            }
+        }
+    }
+
+    /// Whether a unit comes down to so many tokens, if need be with its outputs cut.
+    fn shrink(&mut self, unit: usize, tokens: u64) -> bool {
+        for level in [Level::Third, Level::Tenth] {
+            if self.cost(unit) <= tokens {
+                return true;
+            }
+            for output in self.outputs_of(unit) {
+                self.reduce_one(output, level);
+            }
+        }
+        self.cost(unit) <= tokens
+    }
+
+    /// The same with its outputs cut as far as it takes.
+    fn squeeze(&mut self, unit: usize, tokens: u64) -> bool {
+        let outputs = self
+            .outputs_of(unit)
+            .map(|index| (index, self.material.outputs[index].tokens));
+        let outputs: Vec<(usize, u32)> = outputs.filter(|(_, tokens)| *tokens > 0).collect();
+        let all: u64 = outputs.iter().map(|(_, tokens)| u64::from(*tokens)).sum();
+        let others = self.units()[unit].cost().saturating_sub(all);
+        let Some(room) = tokens
+            .checked_sub(others)
+            .filter(|room| all > 0 && *room >= all / 10)
+        else {
+            return false;
+        };
+        for (index, tokens) in outputs {
+            // The first guess of bytes may be a little off.
+            let share = u64::from(tokens) * room / all * 19 / 20;
+            let smaller = reduce::to_size(
+                self.conversation,
+                self.situation,
+                self.material,
+                index,
+                u32::try_from(share).unwrap_or(u32::MAX),
+            );
+            self.put(index, smaller);
+        }
+        self.cost(unit) <= tokens
+    }
+
+    fn outputs_of(&self, unit: usize) -> Range<usize> {
+        let outputs = &self.material.outputs;
+        outputs.partition_point(|output| output.unit < unit)
+            ..outputs.partition_point(|output| output.unit <= unit)
+    }
+}
