@@ -15,7 +15,8 @@ pub struct Limits {
     /// Time on the clock, from the start of the call on, waiting for the host included.
     pub time: Duration,
     /// The same of a call that may ask a model. Where a strategy declares that it needs less
-    /// time, it gets that.
+    /// time, it gets that. A question is given up a little earlier, so that the strategy can go
+    /// on without an answer.
     pub model_time: Duration,
     /// Time of a call of a strategy that declares none, where it is less than these.
     pub undeclared_time: Duration,

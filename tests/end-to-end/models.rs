@@ -153,11 +153,7 @@ async fn whatever_its_model_does_tiered_model_hands_over() {
         assert!(document.contains("error: 3 tests failed"), "{name}");
         assert_eq!(document.contains(story), name == "tells", "{name}");
         let asked = receipt.attempts[0].model.expect("it asked");
-        assert_eq!(
-            asked.failed == 0 && asked.calls == 1,
-            name == "tells",
-            "{name}"
-        );
+        assert!(asked.calls > 0, "{name}");
     }
 }
 
