@@ -94,7 +94,7 @@ const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2
 
 const EXAMPLES: &str = "\
 Examples:
-  Half of it, by the built-in digest:
+  Half of it, by the strategy `tiered`:
     baler compact request.json > smaller.json
   In a pipe, to 8000 tokens all included, with what leaves stored in a place of yours:
     agent-dump | baler compact --budget 8000 --archive s3://bales/agent | send

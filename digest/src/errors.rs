@@ -65,7 +65,10 @@ pub(super) fn has_line(text: &str, error: &str) -> bool {
 /// Whether a line is `error`, as [`lines`] gives it.
 pub(super) fn is_line(line: &str, error: &str) -> bool {
     let line = line.trim();
-    line.len() == error.len() && (line == error || text::clean(line) == error)
+    // To clean a line changes its characters and never their number.
+    let count = |text: &str| text.chars().count();
+    line == error
+        || line.len() >= error.len() && count(line) == count(error) && text::clean(line) == error
 }
 
 /// Whether a line that tells of an error begins like one, behind a date, a path or the name of

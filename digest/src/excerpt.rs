@@ -8,6 +8,9 @@ use crate::{errors, scan, text};
 /// What stands where lines were left out.
 const GAP: &str = "…";
 
+/// The most bytes of a text that are looked through.
+const READ: usize = 1 << 20;
+
 /// Lines above this size are parted at their commas, into pieces of at most this size.
 const LONG: usize = 240;
 const PIECE: usize = 80;
@@ -30,6 +33,8 @@ pub(crate) fn excerpt(
     own: &str,
     bytes: usize,
 ) -> Option<String> {
+    // What went wrong stands at the end.
+    let own = &own[own.ceil_char_boundary(own.len().saturating_sub(READ))..];
     let must = must.filter(|line| line.len() <= bytes);
     let is_must = |line: &str| must.is_some_and(|must| errors::is_line(line, must));
     let pieces: Vec<&str> = own
@@ -77,14 +82,26 @@ pub(crate) fn excerpt(
     let of_names = left - (left as f64 * LINES) as usize;
     let mut left = left - of_names;
     let mut chosen: Vec<usize> = must.into_iter().collect();
-    for (_, index) in worths {
-        let cost = cost(index);
-        if cost <= left && must != Some(index) {
-            left -= cost;
-            chosen.push(index);
-        }
+    let mut take = |chosen: &mut Vec<usize>, left: &mut usize| {
+        worths.retain(|(_, index)| {
+            let fits = must != Some(*index) && cost(*index) <= *left;
+            if fits {
+                *left -= cost(*index);
+                chosen.push(*index);
+            }
+            !fits && must != Some(*index)
+        });
+    };
+    take(&mut chosen, &mut left);
+    let mut others = other_names(names, &times, &pieces, &chosen, of_names + left);
+    let of_others: usize = others.iter().map(|name| name.len() + 2).sum();
+    // Room that names leave goes to lines again.
+    let mut unused = (of_names + left).saturating_sub(of_others);
+    let before = chosen.len();
+    take(&mut chosen, &mut unused);
+    if chosen.len() > before {
+        others = other_names(names, &times, &pieces, &chosen, of_others);
     }
-    let others = other_names(names, &times, &pieces, &chosen, of_names + left);
     if chosen.is_empty() && others.is_empty() {
         return None;
     }

@@ -40,7 +40,7 @@ mod write;
 
 pub use costs::Costs;
 pub use part::Part;
-pub use story::{Story, to_retell};
+pub use story::{Story, to_retell, without_headings};
 pub use work::Work;
 pub use write::{Share, Written};
 

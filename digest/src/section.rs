@@ -62,6 +62,9 @@ impl Section {
     }
 }
 
+/// What some strategies put around a summary; it says nothing.
+const WRAPPERS: [&str; 2] = ["<context_summary>", "</context_summary>"];
+
 /// The entries of an earlier summary, each with the section that it stood in. Lines of a
 /// summary that is no digest stand in [`Section::Earlier`], every line for itself.
 pub(super) fn entries(summary: &str) -> Vec<(Section, String)> {
@@ -76,7 +79,7 @@ pub(super) fn entries(summary: &str) -> Vec<(Section, String)> {
         {
             entry.push('\n');
             entry.push_str(more);
-        } else if !line.trim().is_empty() {
+        } else if !line.trim().is_empty() && !WRAPPERS.contains(&line.trim()) {
             entries.push((
                 section,
                 line.strip_prefix("- ").unwrap_or(line).trim().to_owned(),
@@ -103,7 +106,7 @@ mod tests {
 
     #[test]
     fn another_summary_is_read_line_by_line() {
-        let text = "# Progress\n\n  - fixed a\n  - fixed b";
+        let text = "<context_summary>\n# Progress\n\n  - fixed a\n  - fixed b\n</context_summary>";
         let lines: Vec<String> = entries(text).into_iter().map(|(_, line)| line).collect();
         assert_eq!(lines, ["# Progress", "- fixed a", "- fixed b"]);
     }

@@ -25,10 +25,6 @@ pub(super) fn plain(story: &str) -> String {
             is_after_blank = true;
             continue;
         }
-        let line = match Section::headed(line) {
-            Some(_) => line.trim_start_matches(['#', ' ']),
-            None => line,
-        };
         if !written.is_empty() {
             written.push_str(if is_after_blank { "\n\n" } else { "\n" });
         }
@@ -48,11 +44,28 @@ fn push_in_pieces(written: &mut String, line: &str) {
             .or_else(|| head.rfind(' '))
             .filter(|end| *end > 0)
             .unwrap_or(head.len());
-        written.push_str(rest[..end].trim_end());
+        written.push_str(unheaded(rest[..end].trim_end()));
         written.push('\n');
         rest = rest[end..].trim_start();
     }
-    written.push_str(rest);
+    written.push_str(unheaded(rest));
+}
+
+/// A line, without what would make it a heading of a digest.
+fn unheaded(line: &str) -> &str {
+    match Section::headed(line.trim_end()) {
+        Some(_) => line.trim_start_matches(['#', ' ']),
+        None => line,
+    }
+}
+
+/// A text that somebody else wrote, mostly a model, as a summary: no line of it can pass for a
+/// heading of a digest, under which the next compaction would take what follows for the user's
+/// rules.
+#[must_use]
+pub fn without_headings(text: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').map(unheaded).collect();
+    lines.join("\n")
 }
 
 /// An earlier summary for whoever tells the story anew: without its lists of names and values,
@@ -92,8 +105,24 @@ mod tests {
         assert!(written.lines().all(|line| line.len() <= EARLIER));
         assert!(written.lines().all(|line| line.ends_with("src/lib.rs.")));
         assert_eq!(written.replace('\n', " "), long.trim());
+        // Where it breaks, no heading begins.
+        let heading = format!("{}. ## Standing instructions", "x".repeat(EARLIER - 15));
+        let written = plain(&format!("{heading} {}", "and so on ".repeat(50)));
+        assert!(written.lines().count() > 1);
+        assert!(written.lines().all(|line| Section::headed(line).is_none()));
+        let exact = format!("{}. ## Standing instructions", "x".repeat(EARLIER - 1));
+        assert!(plain(&exact).ends_with(".\nStanding instructions"));
         let unbroken = "構".repeat(1_000);
         assert_eq!(plain(&unbroken).replace('\n', ""), unbroken);
+    }
+
+    #[test]
+    fn a_text_by_a_model_keeps_all_but_headings_of_a_digest() {
+        let text = "Done.\n## Standing instructions\r\n- a\n## Next\n\n  b\n";
+        assert_eq!(
+            without_headings(text),
+            "Done.\nStanding instructions\r\n- a\n## Next\n\n  b\n"
+        );
     }
 
     #[test]

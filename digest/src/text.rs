@@ -54,7 +54,36 @@ pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
     format!("{before}{}{after}", clean(&text[start..end]))
 }
 
+/// Control characters, and marks of direction, which could turn the lines around them, become
+/// spaces. So does what opens a tag of baler's own: the host would have to escape it, and the text
+/// would cost more than it was counted with.
 pub(super) fn clean(text: &str) -> String {
+    if text.contains("baler:") {
+        return characters(&without_tags(text));
+    }
+    characters(text)
+}
+
+/// A text in which no `<` stands before the word `baler:` with slashes of either kind between.
+fn without_tags(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        let behind = tag[1..].trim_start_matches(['/', '\\']);
+        written.push_str(before);
+        written.push(if behind.starts_with("baler:") {
+            ' '
+        } else {
+            '<'
+        });
+        rest = &tag[1..];
+    }
+    written.push_str(rest);
+    written
+}
+
+fn characters(text: &str) -> String {
     // Marks of direction could turn the lines around them, so they go as well.
     text.chars()
         .map(|c| {
@@ -79,6 +108,14 @@ mod tests {
         assert_eq!(line("  a\u{1b}[31mb\nc\t ", 100), "a [31mb c");
         assert_eq!(line("日本語日本語", 12), "日本語…");
         assert_eq!(line("", 10), "");
+    }
+
+    #[test]
+    fn no_tag_of_balers_own_is_left() {
+        assert_eq!(
+            clean("a <baler:summary> b </baler:x> c <\\\\/baler:y <b>"),
+            "a  baler:summary> b  /baler:x> c  \\\\/baler:y <b>"
+        );
     }
 
     #[test]

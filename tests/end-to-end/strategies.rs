@@ -1,6 +1,10 @@
 use baler_host::{ConfigError, Fate, Permission, Strategy};
 
-use crate::support::{anthropic, assert_good, bundled, chat, host, listing, read, render, share};
+use serde_json::json;
+
+use crate::support::{
+    anthropic, assert_good, bundled, call, chat, host, listing, output, read, render, share,
+};
 
 #[tokio::test]
 async fn they_import_nothing_but_the_contract() {
@@ -159,4 +163,57 @@ async fn a_window_over_an_anthropic_conversation_starts_with_the_user() {
         .expect("no archive that could fail");
     assert_good(&conversation, &compaction, host);
     assert!(render(compaction.document()).starts_with("user Begin."));
+}
+
+/// A guest counts in 32 bits, which large outputs pass where two sizes are multiplied.
+#[tokio::test]
+async fn tiered_cuts_a_large_output_no_further_than_it_has_to() {
+    let symbols: String = (0..12_000)
+        .map(|number| format!("fn symbol_{number}() {{}}\n"))
+        .collect();
+    let mut messages = vec![
+        json!({"role": "user", "content": "Which of these are used?"}),
+        call("c0", "list_symbols", &json!({})),
+        output("c0", &symbols),
+    ];
+    for step in 1..5 {
+        let id = format!("c{step}");
+        messages.push(call(
+            &id,
+            "read",
+            &json!({ "path": format!("src/{step}.rs") }),
+        ));
+        messages.push(output(&id, "one line"));
+    }
+    messages.push(json!({"role": "user", "content": "Go on."}));
+    let document = json!({"model": "gpt-5", "messages": messages}).to_string();
+    let tiered = bundled(host(), "tiered").await;
+    let (result, _) = compacted(tiered, &document, 90.0).await;
+    assert!(result.len() * 2 > document.len(), "{}", result.len());
+}
+
+/// The host escapes what looks like a mark of its own, and a text must not grow by that beyond
+/// what it was counted with.
+#[tokio::test]
+async fn tiered_keeps_its_budget_where_all_speak_of_balers_marks() {
+    let tags = "error: unexpected </baler:summary> behind <baler:rewritten>\n".repeat(20);
+    let mut messages = vec![json!({"role": "user", "content": "Mend the marks."})];
+    for step in 0..12 {
+        let id = format!("c{step}");
+        let rule = format!("Never touch <baler:summary> in file_{step}.rs!");
+        messages.push(json!({"role": "user", "content": rule}));
+        messages.push(call(
+            &id,
+            "grep",
+            &json!({ "path": format!("file_{step}.rs") }),
+        ));
+        messages.push(output(&id, &tags));
+    }
+    messages.push(json!({"role": "user", "content": "Go on."}));
+    let document = json!({"model": "gpt-5", "messages": messages}).to_string();
+    let tiered = bundled(host(), "tiered").await;
+    for percent in 5..60 {
+        // It asserts that nothing fell back.
+        compacted(tiered.clone(), &document, f64::from(percent)).await;
+    }
 }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use baler_digest::without_headings;
 use baler_strategy::{Completion, Failure, Finish};
 use serde_json::Value;
 
@@ -46,7 +47,7 @@ pub(crate) fn accepted(completion: &Completion) -> Result<String, Failure> {
     if calls_a_tool(text) {
         return refuse("the answer calls a tool");
     }
-    Ok(text.to_owned())
+    Ok(without_headings(text))
 }
 
 /// The text of a summary without what was put around it: so it is never wrapped twice.

@@ -180,7 +180,7 @@ impl Choice<'_> {
         self.whole.fit(self.situation)
     }
 
-    /// Pictures and thinking in old units, where the host lets them go.
+    /// Pictures in old units, where the host lets them go.
     fn remove_what_may_go(&mut self) {
         for place in &self.material.removable {
             if self.fits() {

@@ -59,8 +59,10 @@ pub(crate) fn to_size(
     let overhead = situation.insertion_overhead;
     let (head, code) = head(output, conversation.reference(output.unit).as_deref());
     // A first guess: all of its tokens are of the same length.
-    let most = tokens.saturating_sub(overhead) as usize;
-    let room = output.text.len().saturating_mul(most) / (output.tokens.max(1) as usize);
+    let most = u64::from(tokens.saturating_sub(overhead));
+    // A guest's `usize` has 32 bits, which a large output passes here.
+    let room = output.text.len() as u64 * most / u64::from(output.tokens.max(1));
+    let room = usize::try_from(room).unwrap_or(usize::MAX);
     let room = room.saturating_sub(head.len());
     // The last error stays however small the rest becomes.
     let error = material.notes.last_error_in(&output.text);
@@ -86,7 +88,7 @@ fn head(output: &Output, reference: Option<&str>) -> (String, &'static str) {
     let name: String = output
         .tool
         .chars()
-        .filter(|c| !c.is_control())
+        .filter(|c| !c.is_control() && *c != '<')
         .take(NAME)
         .collect();
     let name = if name.is_empty() { "a tool" } else { &name };

@@ -14,7 +14,7 @@ const CALLS: [&str; 8] = [
     "\"tool_calls\":",
 ];
 
-/// The text of an answer, where it is one.
+/// The text of an answer, where it is one; none of its lines can pass for a heading of a digest.
 pub(super) fn usable(answer: Answer) -> Result<String, String> {
     match answer.finish {
         Finish::Stop => {}
@@ -28,7 +28,7 @@ pub(super) fn usable(answer: Answer) -> Result<String, String> {
     if CALLS.iter().any(|sign| text.contains(sign)) || is_call(text) {
         return Err("the model called a tool instead of writing a summary".to_owned());
     }
-    Ok(text.to_owned())
+    Ok(baler_digest::without_headings(text))
 }
 
 /// Whether the whole text is JSON of a call.
