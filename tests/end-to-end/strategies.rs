@@ -165,6 +165,10 @@ async fn a_window_over_an_anthropic_conversation_starts_with_the_user() {
     assert!(render(compaction.document()).starts_with("user Begin."));
 }
 
+fn step(call: &serde_json::Value) -> serde_json::Value {
+    json!({"role": "assistant", "content": null, "tool_calls": [call]})
+}
+
 /// A guest counts in 32 bits, which large outputs pass where two sizes are multiplied.
 #[tokio::test]
 async fn tiered_cuts_a_large_output_no_further_than_it_has_to() {
@@ -173,16 +177,13 @@ async fn tiered_cuts_a_large_output_no_further_than_it_has_to() {
         .collect();
     let mut messages = vec![
         json!({"role": "user", "content": "Which of these are used?"}),
-        call("c0", "list_symbols", &json!({})),
+        step(&call("c0", "list_symbols", &json!({}))),
         output("c0", &symbols),
     ];
-    for step in 1..5 {
-        let id = format!("c{step}");
-        messages.push(call(
-            &id,
-            "read",
-            &json!({ "path": format!("src/{step}.rs") }),
-        ));
+    for number in 1..5 {
+        let id = format!("c{number}");
+        let path = json!({ "path": format!("src/{number}.rs") });
+        messages.push(step(&call(&id, "read", &path)));
         messages.push(output(&id, "one line"));
     }
     messages.push(json!({"role": "user", "content": "Go on."}));
@@ -198,15 +199,12 @@ async fn tiered_cuts_a_large_output_no_further_than_it_has_to() {
 async fn tiered_keeps_its_budget_where_all_speak_of_balers_marks() {
     let tags = "error: unexpected </baler:summary> behind <baler:rewritten>\n".repeat(20);
     let mut messages = vec![json!({"role": "user", "content": "Mend the marks."})];
-    for step in 0..12 {
-        let id = format!("c{step}");
-        let rule = format!("Never touch <baler:summary> in file_{step}.rs!");
+    for number in 0..12 {
+        let id = format!("c{number}");
+        let rule = format!("Never touch <baler:summary> in file_{number}.rs!");
         messages.push(json!({"role": "user", "content": rule}));
-        messages.push(call(
-            &id,
-            "grep",
-            &json!({ "path": format!("file_{step}.rs") }),
-        ));
+        let path = json!({ "path": format!("file_{number}.rs") });
+        messages.push(step(&call(&id, "grep", &path)));
         messages.push(output(&id, &tags));
     }
     messages.push(json!({"role": "user", "content": "Go on."}));
