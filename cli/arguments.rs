@@ -135,7 +135,8 @@ pub(crate) struct SandboxArguments {
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = fuel, help_heading = "Sandbox")]
     pub(crate) fuel: Option<u64>,
 
-    /// Time on the clock of a call, such as 500ms or 10s [default: 2s]
+    /// Time on the clock of a call, such as 500ms or 10s [default: 2s; with a model, what the
+    /// strategy asks for, 600s at most]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time, help_heading = "Sandbox")]
     pub(crate) timeout: Option<Duration>,
 

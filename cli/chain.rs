@@ -17,7 +17,7 @@ use crate::{figures, remote};
 pub(crate) const DEFAULT: &str = "tiered";
 
 /// The same where a model is named.
-pub(crate) const DEFAULT_WITH_MODEL: &str = "summarize";
+pub(crate) const DEFAULT_WITH_MODEL: &str = "tiered-model";
 
 /// What each of the host's own strategies does.
 pub(crate) fn about_native(name: &str) -> &'static str {

@@ -1,7 +1,9 @@
-//! A bar for what takes long.
+//! A bar, or a line, for what takes long.
 
 use std::cell::OnceCell;
+use std::future::Future;
 use std::io::{self, IsTerminal as _};
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,6 +12,9 @@ use crate::output::Messages;
 
 /// What is done sooner shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often the line moves.
+const TICK: Duration = Duration::from_millis(200);
 
 /// Tells a person at a terminal how far the reading of a conversation has come.
 #[derive(Debug)]
@@ -23,7 +28,7 @@ impl Progress {
     pub(crate) fn new(messages: Messages) -> Self {
         Self {
             start: Instant::now(),
-            is_shown: !messages.quiet && io::stderr().is_terminal(),
+            is_shown: is_shown(messages),
             bar: OnceCell::new(),
         }
     }
@@ -48,4 +53,29 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Tells a person at a terminal what a piece of work waits for, and for how long by now.
+pub(crate) async fn waiting<T>(messages: Messages, what: &str, work: impl Future<Output = T>) -> T {
+    if !is_shown(messages) {
+        return work.await;
+    }
+    let mut work = pin!(work);
+    if let Ok(done) = tokio::time::timeout(PATIENCE, &mut work).await {
+        return done;
+    }
+    let style = ProgressStyle::with_template("{spinner} {msg}, {elapsed}");
+    let line = ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        .with_message(what.to_owned())
+        .with_elapsed(PATIENCE);
+    // By a thread of its own, so that it goes on while a guest computes.
+    line.enable_steady_tick(TICK);
+    let done = work.await;
+    line.finish_and_clear();
+    done
+}
+
+fn is_shown(messages: Messages) -> bool {
+    !messages.quiet && io::stderr().is_terminal()
 }

@@ -161,7 +161,7 @@ fn sizes(text: &mut String, receipt: &Receipt) {
             text,
             "thinking",
             &format!(
-                "{} left out of what stayed: the model refuses them behind a changed beginning",
+                "{} left out of what stayed",
                 figures::count(receipt.units.thinking_dropped, "block")
             ),
         );
@@ -212,7 +212,15 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
     let name = styled(BOLD, &cleaned(&attempt.strategy));
     let mut more = Vec::new();
     let said = match &attempt.result {
-        AttemptResult::Accepted => styled(GOOD, "its plan was carried out"),
+        AttemptResult::Accepted => {
+            // Some do without an answer.
+            if let Some(model) = attempt.model.filter(|model| model.failed == model.calls)
+                && let Some(failure) = model.failure
+            {
+                more.push(remedy_of_model(failure).to_owned());
+            }
+            styled(GOOD, "its plan was carried out")
+        }
         AttemptResult::Declined => styled(CHANGED, "it says that nothing should be done"),
         AttemptResult::Fault { fault } => {
             more.push(remedy(fault));
@@ -225,18 +233,8 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
                 ""
             };
             let failure_of_model = attempt.model.and_then(|model| model.failure);
-            let remedy = match failure_of_model {
-                Some("unavailable") => "the model did not answer: is its server there?",
-                Some("refused") => {
-                    "the provider refused the question: check the key and the model's name"
-                }
-                Some("too-long") => {
-                    "the model's window is too small: name it by --model-window, or another model"
-                }
-                Some("spent") => "what it may ask is used up: raise --model-calls or --model-cost",
-                Some(_) => "the model gave no usable answer: try again, or another model",
-                None => "check its config, or ask its author",
-            };
+            let remedy =
+                failure_of_model.map_or("check its config, or ask its author", remedy_of_model);
             more.push(format!("{remedy}{hint}"));
             styled(BAD, &failure.to_string())
         }
@@ -312,6 +310,19 @@ fn tell_words(text: &mut String, words: &Words) {
             "logs",
             &format!("{} {}", styled(FAINT, &level), cleaned(&line.text)),
         );
+    }
+}
+
+/// What to do where the newest question to a model came to nothing.
+fn remedy_of_model(failure: &str) -> &'static str {
+    match failure {
+        "unavailable" => "the model did not answer: is its server there?",
+        "refused" => "the provider refused the question: check the key and the model's name",
+        "too-long" => {
+            "the model's window is too small: name it by --model-window, or another model"
+        }
+        "spent" => "what it may ask is used up: raise --model-calls or --model-cost",
+        _ => "the model gave no usable answer: try again, or another model",
     }
 }
 

@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
-use baler_corpus::Recorded;
 use baler_corpus::every_cut::{Checker, Cuts, PERCENTS, Tally};
+use baler_corpus::{Corpus, Recorded};
 use baler_host::Host;
 
 /// The command line.
@@ -36,9 +36,16 @@ struct Arguments {
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = arguments()?;
     let folder = &arguments.folder;
-    let Some(mut recorded) = baler_corpus::conversations_in(folder) else {
+    let Some(Corpus {
+        conversations: mut recorded,
+        unread,
+    }) = Corpus::read(folder)
+    else {
         bail!("there is no folder {}", folder.display());
     };
+    for (path, error) in &unread {
+        eprintln!("{} is left out: {error}", path.display());
+    }
     recorded.retain(|one| arguments.set.as_deref().is_none_or(|set| set == one.set));
     // The longest first, so that no thread ends long after the others.
     recorded.sort_by_key(|one| std::cmp::Reverse(one.document.len()));

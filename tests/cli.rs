@@ -1510,21 +1510,28 @@ fn a_strategy_that_wants_a_model_gets_none_by_itself() {
             .says(&["wants to ask a model, and none is granted to it", "--model"]);
     }
     let gone = ["--model", "http://127.0.0.1:9/v1#small", "--timeout", "1s"];
-    let ran = bench
-        .run(&[&["compact", &file][..], &gone].concat())
-        .ends(3)
-        .says(&[
-            "unchanged: the strategy reported a failure",
-            "the model did not answer: is its server there?",
-            "asked     a model once",
-        ]);
+    let summarize = [&["compact", &file, "-s", "summarize"][..], &gone].concat();
+    let ran = bench.run(&summarize).ends(3).says(&[
+        "unchanged: the strategy reported a failure",
+        "the model did not answer: is its server there?",
+        "asked     a model once",
+    ]);
     let document = fs::read_to_string(&file).expect("an example");
     assert_eq!(ran.stdout.trim(), document.trim());
     // Required, it is done without a model.
     bench
-        .run(&[&["compact", &file, "--required"][..], &gone].concat())
+        .run(&[&summarize[..], &["--required"]].concat())
         .ends(4)
         .says(&["compacted by native:digest: a fallback"]);
+    // Who names a model and no strategy gets one that does without an answer.
+    bench
+        .run(&[&["compact", &file, "--budget", "20%"][..], &gone].concat())
+        .ends(0)
+        .says(&[
+            "compacted by tiered-model",
+            "→ the model did not answer: is its server there?",
+            "asked     a model once",
+        ]);
 }
 
 #[test]
@@ -1540,6 +1547,11 @@ fn a_typo_in_a_config_is_told_with_what_is_allowed() {
         ("mask-tool-outputs", r#"{"kep": 1}"#, "known: "),
         ("coalesce", r#"{"tool-call-limt": 1}"#, "tool-call-limit"),
         ("trim", r#"{"keep-recent-turn": 1}"#, "keep-recent-turns"),
+        (
+            "tiered",
+            r#"{"work": "codng"}"#,
+            r#"; allowed: "auto", "coding", "service", "chat""#,
+        ),
     ] {
         bench
             .run(&["compact", &file, "-s", strategy, "--config", config])

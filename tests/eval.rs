@@ -143,14 +143,15 @@ fn what_is_done_is_not_done_again() {
     let first = bench.run(&arguments);
     assert!(first.status.success(), "{}", said(&first));
     let done = fs::read_to_string(bench.path("done.jsonl")).unwrap();
-    assert_eq!(done.lines().count(), 2);
-    // The second line was cut off by a crash.
+    // What is measured, and a line for each.
+    assert_eq!(done.lines().count(), 3);
+    // The last line was cut off by a crash.
     let cut = done.len() - 40;
     bench.file("done.jsonl", &done[..cut]);
     let again = bench.run(&arguments);
     assert!(again.status.success(), "{}", said(&again));
     let done = fs::read_to_string(bench.path("done.jsonl")).unwrap();
-    assert_eq!(done.lines().count(), 2, "{done}");
+    assert_eq!(done.lines().count(), 3, "{done}");
     let recall = |ran: &Output| {
         let text = String::from_utf8_lossy(&ran.stdout).into_owned();
         text.lines()
@@ -158,6 +159,33 @@ fn what_is_done_is_not_done_again() {
             .map(|line| line.split('|').take(4).collect::<String>())
     };
     assert_eq!(recall(&first), recall(&again));
+    for (option, told) in [
+        (
+            ["--budget", "10%"],
+            "budgets: 50 100 250 500 there, 100 now",
+        ),
+        (
+            ["--strategy", "native:truncate"],
+            "strategies: native:digest there, native:digest, native:truncate now",
+        ),
+    ] {
+        let other = bench.run(&[&arguments[..], &option].concat());
+        assert_eq!(other.status.code(), Some(2), "{}", said(&other));
+        assert!(said(&other).contains(told), "{}", said(&other));
+        assert_eq!(fs::read_to_string(bench.path("done.jsonl")).unwrap(), done);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_measured() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    fs::write(bench.path("corpus/bakery/odd.json"), b"{\"messages\": \xff").unwrap();
+    let ran = bench.run(&["corpus", "--strategy", "native:truncate"]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    let said = said(&ran);
+    assert!(said.contains("odd.json` is left out: "), "{said}");
+    assert!(said.contains("bakery: 1 conversations, 3 cuts"), "{said}");
 }
 
 #[test]
@@ -209,9 +237,9 @@ fn wrong_use_is_told_with_what_to_do() {
     }
     bench.file("done.jsonl", "no JSON\n{}\n");
     let ran = bench.run(&["corpus", "--resume", "done.jsonl"]);
-    assert_eq!(ran.status.code(), Some(1));
+    assert_eq!(ran.status.code(), Some(2));
     assert!(
-        said(&ran).contains("line 1 of `done.jsonl` is no result"),
+        said(&ran).contains("line 1 of `done.jsonl` does not say what was measured"),
         "{}",
         said(&ran)
     );
@@ -371,6 +399,9 @@ fn wrong_questions_are_told_with_file_and_place_and_measured_once_they_are_right
                 10 messages: 10\n";
     assert!(said(&first).contains(told), "{}", said(&first));
     assert!(said(&first).contains("- bakery: 1 conversations, 3 cuts"));
+    // They are not noted as done.
+    let done = fs::read_to_string(bench.path("done.jsonl")).unwrap();
+    assert_eq!(done.lines().count(), 2, "{done}");
     bench.file("corpus/plans/week.json", &planned(&asked()));
     let again = bench.run(&arguments);
     assert!(again.status.success(), "{}", said(&again));

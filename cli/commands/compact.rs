@@ -12,6 +12,7 @@ use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{self, Exit, Failure};
 use crate::model::{self, ModelArguments};
 use crate::output::{self, Messages, WholeFile};
+use crate::progress;
 use crate::receipt::{self, Circumstances};
 use crate::settings::{self, HostSettings, Keeping};
 use crate::{chain, input, strip};
@@ -31,7 +32,7 @@ pub(crate) struct CompactCommand {
     /// Who decides what stays: the name of a strategy (`baler strategies` lists them), a
     /// .wasm file, or the URL of a server (its token in $BALER_REMOTE_TOKEN, or in the file that
     /// $BALER_REMOTE_TOKEN_FILE names). Given more than once, each is the fallback of the one before
-    /// [default: tiered; with --model: summarize]
+    /// [default: tiered; with --model: tiered-model]
     #[arg(
         short,
         long = "strategy",
@@ -162,8 +163,12 @@ impl CompactCommand {
         self.check_log_stays(&conversation)?;
         self.goal.check_pins(&conversation)?;
 
-        let compaction = host
-            .compact(&conversation, &chain, &request)
+        let what = match &self.model.model {
+            Some(model) => format!("compacting; {model} may be asked"),
+            None => "compacting".to_owned(),
+        };
+        let work = host.compact(&conversation, &chain, &request);
+        let compaction = progress::waiting(messages, &what, work)
             .await
             .map_err(failure)?;
         let place = place.shown(self.sandbox.state.as_deref());

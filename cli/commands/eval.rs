@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, anyhow};
-use baler_eval::{Evaluation, Options, corpus};
+use baler_eval::corpus::{Corpus, Recorded};
+use baler_eval::{Evaluation, Measuring, Of, Options};
 use baler_host::{Host, Pins, Strategy, Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -120,12 +121,10 @@ impl EvalCommand {
             },
             threads,
         };
-        let done = match &self.resume {
-            Some(file) => Evaluation::resume(file)?,
-            None => Evaluation::default(),
+        let (done, notes) = match &self.resume {
+            Some(file) => resumed(file, &Measuring::of(&strategies, &options))?,
+            None => (Evaluation::default(), None),
         };
-        let notes = self.resume.as_deref().map(append_to).transpose()?;
-        let notes = notes.map(Mutex::new);
         let bar = ProgressBar::new(records.len() as u64).with_style(
             ProgressStyle::with_template("{wide_bar} {pos}/{len} conversations, {eta} left")
                 .unwrap_or_else(|_| ProgressStyle::default_bar()),
@@ -134,7 +133,9 @@ impl EvalCommand {
         let evaluation =
             Evaluation::run(&host, &strategies, &records, &options, &done, &|result| {
                 bar.set_position(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1);
-                if let Some(notes) = &notes {
+                // Wrong questions may be right the next time.
+                let is_final = result.skipped != Some(Of::Mislabelled);
+                if let Some(notes) = notes.as_ref().filter(|_| is_final) {
                     let line = serde_json::to_string(result)?;
                     let mut file = notes
                         .lock()
@@ -162,13 +163,18 @@ impl EvalCommand {
         Ok(Exit::Done)
     }
 
-    fn records(&self) -> Result<Vec<corpus::Recorded>, Failure> {
+    fn records(&self) -> Result<Vec<Recorded>, Failure> {
         let shown = self.corpus.display();
-        let mut records = corpus::conversations_in(&self.corpus).ok_or_else(|| {
+        let corpus = Corpus::read(&self.corpus).ok_or_else(|| {
             Failure::wrong_use(anyhow!(
                 "there is no folder `{shown}`; name one that holds recorded conversations"
             ))
         })?;
+        for (path, error) in &corpus.unread {
+            let text = format!("`{}` is left out: {error}", path.display());
+            Messages { quiet: false }.warn(&text);
+        }
+        let mut records = corpus.conversations;
         if records.is_empty() {
             return Err(Failure::wrong_use(anyhow!(
                 "no conversation was found in `{shown}`; `baler eval --help` says what can be read"
@@ -211,6 +217,20 @@ impl EvalCommand {
         }
         Ok(strategies)
     }
+}
+
+/// What an earlier run measured of the same, and the file for what is measured now.
+fn resumed(
+    file: &Path,
+    measuring: &Measuring,
+) -> Result<(Evaluation, Option<Mutex<File>>), Failure> {
+    let done = Evaluation::resume(file, measuring).map_err(Failure::wrong_use)?;
+    let mut notes = append_to(file)?;
+    if done.is_none() {
+        let line = serde_json::to_string(measuring).context("cannot note what is measured")?;
+        writeln!(notes, "{line}").context("cannot note what is measured")?;
+    }
+    Ok((done.unwrap_or_default(), Some(Mutex::new(notes))))
 }
 
 fn append_to(file: &Path) -> anyhow::Result<File> {

@@ -1,8 +1,9 @@
 //! A text cut to what matters in it: errors, and the names that are most likely used again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
-use crate::names::Weighed;
+use crate::names::{Fast, Weighed};
 use crate::{errors, scan, text};
 
 /// What stands where lines were left out.
@@ -24,14 +25,24 @@ const ERROR: f64 = 12.0;
 /// What the first line is worth beyond its names: it mostly says what the text is.
 const FIRST: f64 = 0.3;
 
+/// How far an excerpt goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// What is worth keeping, however little that is.
+    Worth,
+    /// As much as there is room for: behind what is worth keeping, the first and the last lines.
+    Room,
+}
+
 /// At most about `bytes` of `own`: the lines that hold most of what is worth keeping for their
 /// length, in their order. The line `must` is there whatever it holds, where there is room for it.
-/// None where nothing in it is worth keeping.
+/// None where nothing is to be kept.
 pub(crate) fn excerpt(
     names: &Weighed<'_>,
     must: Option<&str>,
     own: &str,
     bytes: usize,
+    extent: Extent,
 ) -> Option<String> {
     // What went wrong stands at the end.
     let own = &own[own.ceil_char_boundary(own.len().saturating_sub(READ))..];
@@ -41,30 +52,17 @@ pub(crate) fn excerpt(
         .lines()
         .flat_map(|line| parted(line, is_must(line)))
         .collect();
-    // How many pieces hold a name, and the first of them.
-    let mut times: HashMap<&str, (u32, usize)> = HashMap::new();
-    for (index, piece) in pieces.iter().enumerate() {
-        let mut seen = HashSet::new();
-        for name in scan::names(piece) {
-            if seen.insert(name) {
-                times.entry(name).or_insert((0, index)).0 += 1;
-            }
-        }
-    }
+    let found = Found::read(names, &pieces);
     let mut worths: Vec<(f64, usize)> = pieces
         .iter()
         .enumerate()
         .filter(|(_, piece)| !piece.trim().is_empty())
         .map(|(index, piece)| {
-            let mut worth = 0.0;
-            let mut seen = HashSet::new();
-            for name in scan::names(piece) {
-                if seen.insert(name) {
-                    // A name that stands in many lines is there with any of them.
-                    worth += names.worth(name)
-                        / f64::from(times.get(name).map_or(1, |(times, _)| *times));
-                }
-            }
+            // A name that stands in many lines is there with any of them.
+            let own = found
+                .of(index)
+                .map(|name| name.worth / f64::from(name.times));
+            let mut worth: f64 = own.sum();
             if errors::tells(piece) {
                 worth += ERROR;
             }
@@ -73,9 +71,12 @@ pub(crate) fn excerpt(
             }
             (worth / (piece.len() + GAP.len() + 1) as f64, index)
         })
-        .filter(|(worth, _)| *worth > 0.0)
         .collect();
-    worths.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let worthless: Vec<usize> = worths
+        .extract_if(.., |(worth, _)| *worth <= 0.0)
+        .map(|(_, index)| index)
+        .collect();
+    worths.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     let must = pieces.iter().rposition(|piece| is_must(piece));
     let cost = |index: usize| pieces[index].len() + GAP.len() + 1;
     let left = bytes.saturating_sub(must.map_or(0, cost));
@@ -93,14 +94,23 @@ pub(crate) fn excerpt(
         });
     };
     take(&mut chosen, &mut left);
-    let mut others = other_names(names, &times, &pieces, &chosen, of_names + left);
+    let mut others = found.others(&chosen, of_names + left);
     let of_others: usize = others.iter().map(|name| name.len() + 2).sum();
     // Room that names leave goes to lines again.
     let mut unused = (of_names + left).saturating_sub(of_others);
     let before = chosen.len();
     take(&mut chosen, &mut unused);
     if chosen.len() > before {
-        others = other_names(names, &times, &pieces, &chosen, of_others);
+        others = found.others(&chosen, of_others);
+    }
+    if extent == Extent::Room {
+        for index in from_both_ends(&worthless).filter(|index| must != Some(*index)) {
+            if cost(index) > unused {
+                break;
+            }
+            unused -= cost(index);
+            chosen.push(index);
+        }
     }
     if chosen.is_empty() && others.is_empty() {
         return None;
@@ -126,33 +136,103 @@ pub(crate) fn excerpt(
     Some(excerpt.trim_end().to_owned())
 }
 
-/// Names in what is left out, those first that are most likely used again, in their order.
-fn other_names<'a>(
-    names: &Weighed<'_>,
-    times: &HashMap<&'a str, (u32, usize)>,
-    pieces: &[&'a str],
-    chosen: &[usize],
-    mut room: usize,
-) -> Vec<&'a str> {
-    let told: HashSet<&str> = chosen
-        .iter()
-        .flat_map(|index| scan::names(pieces[*index]))
-        .collect();
-    let mut others: Vec<(f64, &str)> = times
-        .keys()
-        .filter(|name| !told.contains(*name))
-        .map(|name| (names.worth(name) / (name.len() + 2) as f64, *name))
-        .collect();
-    others.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(other.1)));
-    let mut taken: Vec<&str> = Vec::new();
-    for (_, name) in others {
-        if name.len() + 2 <= room {
-            room -= name.len() + 2;
-            taken.push(name);
+/// The first, the last, the second, the last but one, and so on.
+fn from_both_ends(all: &[usize]) -> impl Iterator<Item = usize> {
+    let back = all.iter().rev().copied();
+    let pairs = all.iter().copied().zip(back);
+    pairs.flat_map(|(one, other)| [one, other]).take(all.len())
+}
+
+/// The names in the pieces of a text.
+struct Found<'a> {
+    names: Vec<Name<'a>>,
+    /// For each piece one after the other, each name once: indices of `names`.
+    in_pieces: Vec<usize>,
+    /// Where those of each piece end.
+    ends: Vec<usize>,
+}
+
+struct Name<'a> {
+    text: &'a str,
+    worth: f64,
+    /// How many pieces hold it.
+    times: u32,
+}
+
+impl<'a> Found<'a> {
+    fn read(weighed: &Weighed<'_>, pieces: &[&'a str]) -> Self {
+        let mut found = Self {
+            names: Vec::new(),
+            in_pieces: Vec::new(),
+            ends: Vec::with_capacity(pieces.len()),
+        };
+        // By their index among all names of the conversation.
+        let mut known: HashMap<usize, usize, BuildHasherDefault<Fast>> = HashMap::default();
+        for piece in pieces {
+            let start = found.in_pieces.len();
+            for text in scan::names(piece) {
+                let Some(index) = weighed.index(text) else {
+                    continue;
+                };
+                let next = found.names.len();
+                let index = *known.entry(index).or_insert_with(|| {
+                    found.names.push(Name {
+                        text,
+                        worth: weighed.worth(index),
+                        times: 0,
+                    });
+                    next
+                });
+                if !found.in_pieces[start..].contains(&index) {
+                    found.in_pieces.push(index);
+                    found.names[index].times += 1;
+                }
+            }
+            found.ends.push(found.in_pieces.len());
         }
+        found
     }
-    taken.sort_by_key(|name| times.get(name).map(|(_, first)| *first));
-    taken
+
+    /// The names of a piece.
+    fn of(&self, piece: usize) -> impl Iterator<Item = &Name<'a>> {
+        self.indices(piece).iter().map(|index| &self.names[*index])
+    }
+
+    fn indices(&self, piece: usize) -> &[usize] {
+        let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.in_pieces[start..self.ends[piece]]
+    }
+
+    /// Names in pieces that were not chosen, those first that are most likely used again for what
+    /// they cost, in the order of the text.
+    fn others(&self, chosen: &[usize], mut room: usize) -> Vec<&'a str> {
+        let mut is_told = vec![false; self.names.len()];
+        for piece in chosen {
+            for index in self.indices(*piece) {
+                is_told[*index] = true;
+            }
+        }
+        let mut others: Vec<(f64, usize)> = self
+            .names
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !is_told[*index])
+            .map(|(index, name)| (name.worth / (name.text.len() + 2) as f64, index))
+            .collect();
+        others.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        others.retain(|(_, index)| {
+            let cost = self.names[*index].text.len() + 2;
+            let fits = cost <= room;
+            room -= if fits { cost } else { 0 };
+            fits
+        });
+        // They were found in the order of the text.
+        others.sort_unstable_by_key(|(_, index)| *index);
+        others
+            .into_iter()
+            .map(|(_, index)| self.names[index].text)
+            .collect()
+    }
 }
 
 /// A line, in pieces where it is long and need not stay whole.
@@ -180,7 +260,7 @@ fn parted(line: &str, whole: bool) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Notes, Part};
+    use crate::{Extent, Notes, Part};
 
     fn notes() -> Notes {
         let mut notes = Notes::default();
@@ -195,7 +275,7 @@ mod tests {
     fn errors_and_names_that_were_used_stay_in_their_order() {
         let filler = "nothing of note stands in this line at all\n".repeat(40);
         let text = format!("{filler}fn carry_over() {{}}\n{filler}error: total is 41\n{filler}");
-        let excerpt = notes().excerpt(&text, 200);
+        let excerpt = notes().excerpt(&text, 200, Extent::Worth);
         assert_eq!(
             excerpt.as_deref(),
             Some(
@@ -205,13 +285,41 @@ mod tests {
     }
 
     #[test]
+    fn lines_without_names_fill_the_room_that_is_left_from_both_ends() {
+        let lines: Vec<String> = (0..40)
+            .map(|line| format!("{} 潮は七時に満ちる", "港".repeat(line % 5 + 1)))
+            .collect();
+        let text = format!(
+            "{}\nfn carry_over() {{}}\n{}",
+            lines[..20].join("\n"),
+            lines[20..].join("\n")
+        );
+        let of_worth = notes()
+            .excerpt(&text, 400, Extent::Worth)
+            .unwrap_or_default();
+        let filled = notes()
+            .excerpt(&text, 400, Extent::Room)
+            .unwrap_or_default();
+        assert!(of_worth.len() < 100, "{of_worth}");
+        assert!((300..=400).contains(&filled.len()), "{filled}");
+        for there in [&*lines[0], "fn carry_over() {}", &*lines[39]] {
+            assert!(
+                filled
+                    .lines()
+                    .any(|line| line.trim_start_matches('…') == there),
+                "{there}: {filled}"
+            );
+        }
+    }
+
+    #[test]
     fn a_long_line_is_parted_at_its_commas() {
         let data = format!(
             "{{{}\"path\": \"src/ledger.rs\", {}}}",
             "\"plain\": \"words\", ".repeat(50),
             "\"plain\": \"words\", ".repeat(50)
         );
-        let excerpt = notes().excerpt(&data, 300);
+        let excerpt = notes().excerpt(&data, 300, Extent::Worth);
         assert!(
             excerpt.is_some_and(|excerpt| excerpt.contains("src/ledger.rs") && excerpt.len() < 320)
         );
@@ -229,7 +337,7 @@ mod tests {
             text: text.to_owned().into(),
         };
         notes.read(&[output(&text)]);
-        let excerpt = notes.excerpt(&text, error.len() + 10);
+        let excerpt = notes.excerpt(&text, error.len() + 10, Extent::Worth);
         assert!(excerpt.is_some_and(|excerpt| excerpt.contains(&error)));
         assert_eq!(notes.last_error_in(&text), Some(&*error));
         assert_eq!(notes.last_error_in("all is well"), None);
@@ -237,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_text_without_anything_of_worth_has_no_excerpt() {
-        assert_eq!(notes().excerpt("", 100), None);
-        assert_eq!(notes().excerpt("all is well", 2), None);
+        assert_eq!(notes().excerpt("", 100, Extent::Room), None);
+        assert_eq!(notes().excerpt("all is well", 2, Extent::Room), None);
     }
 }

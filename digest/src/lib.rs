@@ -39,6 +39,7 @@ mod work;
 mod write;
 
 pub use costs::Costs;
+pub use excerpt::Extent;
 pub use part::Part;
 pub use story::{Story, to_retell, without_headings};
 pub use work::Work;
@@ -129,12 +130,12 @@ impl Notes {
     }
 
     /// A text that was read, cut to about so many bytes: the lines that tell of errors or hold the
-    /// names that are most likely used again. None where nothing in it is worth keeping.
+    /// names that are most likely used again. None where nothing is to be kept.
     #[must_use]
-    pub fn excerpt(&self, text: &str, bytes: usize) -> Option<String> {
+    pub fn excerpt(&self, text: &str, bytes: usize, extent: Extent) -> Option<String> {
         let must = self.last_error.as_deref();
         let names = self.names.weighed(self.work());
-        excerpt::excerpt(&names, must, &part::unwrapped(text), bytes)
+        excerpt::excerpt(&names, must, &part::unwrapped(text), bytes, extent)
     }
 
     /// The last error of the conversation, if it is a line of this text.

@@ -222,10 +222,14 @@ impl<'a> Weighed<'a> {
             .collect()
     }
 
-    /// How likely a name is to be used again; 0 for one that was not read.
-    pub(crate) fn worth(&self, name: &str) -> f64 {
-        let index = self.names.known.get(name);
-        index.map_or(0.0, |index| self.worth_of(&self.names.names[*index]))
+    /// The index of a name, if it was read.
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.names.known.get(name).copied()
+    }
+
+    /// How likely the name of an index is to be used again.
+    pub(crate) fn worth(&self, index: usize) -> f64 {
+        self.worth_of(&self.names.names[index])
     }
 
     fn worth_of(&self, name: &Name) -> f64 {
@@ -285,7 +289,7 @@ fn head(text: &str) -> &str {
 /// A quick hash: names are short and many, and who chose them gains nothing by collisions but
 /// a slower digest of a text whose length is bounded.
 #[derive(Debug, Default)]
-struct Fast(u64);
+pub(crate) struct Fast(u64);
 
 impl Hasher for Fast {
     fn finish(&self) -> u64 {

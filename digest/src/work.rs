@@ -131,7 +131,14 @@ mod tests {
         let said = Part::User("What of my_ticket in src/seats.rs?".into());
         names.read(0, &[said, output]);
         let all = ["4711002", "window_seat", "my_ticket", "src/seats.rs"];
-        let worths = |work| all.map(|name| names.weighed(work).worth(name));
+        let worths = |work| {
+            all.map(|name| {
+                let weighed = names.weighed(work);
+                weighed
+                    .index(name)
+                    .map_or(0.0, |index| weighed.worth(index))
+            })
+        };
         let [number, seen, used, file] = worths(Work::Coding);
         assert!(0.0 < number && number < seen && seen < used && used < file);
         let [number, seen, used, file] = worths(Work::Service).map(|worth| (worth * 1e6) as i64);

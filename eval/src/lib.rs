@@ -24,6 +24,6 @@ mod table;
 pub use baselines::Baseline;
 pub use entities::Kind;
 pub use measure::Measured;
-pub use run::{Evaluation, Of, Options, Result, Row};
+pub use run::{Evaluation, Measuring, Of, Options, Result, Row};
 pub use statistics::{Interval, Summary};
 pub use table::{json, markdown};

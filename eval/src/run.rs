@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use baler_host::{Host, Pins, Strategy};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,45 @@ impl Default for Options {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
+}
+
+/// What figures are of: those of another kind are not to be mixed with them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measuring {
+    /// The budgets, in thousandths, or `recorded`.
+    pub at: String,
+    /// What stays in any case.
+    pub pins: String,
+    /// The strategies, components with their digests.
+    pub strategies: Vec<String>,
+    /// The version of this crate.
+    pub version: String,
+}
+
+impl Measuring {
+    /// What a run measures.
+    #[must_use]
+    pub fn of(strategies: &[Strategy], options: &Options) -> Self {
+        let budgets = options.budgets.iter().map(|share| thousandths(*share));
+        let budgets: Vec<String> = budgets.map(|share| share.to_string()).collect();
+        let named = |strategy: &Strategy| match strategy.component() {
+            Some(component) => format!("{} {}", strategy.name(), component.digest),
+            None => strategy.name().to_owned(),
+        };
+        Self {
+            at: match options.recorded {
+                true => "recorded".to_owned(),
+                false => budgets.join(" "),
+            },
+            pins: format!("{:?}", options.pins),
+            strategies: strategies.iter().map(named).collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+fn thousandths(share: f64) -> u32 {
+    (share * 1_000.0).round() as u32
 }
 
 /// One conversation's figures.
@@ -159,37 +198,66 @@ impl Evaluation {
         Ok(Self { results })
     }
 
-    /// Reads what an earlier run wrote line by line. A last line that is cut off counts as none,
-    /// and so does a conversation with wrong questions: they may be right by now.
+    /// Reads what an earlier run wrote line by line: first what it measured, which has to be what
+    /// is measured now, then a [`Result`] in each. A last line that is cut off counts as none. None
+    /// where there is nothing yet.
     ///
     /// # Errors
-    /// The file cannot be read, or another line than the last is no result.
-    pub fn resume(file: &Path) -> anyhow::Result<Self> {
+    /// The file cannot be read, is of another run, or a line but the last is no result.
+    pub fn resume(file: &Path, measuring: &Measuring) -> anyhow::Result<Option<Self>> {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read `{}`", file.display()));
             }
         };
+        let shown = file.display();
+        let is_whole = text.ends_with('\n');
         let lines: Vec<&str> = text.lines().collect();
+        let Some((first, lines)) = lines
+            .split_first()
+            .filter(|(_, rest)| is_whole || !rest.is_empty())
+        else {
+            return Ok(None);
+        };
+        let before: Measuring = serde_json::from_str(first)
+            .with_context(|| format!("line 1 of `{shown}` does not say what was measured"))?;
+        if before != *measuring {
+            bail!(
+                "`{shown}` holds figures of something else ({}); name another file, or give the same options",
+                difference(&before, measuring)
+            );
+        }
         let mut results = Vec::with_capacity(lines.len());
-        for (number, line) in lines.iter().enumerate() {
+        for (index, line) in lines.iter().enumerate() {
             match serde_json::from_str::<Result>(line) {
-                Ok(result) if result.skipped == Some(Of::Mislabelled) => {}
                 Ok(result) => results.push(result),
-                Err(_) if number + 1 == lines.len() && !text.ends_with('\n') => {}
+                Err(_) if index + 1 == lines.len() && !is_whole => {}
                 Err(error) => {
-                    return Err(error).with_context(|| {
-                        format!("line {} of `{}` is no result", number + 1, file.display())
-                    });
+                    return Err(error)
+                        .with_context(|| format!("line {} of `{shown}` is no result", index + 2));
                 }
             }
         }
-        Ok(Self { results })
+        Ok(Some(Self { results }))
     }
+}
+
+/// In what two runs differ, for a person.
+fn difference(one: &Measuring, other: &Measuring) -> String {
+    let strategies = |of: &Measuring| of.strategies.join(", ");
+    let all = [
+        ("budgets", one.at.clone(), other.at.clone()),
+        ("pins", one.pins.clone(), other.pins.clone()),
+        ("strategies", strategies(one), strategies(other)),
+        ("version", one.version.clone(), other.version.clone()),
+    ];
+    let differing = all.iter().filter(|(_, one, other)| one != other);
+    let told: Vec<String> = differing
+        .map(|(what, one, other)| format!("{what}: {one} there, {other} now"))
+        .collect();
+    told.join("; ")
 }
 
 async fn measure(
@@ -235,7 +303,7 @@ async fn measure(
                 .map(|share| {
                     // Where what must stay is larger, all get as much as that.
                     let room = (case.size as f64 * share) as usize;
-                    ((share * 1_000.0).round() as u32, room.max(floor))
+                    (thousandths(*share), room.max(floor))
                 })
                 .collect(),
         };

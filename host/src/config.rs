@@ -100,9 +100,15 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
     }
 }
 
-/// The names of the fields that are allowed, where one that is not was refused. `path` is the
-/// place of the rule in the schema.
+/// The names of the fields or values that are allowed, where one that is not was refused. `path`
+/// is the place of the rule in the schema.
 fn known(schema: &Value, path: &str) -> String {
+    if path.ends_with("/enum") {
+        let values = schema.pointer(path).and_then(Value::as_array);
+        let values = values.into_iter().flatten().take(LISTED);
+        let values: Vec<String> = values.map(ToString::to_string).collect();
+        return format!("; allowed: {}", values.join(", "));
+    }
     if path.ends_with("/oneOf") || path.ends_with("/anyOf") {
         let forms = schema.pointer(path).and_then(Value::as_array);
         let forms: Vec<String> = forms.into_iter().flatten().filter_map(form).collect();
@@ -116,10 +122,13 @@ fn known(schema: &Value, path: &str) -> String {
         .strip_suffix("/additionalProperties")
         .and_then(|place| schema.pointer(place)?.get("properties")?.as_object());
     fields.map_or(String::new(), |fields| {
-        let names: Vec<&str> = fields.keys().map(String::as_str).take(40).collect();
+        let names: Vec<&str> = fields.keys().map(String::as_str).take(LISTED).collect();
         format!("; known: {}", names.join(", "))
     })
 }
+
+/// The most names in a message.
+const LISTED: usize = 40;
 
 /// One of several forms that a value may have, in short.
 fn form(schema: &Value) -> Option<String> {
@@ -170,6 +179,14 @@ mod tests {
         let message = check("s", r#"{"keep":5}"#, forms).unwrap_err().to_string();
         assert!(
             message.ends_with(r#"; allowed: "all", {"units": …}"#),
+            "{message}"
+        );
+        let values = r#"{"properties":{"work":{"enum":["auto","coding","service","chat"]}}}"#;
+        let message = check("s", r#"{"work":"codng"}"#, values)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.ends_with(r#"; allowed: "auto", "coding", "service", "chat""#),
             "{message}"
         );
     }

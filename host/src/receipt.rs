@@ -322,8 +322,8 @@ pub struct Units {
     pub dropped: usize,
     /// Texts that were inserted.
     pub inserted: usize,
-    /// Blocks of thinking that had to go from units that stayed, because the provider refuses
-    /// thinking behind a changed beginning.
+    /// Blocks of thinking that went from units that stayed: because the provider refuses thinking
+    /// behind a changed beginning, or because a strategy left that of finished turns out.
     pub thinking_dropped: usize,
 }
 

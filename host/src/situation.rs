@@ -66,7 +66,7 @@ pub struct Policy {
     pub rewrite_outputs: bool,
     /// Rewrite the assistant's text.
     pub rewrite_assistant: bool,
-    /// Leave pictures and the like, and unsigned thinking, out of messages that stay.
+    /// Leave pictures and the like out of messages that stay.
     pub remove_media: bool,
     /// Give inserted text the developer or system role where the format has it.
     pub summary_role: SummaryRole,
@@ -79,7 +79,8 @@ pub struct Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThinkingPolicy {
-    /// It goes where the model that the request names would refuse it; else it stays.
+    /// It goes where the model that the request names would refuse it. Else strategies may leave
+    /// out that of finished turns.
     #[default]
     Auto,
     /// It stays.
@@ -215,6 +216,8 @@ pub(crate) struct Situation {
     pub(crate) insertion_overhead: u32,
     /// Tokens of the host's own note where a result may not begin with a step; else 0.
     pub(crate) opening_note: u32,
+    /// The first unit that does not belong to a finished turn.
+    pub(crate) unfinished: usize,
     /// Whether what leaves can be had back, so that references mean something.
     pub(crate) archived: bool,
     /// What was asked of models so far.
@@ -266,6 +269,7 @@ impl Situation {
             budget,
             floor,
             opening_note: marks.opening_note,
+            unfinished: unfinished(conversation),
             archived,
             spending: Spending::default(),
         }
@@ -280,6 +284,24 @@ impl Situation {
 
     pub(crate) fn units(&self) -> &[Unit] {
         self.conversation.units()
+    }
+
+    /// Whether a plan may leave the thinking of a unit out. Providers want that of the turn that
+    /// goes on, and models that bind thinking to what came before it take no gap in it.
+    pub(crate) fn may_lose_thinking(&self, unit: usize) -> bool {
+        let is_allowed = match self.request.policy.thinking {
+            ThinkingPolicy::Keep => false,
+            ThinkingPolicy::Auto | ThinkingPolicy::Drop => true,
+        };
+        is_allowed
+            && unit < self.unfinished
+            && !self.is_protected(unit)
+            && !self.conversation.envelope().binds_thinking
+            && self
+                .conversation
+                .messages(unit)
+                .iter()
+                .all(|message| message.thinking().is_empty() || message.can_lose_thinking())
     }
 
     pub(crate) fn is_protected(&self, unit: usize) -> bool {
@@ -317,6 +339,23 @@ impl Situation {
     pub(crate) fn are_too_many(&self, kept: &[bool]) -> bool {
         tokens_of_units(&self.conversation, kept, None) > self.target()
     }
+}
+
+/// The first unit behind the newest answer that ended a turn: one without calls, with words of the
+/// user's behind it.
+fn unfinished(conversation: &Conversation) -> usize {
+    let units = conversation.units();
+    let is_answer = |unit: usize| {
+        let messages = conversation.messages(unit);
+        units[unit].kind == UnitKind::Step
+            && messages
+                .iter()
+                .all(|message| message.calls().next().is_none())
+    };
+    (1..units.len())
+        .rev()
+        .find(|unit| units[*unit].kind == UnitKind::User && is_answer(*unit - 1))
+        .unwrap_or(0)
 }
 
 /// Bytes of a document beside its units.

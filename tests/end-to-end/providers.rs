@@ -7,7 +7,7 @@ use baler_host::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{host, listing};
+use crate::support::{assert_good, bundled, host, listing};
 
 fn read(document: &Value) -> Conversation {
     host().read(document.to_string()).expect("it reads")
@@ -70,6 +70,53 @@ async fn thinking_goes_where_the_model_would_refuse_it_behind_a_change() {
     assert_eq!(blocks(compaction.document(), "redacted_thinking"), 0);
     assert_eq!(compaction.receipt().units.thinking_dropped, 2 * kept);
     assert!(compaction.fates().contains(&Fate::Rewritten));
+}
+
+/// Finished turns whose answers were thought about at length, and a question.
+fn answers(model: &str) -> Value {
+    let turns = (0..6).flat_map(|day| {
+        let thought = format!("On day {day} ") + &"the tram may be late, ".repeat(60);
+        [
+            json!({"role": "user", "content": format!("What do I do on day {day}?")}),
+            json!({"role": "assistant", "content": [
+                {"type": "thinking", "thinking": thought, "signature": "c2ln"},
+                {"type": "text", "text": format!("Day {day}: the tram to Foz.")},
+            ]}),
+        ]
+    });
+    let question = json!({"role": "user", "content": "And what do I pack?"});
+    let messages: Vec<Value> = turns.chain([question]).collect();
+    json!({"model": model, "max_tokens": 1024, "messages": messages})
+}
+
+#[tokio::test]
+async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
+    let before = read(&answers("claude-sonnet-4-5"));
+    let request = Request {
+        budget: Budget::Share(0.6),
+        ..Request::default()
+    };
+    let chain = [bundled(host(), "tiered").await];
+    let compaction = host()
+        .compact(&before, &chain, &request)
+        .await
+        .expect("no archive that could fail");
+    assert_good(&before, &compaction, host());
+    let receipt = compaction.receipt();
+    assert!(!receipt.fell_back);
+    // Three of six are enough, and what was answered stays.
+    assert_eq!(blocks(compaction.document(), "thinking"), 3);
+    assert_eq!(blocks(compaction.document(), "text"), 6);
+    assert_eq!(
+        (receipt.units.thinking_dropped, receipt.units.dropped),
+        (3, 0)
+    );
+    let codes: Vec<&str> = receipt
+        .reasons
+        .iter()
+        .map(|reason| reason.code.as_str())
+        .collect();
+    assert!(codes.iter().all(|code| *code == "removed"), "{codes:?}");
 }
 
 #[tokio::test]

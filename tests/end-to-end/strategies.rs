@@ -1,4 +1,4 @@
-use baler_host::{ConfigError, Fate, Permission, Strategy};
+use baler_host::{Budget, ConfigError, Fate, Permission, Policy, Request, Strategy};
 
 use serde_json::json;
 
@@ -191,6 +191,44 @@ async fn tiered_cuts_a_large_output_no_further_than_it_has_to() {
     let tiered = bundled(host(), "tiered").await;
     let (result, _) = compacted(tiered, &document, 90.0).await;
     assert!(result.len() * 2 > document.len(), "{}", result.len());
+}
+
+/// A message has to say something, whatever may leave it.
+#[tokio::test]
+async fn tiered_leaves_out_old_pictures_but_no_message_empty() {
+    let picture = |data: &str| json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}});
+    let mut messages = Vec::new();
+    for day in 0..6 {
+        let words = json!({"type": "text", "text": format!("That was day {day}.")});
+        let content = match day % 2 {
+            0 => json!([picture("aGFyYm91cg=="), words]),
+            _ => json!([picture("dHJhbQ==")]),
+        };
+        messages.push(json!({"role": "user", "content": content}));
+        messages.push(json!({"role": "assistant", "content": "Lovely."}));
+    }
+    messages.push(json!({"role": "user", "content": "Which day was best?"}));
+    let document = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": messages});
+    let before = read(host(), &document.to_string());
+    let request = Request {
+        budget: Budget::Share(1.0),
+        max_media: Some(4),
+        policy: Policy {
+            remove_media: true,
+            ..Policy::default()
+        },
+        ..Request::default()
+    };
+    let chain = [bundled(host(), "tiered").await];
+    let compaction = host()
+        .compact(&before, &chain, &request)
+        .await
+        .expect("no archive that could fail");
+    assert_good(&before, &compaction, host());
+    let receipt = compaction.receipt();
+    assert!(!receipt.fell_back, "{:?}", receipt.attempts);
+    assert_eq!((receipt.units.rewritten, receipt.units.dropped), (2, 0));
+    assert_eq!(compaction.document().matches("\"image\"").count(), 4);
 }
 
 /// The host escapes what looks like a mark of its own, and a text must not grow by that beyond

@@ -12,7 +12,9 @@ mod markdown;
 mod questions;
 mod yaml;
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
 
 pub use questions::Question;
 
@@ -93,37 +95,62 @@ pub const RESPONSES: &str = "openai-responses";
 /// What the host calls the format of Gemini's `generateContent`.
 pub const GEMINI: &str = "gemini";
 
-/// All conversations of a folder, in the same order each time. None where it is not there.
-#[must_use]
-pub fn conversations_in(folder: &Path) -> Option<Vec<Recorded>> {
-    if !folder.is_dir() {
-        return None;
+/// The conversations of a folder.
+#[derive(Debug, Default)]
+pub struct Corpus {
+    /// In the same order each time.
+    pub conversations: Vec<Recorded>,
+    /// Files and folders that could not be read, and why.
+    pub unread: Vec<(PathBuf, io::Error)>,
+}
+
+impl Corpus {
+    /// Reads all files of a folder and of those in it. None where it is not there.
+    #[must_use]
+    pub fn read(folder: &Path) -> Option<Self> {
+        if !folder.is_dir() {
+            return None;
+        }
+        let mut corpus = Self::default();
+        for path in folder::files(folder, &mut corpus.unread) {
+            // What no reader is for need not be text.
+            if !READ.contains(&&*ending(&path)) {
+                continue;
+            }
+            match std::fs::read_to_string(&path) {
+                Ok(text) => corpus.add(path.strip_prefix(folder).unwrap_or(&path), &text),
+                Err(error) => corpus.unread.push((path, error)),
+            }
+        }
+        Some(corpus)
     }
-    let mut all = Vec::new();
-    for path in folder::files(folder) {
-        let Ok(text) = std::fs::read_to_string(&path) else {
-            continue;
-        };
-        let path = path.strip_prefix(folder).unwrap_or(&path);
+
+    fn add(&mut self, path: &Path, text: &str) {
         let mut way = path.components();
         let first = way.next().map(|first| first.as_os_str().to_string_lossy());
         let rest = way.as_path().to_string_lossy().into_owned();
         // A file in the folder itself is a set of its own.
         let set = first.unwrap_or_default().into_owned();
         let file = if rest.is_empty() { set.clone() } else { rest };
-        let ending = path.extension().unwrap_or_default().to_string_lossy();
-        let (kind, found) = read(&ending, &text);
-        all.extend(found.into_iter().map(|found| Recorded {
-            set: set.clone(),
-            id: format!("{file}#{}", found.place),
-            kind,
-            format: found.format,
-            document: found.document,
-            wanted: found.wanted,
-            questions: found.questions,
-        }));
+        let (kind, found) = read(&ending(path), text);
+        self.conversations
+            .extend(found.into_iter().map(|found| Recorded {
+                set: set.clone(),
+                id: format!("{file}#{}", found.place),
+                kind,
+                format: found.format,
+                document: found.document,
+                wanted: found.wanted,
+                questions: found.questions,
+            }));
     }
-    Some(all)
+}
+
+/// Endings of files that may hold conversations.
+const READ: [&str; 6] = ["yaml", "yml", "md", "json", "jsonl", "traj"];
+
+fn ending(path: &Path) -> Cow<'_, str> {
+    path.extension().unwrap_or_default().to_string_lossy()
 }
 
 /// The conversations in a file's text.

@@ -199,7 +199,8 @@ impl Rewriting<'_> {
         self
     }
 
-    /// Leaves a part out: pictures, documents and the like, where the host's policy allows it.
+    /// Leaves a part out that is [removable](crate::PartTraits::REMOVABLE). Thinking leaves a unit
+    /// as a whole.
     pub fn remove(&mut self, message: usize, part: usize) -> &mut Self {
         self.edits
             .insert((number(message), number(part)), Change::Remove);

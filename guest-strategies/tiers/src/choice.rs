@@ -5,13 +5,13 @@ mod window;
 
 use std::collections::{BTreeMap, HashMap};
 
-use baler_digest::{Story, Work};
+use baler_digest::{Extent, Story, Work};
 use baler_strategy::{
     Conversation, Draft, Failure, Insertion, Report, Situation, Unit, UnitKind, Value, opening_note,
 };
 
 use crate::config::Config;
-use crate::material::Material;
+use crate::material::{Kind, Material, Removable};
 use crate::reduce::{self, Level, Reduced};
 use handover::Handover;
 
@@ -84,16 +84,18 @@ pub fn choose(
         removed: Vec::new(),
         reduced: BTreeMap::new(),
         saved: vec![0; units.len()],
+        texts: 0,
         known: HashMap::new(),
         whole,
     };
-    choice.remove_what_may_go();
+    choice.remove(Kind::Media);
     for level in [Level::Superseded, Level::Third] {
         if choice.fits() {
             break;
         }
         choice.reduce(level);
     }
+    choice.remove_thinking_if_that_is_enough();
     let handover = if choice.fits() {
         let left = u64::from(target(situation)).saturating_sub(choice.whole.tokens);
         choice.give_back(left);
@@ -131,17 +133,23 @@ struct Choice<'a> {
     recent: usize,
     min_tokens: u32,
     kept: Vec<bool>,
-    /// Parts that are left out: unit, message, part and tokens.
-    removed: Vec<(usize, usize, usize, u32)>,
+    /// Parts that are left out.
+    removed: Vec<Removable>,
     /// Smaller texts by their outputs.
     reduced: BTreeMap<usize, Reduced>,
     /// Tokens that are saved in each unit.
     saved: Vec<u64>,
+    /// Bytes of the smaller texts in units that are kept.
+    texts: usize,
     /// Texts that were made already: a window is tried more than once.
     known: HashMap<(usize, Level), Option<Reduced>>,
     /// What all units need together as they stand now.
     whole: Needs,
 }
+
+/// The most bytes of all smaller texts together. A host takes a megabyte of texts of a strategy's own;
+/// what stands for old steps needs its share of it.
+const TEXTS: usize = 600_000;
 
 #[derive(Debug, Clone, Copy)]
 struct Needs {
@@ -180,18 +188,32 @@ impl Choice<'_> {
         self.whole.fit(self.situation)
     }
 
-    /// Pictures in old units, where the host lets them go.
-    fn remove_what_may_go(&mut self) {
-        for place in &self.material.removable {
-            if self.fits() {
+    /// What may go from old units, oldest first, until it fits.
+    fn remove(&mut self, kind: Kind) {
+        let removable = &self.material.removable;
+        for part in removable.iter().filter(|part| part.kind == kind) {
+            let last = self.removed.last();
+            let is_begun =
+                kind == Kind::Thinking && last.is_some_and(|last| last.unit == part.unit);
+            if part.unit >= self.recent || self.fits() && !is_begun {
                 return;
             }
-            if place.0 < self.recent {
-                self.removed.push(*place);
-                self.saved[place.0] += u64::from(place.3);
-                self.whole.tokens = self.whole.tokens.saturating_sub(u64::from(place.3));
-                self.whole.media = self.whole.media.saturating_sub(1);
-            }
+            self.removed.push(*part);
+            let tokens = u64::from(part.tokens);
+            self.saved[part.unit] += tokens;
+            self.whole.tokens = self.whole.tokens.saturating_sub(tokens);
+            self.whole.media -= u64::from(kind == Kind::Media).min(self.whole.media);
+        }
+    }
+
+    /// Thinking of old units, where it fits then. Else old units go as a whole, and what was thought
+    /// in those that stay is worth its room.
+    fn remove_thinking_if_that_is_enough(&mut self) {
+        let before = (self.removed.len(), self.saved.clone(), self.whole);
+        self.remove(Kind::Thinking);
+        if !self.fits() {
+            self.removed.truncate(before.0);
+            (self.saved, self.whole) = (before.1, before.2);
         }
     }
 
@@ -224,12 +246,19 @@ impl Choice<'_> {
         self.put(index, smaller);
     }
 
-    /// Room that is left makes what was cut longer again, newest first.
-    fn give_back(&mut self, mut left: u64) {
+    /// Room that is left makes what was cut longer again, newest first: by what is worth keeping,
+    /// and then by whatever there is.
+    fn give_back(&mut self, left: u64) {
+        let left = self.give_back_to(Extent::Worth, left);
+        self.give_back_to(Extent::Room, left);
+    }
+
+    /// What is left of the room.
+    fn give_back_to(&mut self, extent: Extent, mut left: u64) -> u64 {
         let cut: Vec<usize> = self.reduced.keys().rev().copied().collect();
         for index in cut {
             if left < u64::from(self.min_tokens) {
-                return;
+                break;
             }
             let output = &self.material.outputs[index];
             let now = self.reduced[&index].tokens;
@@ -247,9 +276,16 @@ impl Choice<'_> {
                     index,
                     // The first guess of bytes may be a little off.
                     most - most / 20,
+                    extent,
                 );
                 match longer {
-                    Some(longer) if longer.tokens > now && longer.tokens <= most => Some(longer),
+                    Some(longer)
+                        if longer.tokens > now
+                            && longer.tokens <= most
+                            && self.has_room_for(index, &longer) =>
+                    {
+                        Some(longer)
+                    }
                     _ => continue,
                 }
             };
@@ -259,29 +295,57 @@ impl Choice<'_> {
             let given = u64::from(tokens - now);
             left -= given;
             self.saved[output.unit] -= given;
-            match longer {
+            self.texts += longer.as_ref().map_or(0, |longer| longer.text.len());
+            let shorter = match longer {
                 Some(longer) => self.reduced.insert(index, longer),
                 None => self.reduced.remove(&index),
             };
+            self.texts -= shorter.map_or(0, |shorter| shorter.text.len());
         }
+        left
     }
 
     /// Puts a text in the place of an output, if it is smaller than what stands there.
     fn put(&mut self, index: usize, smaller: Option<Reduced>) {
         let output = &self.material.outputs[index];
-        let before = self
-            .reduced
-            .get(&index)
-            .map_or(output.tokens, |known| known.tokens);
+        let before = self.reduced.get(&index);
+        let tokens = before.map_or(output.tokens, |known| known.tokens);
         if let Some(smaller) = smaller
-            && let Some(saved) = before
+            && let Some(saved) = tokens
                 .checked_sub(smaller.tokens)
                 .filter(|saved| *saved > 0)
+            && self.has_room_for(index, &smaller)
         {
+            if self.kept[output.unit] {
+                self.texts += smaller.text.len();
+                self.texts -= before.map_or(0, |before| before.text.len());
+            }
             self.saved[output.unit] += u64::from(saved);
             self.whole.tokens = self.whole.tokens.saturating_sub(u64::from(saved));
             self.reduced.insert(index, smaller);
         }
+    }
+
+    /// Whether the host takes a smaller text for an output beside the others.
+    fn has_room_for(&self, index: usize, smaller: &Reduced) -> bool {
+        let unit = self.material.outputs[index].unit;
+        let own = match self.kept[unit] {
+            true => 0,
+            false => self.texts_of(unit),
+        };
+        let before = self
+            .reduced
+            .get(&index)
+            .map_or(0, |before| before.text.len());
+        self.texts + own + smaller.text.len() - before <= TEXTS
+    }
+
+    /// Bytes of the smaller texts in a unit.
+    fn texts_of(&self, unit: usize) -> usize {
+        self.outputs_of(unit)
+            .filter_map(|output| self.reduced.get(&output))
+            .map(|reduced| reduced.text.len())
+            .sum()
     }
 
     fn report(self, handover: Option<Handover>) -> Result<Chosen, Failure> {
@@ -304,12 +368,10 @@ impl Choice<'_> {
             }
         }
         let mut removed = 0;
-        for (unit, message, part, _) in &self.removed {
-            if self.kept[*unit] {
-                removed += 1;
-                codes[*unit].get_or_insert("removed");
-                draft.rewrite(*unit).remove(*message, *part);
-            }
+        for part in self.removed.iter().filter(|part| self.kept[part.unit]) {
+            removed += 1;
+            codes[part.unit].get_or_insert("removed");
+            draft.rewrite(part.unit).remove(part.message, part.part);
         }
         let mut dropped: usize = 0;
         let mut text = handover

@@ -1,6 +1,6 @@
 //! Reduces a conversation only as far as the budget asks, what is least likely to be needed
 //! first: outputs that a later one makes needless, then what old outputs hold beside errors and
-//! names, then pictures that may go, then old steps, which one text stands for: a
+//! names, then thinking that may go, then old steps, which one text stands for: a
 //! digest, below a summary where somebody writes one.
 //!
 //! The newest steps, the user's newest message, instructions and pending work stay word for

@@ -10,8 +10,26 @@ pub(crate) struct Material {
     pub(crate) notes: Notes,
     /// Outputs that may be rewritten, oldest first.
     pub(crate) outputs: Vec<Output>,
-    /// Parts that may be left out without harm, as unit, message and part, with their tokens.
-    pub(crate) removable: Vec<(usize, usize, usize, u32)>,
+    /// Parts that may be left out, oldest first.
+    pub(crate) removable: Vec<Removable>,
+}
+
+/// A part that may be left out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Removable {
+    pub(crate) unit: usize,
+    pub(crate) message: usize,
+    pub(crate) part: usize,
+    pub(crate) tokens: u32,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A picture, document or the like.
+    Media,
+    /// It leaves a unit as a whole.
+    Thinking,
 }
 
 /// An output of a tool.
@@ -57,14 +75,28 @@ impl Material {
             drop(told);
             let mut calls: HashMap<String, (String, String)> = HashMap::new();
             for (place, message) in messages.into_iter().enumerate() {
+                let mut media = media_that_may_go(&message.parts);
                 for (part, own) in message.parts.into_iter().enumerate() {
                     let Part {
                         content,
                         tokens,
                         traits,
                     } = own;
-                    if traits.contains(PartTraits::REMOVABLE) {
-                        material.removable.push((unit, place, part, tokens));
+                    let kind = match content {
+                        _ if !traits.contains(PartTraits::REMOVABLE) => None,
+                        Content::Media(_) if media == 0 => None,
+                        Content::Media(_) => Some(Kind::Media),
+                        _ => Some(Kind::Thinking),
+                    };
+                    if let Some(kind) = kind {
+                        media -= usize::from(kind == Kind::Media);
+                        material.removable.push(Removable {
+                            unit,
+                            message: place,
+                            part,
+                            tokens,
+                            kind,
+                        });
                     }
                     match content {
                         Content::Call(call) => {
@@ -111,6 +143,21 @@ impl Material {
         }
         material
     }
+}
+
+/// How many pictures and the like can go: a message has to say something. Calls and thinking do
+/// not count, since in some formats they stand beside what is said.
+fn media_that_may_go(parts: &[Part]) -> usize {
+    let says = |part: &&Part| !matches!(part.content, Content::Call(_) | Content::Thinking(_));
+    let is_removable = |part: &&Part| {
+        matches!(part.content, Content::Media(_)) && part.traits.contains(PartTraits::REMOVABLE)
+    };
+    let said = parts.iter().filter(says).count();
+    parts
+        .iter()
+        .filter(is_removable)
+        .count()
+        .min(said.saturating_sub(1))
 }
 
 /// Shorter outputs that are the same say little by that: `ok`.

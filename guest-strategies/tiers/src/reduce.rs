@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use baler_digest::Extent;
 use baler_strategy::{Conversation, Situation};
 
 use crate::material::{Material, Newer, Output};
@@ -44,7 +45,14 @@ pub(crate) fn reduced(
         (Level::Third, None) => output.tokens / 3,
         (Level::Tenth, None) => output.tokens / 10,
     };
-    to_size(conversation, situation, material, index, most)
+    to_size(
+        conversation,
+        situation,
+        material,
+        index,
+        most,
+        Extent::Worth,
+    )
 }
 
 /// The text for an output in about so many tokens, if it is smaller than the output.
@@ -54,6 +62,7 @@ pub(crate) fn to_size(
     material: &Material,
     index: usize,
     tokens: u32,
+    extent: Extent,
 ) -> Option<Reduced> {
     let output = &material.outputs[index];
     let overhead = situation.insertion_overhead;
@@ -68,7 +77,7 @@ pub(crate) fn to_size(
     let error = material.notes.last_error_in(&output.text);
     let room = room.max(error.map_or(0, |line| line.len() + 1));
     let excerpt = match output.newer {
-        None if room > LEAST => material.notes.excerpt(&output.text, room),
+        None if room > LEAST => material.notes.excerpt(&output.text, room, extent),
         None => None,
         // What else it says stands elsewhere, or is no longer so.
         Some(_) => error.map(ToOwned::to_owned),

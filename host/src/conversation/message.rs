@@ -259,6 +259,24 @@ impl Message {
             .collect()
     }
 
+    /// The same that stand in the list of its content. What stands beside the content is bound to
+    /// nothing, and some servers refuse its absence (CHAT-6).
+    pub(crate) fn thinking_in_content(&self) -> Vec<usize> {
+        let mut thinking = self.thinking();
+        thinking.retain(|index| {
+            let part = &self.parts[*index].place;
+            let list = self.content.as_ref();
+            list.is_some_and(|list| list.start < part.start && part.end < list.end)
+        });
+        thinking
+    }
+
+    /// Whether something is left of it without its thinking.
+    pub(crate) fn can_lose_thinking(&self) -> bool {
+        let thinking = self.thinking().len();
+        thinking == self.thinking_in_content().len() && thinking < self.parts.len()
+    }
+
     /// Whether it begins with thinking, or with what stands for all that was thought before.
     pub(crate) fn begins_with_thinking(&self) -> bool {
         self.parts.first().is_none_or(|part| {

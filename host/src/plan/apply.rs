@@ -84,6 +84,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
                             fates[*unit] = Fate::Rewritten;
                         }
                     } else {
+                        written.thinking_dropped += thinking_removed(message, &edits);
                         let message = rewritten(conversation, message, &edits);
                         written.messages.push(Cow::Owned(message));
                     }
@@ -190,7 +191,7 @@ impl<'a> Written<'a> {
         let turn = self.next.checked_sub(1).map(|unit| units[unit].turn);
         let goes = self.drops_thinking && self.is_changed && turn != self.turn_with_thinking;
         let list = message.content.clone().filter(|_| goes);
-        let thinking = list.as_ref().map(|list| thinking_in(list, message));
+        let thinking = list.as_ref().map(|_| message.thinking_in_content());
         let (Some(place), Some(thinking)) = (list, thinking.filter(|found| !found.is_empty()))
         else {
             self.messages.push(kept(self.conversation, message, joins));
@@ -230,17 +231,6 @@ fn turn_with_thinking(plan: &CheckedPlan, conversation: &Conversation) -> Option
         .map(|unit| conversation.units()[unit].turn)
 }
 
-/// The parts of a message's content that are thinking. What stands beside the content is bound
-/// to nothing, and some servers refuse its absence (CHAT-6).
-fn thinking_in(content: &Range<usize>, message: &Message) -> Vec<usize> {
-    let mut thinking = message.thinking();
-    thinking.retain(|index| {
-        let part = &message.parts[*index].place;
-        content.start < part.start && part.end < content.end
-    });
-    thinking
-}
-
 fn kept<'a>(
     conversation: &'a Conversation,
     message: &Message,
@@ -263,6 +253,13 @@ fn kept<'a>(
         )),
         None => Cow::Borrowed(conversation.raw(message)),
     }
+}
+
+/// Blocks of thinking that edits leave out.
+fn thinking_removed(message: &Message, edits: &[&CheckedEdit]) -> usize {
+    let removed = edits.iter().filter(|edit| edit.text.is_none());
+    let content = removed.filter_map(|edit| Some(&message.parts.get(edit.part)?.content));
+    content.filter(|content| content.is_thinking()).count()
 }
 
 fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEdit]) -> String {

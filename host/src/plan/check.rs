@@ -264,7 +264,7 @@ impl Checker<'_> {
     fn edits(&self, unit: usize, edits: Vec<Edit>) -> Result<Vec<CheckedEdit>, PlanRule> {
         let mut last = None;
         let mut removed: HashMap<usize, usize> = HashMap::new();
-        edits
+        let edits: Vec<CheckedEdit> = edits
             .into_iter()
             .map(|edit| {
                 let place = (edit.message as usize, edit.part as usize);
@@ -282,7 +282,7 @@ impl Checker<'_> {
                     Change::Remove => {
                         let removed = removed.entry(place.0).or_default();
                         *removed += 1;
-                        self.check_removal(message, part, *removed)?;
+                        self.check_removal(unit, message, part, *removed)?;
                         None
                     }
                 };
@@ -292,7 +292,32 @@ impl Checker<'_> {
                     text,
                 })
             })
-            .collect()
+            .collect::<Result<_, _>>()?;
+        self.check_thinking(unit, &edits)?;
+        Ok(edits)
+    }
+
+    /// Thinking goes from a unit as a whole or not at all.
+    fn check_thinking(&self, unit: usize, edits: &[CheckedEdit]) -> Result<(), PlanRule> {
+        let messages = self.situation.conversation.messages(unit);
+        let removed = edits
+            .iter()
+            .filter(|edit| edit.text.is_none())
+            .filter(|edit| {
+                messages[edit.message].parts[edit.part]
+                    .content
+                    .is_thinking()
+            })
+            .count();
+        let all: usize = messages
+            .iter()
+            .map(|message| message.thinking().len())
+            .sum();
+        match removed {
+            0 => Ok(()),
+            removed if removed == all => Ok(()),
+            _ => Err(PlanRule::EditNotAllowed),
+        }
     }
 
     fn new_text(
@@ -318,13 +343,14 @@ impl Checker<'_> {
 
     fn check_removal(
         &self,
+        unit: usize,
         message: &Message,
         part: &Part,
         removed: usize,
     ) -> Result<(), PlanRule> {
         match &part.content {
             Content::Call(_) | Content::Output(_) => Err(PlanRule::EditRemovesCall),
-            _ if is_removable(self.situation, message, part)
+            _ if is_removable(self.situation, unit, message, part)
                 && removed < parts_of_content(message) =>
             {
                 Ok(())
@@ -369,11 +395,18 @@ pub(crate) fn is_rewritable(situation: &Situation, message: &Message, part: &Par
     }
 }
 
-/// Whether the policy lets a plan leave `part` out.
-pub(crate) fn is_removable(situation: &Situation, message: &Message, part: &Part) -> bool {
-    situation.request.policy.remove_media
-        && matches!(part.content, Content::Media(_))
-        && !message.opaque
+/// Whether the policy lets a plan leave `part` of a unit out.
+pub(crate) fn is_removable(
+    situation: &Situation,
+    unit: usize,
+    message: &Message,
+    part: &Part,
+) -> bool {
+    match &part.content {
+        Content::Media(_) => situation.request.policy.remove_media && !message.opaque,
+        content if content.is_thinking() => situation.may_lose_thinking(unit),
+        _ => false,
+    }
 }
 
 /// Parts that stand in the list of the message's content, of which one has to stay.

@@ -4,6 +4,8 @@ mod apply;
 mod check;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod thinking;
 
 use crate::conversation::Role;
 

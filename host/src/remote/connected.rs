@@ -273,7 +273,7 @@ fn editable(situation: &Situation, unit: usize) -> Vec<wire::Editable> {
             parts.filter_map(move |(part, (content, tokens))| {
                 let may = if is_rewritable(situation, own, content) {
                     May::Text
-                } else if is_removable(situation, own, content) {
+                } else if is_removable(situation, unit, own, content) {
                     May::Remove
                 } else {
                     return None;

@@ -65,14 +65,14 @@ pub(super) fn messages(situation: &Situation, unit: usize) -> Vec<history::Messa
                 .zip(counts.parts.iter())
                 .map(|(part, tokens)| history::Part {
                     tokens: *tokens,
-                    ..part_out(situation, message, part)
+                    ..part_out(situation, unit, message, part)
                 })
                 .collect(),
         })
         .collect()
 }
 
-fn part_out(situation: &Situation, message: &Message, part: &Part) -> history::Part {
+fn part_out(situation: &Situation, unit: usize, message: &Message, part: &Part) -> history::Part {
     let conversation = &situation.conversation;
     let opened = conversation.opened(part);
     let mut traits = history::PartTraits::empty();
@@ -82,7 +82,7 @@ fn part_out(situation: &Situation, message: &Message, part: &Part) -> history::P
     if is_rewritable(situation, message, part) {
         traits |= history::PartTraits::REWRITABLE;
     }
-    if is_removable(situation, message, part) {
+    if is_removable(situation, unit, message, part) {
         traits |= history::PartTraits::REMOVABLE;
     }
     let content = match &part.content {

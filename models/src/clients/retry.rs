@@ -15,6 +15,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How long it is tried again where nobody answers at all: a server that restarts is back by then.
 const NOBODY: Duration = Duration::from_secs(10);
 
+/// How often it is tried where somebody answers, but not with an answer. The pauses between are a
+/// minute together at most, unless the server asks for more: a limit by the minute is over then, and who
+/// waits for a compaction has waited long enough.
+const ATTEMPTS: u32 = 8;
+
 /// For a time that no clock reaches.
 const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -67,7 +72,7 @@ pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
         let next = until(Instant::now(), pause);
         // Waiting for what comes too late helps nobody.
         let is_hopeless = !was_there && next - start > NOBODY;
-        if next >= deadline || is_hopeless {
+        if next >= deadline || is_hopeless || attempts >= ATTEMPTS {
             return Err(gave_up(&reason, told, attempts, start.elapsed()));
         }
         sleep_until(next).await;
@@ -196,6 +201,21 @@ mod tests {
             assert!(reason.contains("attempts in"), "{reason}");
             assert!(start.elapsed() <= time, "{:?}", start.elapsed());
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_fails_again_and_again_is_left_alone_after_a_minute() {
+        let start = Instant::now();
+        let result: Result<(), _> = within(Duration::MAX, Duration::MAX, || async {
+            Err(Failure::passing("status 500"))
+        })
+        .await;
+        let Err(ModelError::Unavailable(reason)) = result else {
+            panic!("{result:?}");
+        };
+        assert!(reason.contains("status 500 (8 attempts in"), "{reason}");
+        let waited = start.elapsed();
+        assert!((30..=62).contains(&waited.as_secs()), "{waited:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -12,7 +12,7 @@ mod messages;
 mod model;
 pub mod sound;
 
-pub use baler_eval::corpus::{Kind, Recorded, conversations_in};
+pub use baler_eval::corpus::{Corpus, Kind, Recorded};
 pub use model::Parrot;
 
 use std::path::{Path, PathBuf};
@@ -29,5 +29,5 @@ pub fn folder() -> PathBuf {
 /// All conversations of [`folder`], in the same order each time. None where it is not there.
 #[must_use]
 pub fn conversations() -> Option<Vec<Recorded>> {
-    conversations_in(&folder())
+    Corpus::read(&folder()).map(|corpus| corpus.conversations)
 }

@@ -1,7 +1,7 @@
 use super::{Recording, count};
 use crate::{
-    Change, Edit, Insertion, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role, Situation,
-    Source, Unit, UnitKind,
+    Change, Content, Edit, Insertion, Part, PartTraits, Piece, Placement, Plan, Rewrite, Role,
+    Situation, Source, Unit, UnitKind,
 };
 
 /// The first rule of the contract that the plan breaks, in words.
@@ -121,6 +121,16 @@ fn check_rewrite(
             .and_then(|message| message.parts.get(edit.part as usize))
             .ok_or_else(|| format!("{place}: not there"))?;
         check_edit(situation, unit, part, edit).map_err(|error| format!("{place}: {error}"))?;
+    }
+    let thinks = |part: &Part| matches!(part.content, Content::Thinking(_));
+    let thinking = messages.iter().flat_map(|message| &message.parts);
+    let thinking = thinking.filter(|part| thinks(part)).count();
+    let gone = rewrite.edits.iter().filter(|edit| {
+        let part = &messages[edit.message as usize].parts[edit.part as usize];
+        edit.change == Change::Remove && thinks(part)
+    });
+    if !matches!(gone.count(), gone if gone == 0 || gone == thinking) {
+        return Err(format!("unit {number}: thinking goes as a whole"));
     }
     for (index, message) in messages.iter().enumerate() {
         let removed = rewrite

@@ -74,20 +74,25 @@ impl Choice<'_> {
             }
             share = needed;
         }
-        if share == 0 {
-            return None;
-        }
-        let story = self
-            .dropped(&mut costs)
-            .and_then(|dropped| summarise(&dropped));
-        let summarised = story.and_then(|story| self.write(&story, &mut costs));
+        let handover = match share {
+            0 => None,
+            _ => self.text(summarise, &mut costs),
+        };
+        let written = handover.as_ref().map_or(0, |own| own.written.tokens);
+        let unused = self.left_for_text().saturating_sub(written);
+        self.give_back(u64::from(unused.saturating_sub(SLACK)));
+        handover
+    }
+
+    /// What stands for what is dropped; none where there is nothing to say, or no room for it.
+    fn text(&self, summarise: &mut Summarise<'_>, costs: &mut Costs<'_>) -> Option<Handover> {
+        let story = self.dropped(costs).and_then(|dropped| summarise(&dropped));
+        let summarised = story.and_then(|story| self.write(&story, costs));
         let is_summarised = summarised.is_some();
         let written = match summarised {
             Some(written) => written,
-            None => self.write(&Story::default(), &mut costs)?,
+            None => self.write(&Story::default(), costs)?,
         };
-        let unused = self.left_for_text().saturating_sub(written.tokens);
-        self.give_back(u64::from(unused.saturating_sub(SLACK)));
         Some(Handover {
             written,
             is_summarised,

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use baler_digest::Extent;
 use baler_strategy::Unit;
 
-use super::{Choice, Needs};
+use super::{Choice, Needs, TEXTS};
 use crate::reduce::{self, Level};
 
 impl Choice<'_> {
@@ -23,6 +24,10 @@ impl Choice<'_> {
             left.bytes = left.bytes.saturating_sub(u64::from(unit.bytes));
             left.media = left.media.saturating_sub(u64::from(unit.media));
         }
+        self.texts = (0..units)
+            .filter(|unit| self.kept[*unit])
+            .map(|unit| self.texts_of(unit))
+            .sum();
         let mut is_newest = true;
         for unit in (0..units).rev() {
             if self.kept[unit] {
@@ -34,7 +39,9 @@ impl Choice<'_> {
             let is_taken =
                 self.shrink(unit, left.tokens) || is_newest && self.squeeze(unit, left.tokens);
             is_newest = false;
-            if is_taken {
+            let texts = self.texts_of(unit);
+            if is_taken && self.texts + texts <= TEXTS {
+                self.texts += texts;
                 let own = &self.units()[unit];
                 left.tokens -= self.cost(unit);
                 left.bytes -= u64::from(own.bytes);
@@ -84,13 +91,14 @@ impl Choice<'_> {
                 self.material,
                 index,
                 u32::try_from(share).unwrap_or(u32::MAX),
+                Extent::Worth,
             );
             self.put(index, smaller);
         }
         self.cost(unit) <= tokens
     }
 
-    fn outputs_of(&self, unit: usize) -> Range<usize> {
+    pub(super) fn outputs_of(&self, unit: usize) -> Range<usize> {
         let outputs = &self.material.outputs;
         outputs.partition_point(|output| output.unit < unit)
             ..outputs.partition_point(|output| output.unit <= unit)
