@@ -34,6 +34,15 @@ pub enum Extent {
     Room,
 }
 
+/// A text cut to what matters in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The cut text.
+    pub text: String,
+    /// All that is worth keeping stands in it.
+    pub has_all: bool,
+}
+
 /// At most about `bytes` of `own`: the lines that hold most of what is worth keeping for their
 /// length, in their order. The line `must` is there whatever it holds, where there is room for it.
 /// None where nothing is to be kept.
@@ -43,7 +52,7 @@ pub(crate) fn excerpt(
     own: &str,
     bytes: usize,
     extent: Extent,
-) -> Option<String> {
+) -> Option<Excerpt> {
     // What went wrong stands at the end.
     let own = &own[own.ceil_char_boundary(own.len().saturating_sub(READ))..];
     let must = must.filter(|line| line.len() <= bytes);
@@ -112,6 +121,7 @@ pub(crate) fn excerpt(
             chosen.push(index);
         }
     }
+    let has_all = worths.is_empty();
     if chosen.is_empty() && others.is_empty() {
         return None;
     }
@@ -133,7 +143,10 @@ pub(crate) fn excerpt(
             excerpt.push_str(&others.join(", "));
         }
     }
-    Some(excerpt.trim_end().to_owned())
+    Some(Excerpt {
+        text: excerpt.trim_end().to_owned(),
+        has_all,
+    })
 }
 
 /// The first, the last, the second, the last but one, and so on.
@@ -277,7 +290,7 @@ mod tests {
         let text = format!("{filler}fn carry_over() {{}}\n{filler}error: total is 41\n{filler}");
         let excerpt = notes().excerpt(&text, 200, Extent::Worth);
         assert_eq!(
-            excerpt.as_deref(),
+            excerpt.as_ref().map(|excerpt| &*excerpt.text),
             Some(
                 "nothing of note stands in this line at all\n…fn carry_over() {}\n…error: total is 41\n…"
             )
@@ -294,12 +307,11 @@ mod tests {
             lines[..20].join("\n"),
             lines[20..].join("\n")
         );
-        let of_worth = notes()
-            .excerpt(&text, 400, Extent::Worth)
-            .unwrap_or_default();
-        let filled = notes()
-            .excerpt(&text, 400, Extent::Room)
-            .unwrap_or_default();
+        let cut = |extent| notes().excerpt(&text, 400, extent).expect("a name");
+        let of_worth = cut(Extent::Worth);
+        assert!(of_worth.has_all);
+        let of_worth = of_worth.text;
+        let filled = cut(Extent::Room).text;
         assert!(of_worth.len() < 100, "{of_worth}");
         assert!((300..=400).contains(&filled.len()), "{filled}");
         for there in [&*lines[0], "fn carry_over() {}", &*lines[39]] {
@@ -320,9 +332,9 @@ mod tests {
             "\"plain\": \"words\", ".repeat(50)
         );
         let excerpt = notes().excerpt(&data, 300, Extent::Worth);
-        assert!(
-            excerpt.is_some_and(|excerpt| excerpt.contains("src/ledger.rs") && excerpt.len() < 320)
-        );
+        assert!(excerpt.is_some_and(
+            |excerpt| excerpt.text.contains("src/ledger.rs") && excerpt.text.len() < 320
+        ));
     }
 
     #[test]
@@ -338,7 +350,7 @@ mod tests {
         };
         notes.read(&[output(&text)]);
         let excerpt = notes.excerpt(&text, error.len() + 10, Extent::Worth);
-        assert!(excerpt.is_some_and(|excerpt| excerpt.contains(&error)));
+        assert!(excerpt.is_some_and(|excerpt| excerpt.text.contains(&error)));
         assert_eq!(notes.last_error_in(&text), Some(&*error));
         assert_eq!(notes.last_error_in("all is well"), None);
     }

@@ -39,7 +39,7 @@ mod work;
 mod write;
 
 pub use costs::Costs;
-pub use excerpt::Extent;
+pub use excerpt::{Excerpt, Extent};
 pub use part::Part;
 pub use story::{Story, to_retell, without_headings};
 pub use work::Work;
@@ -132,7 +132,7 @@ impl Notes {
     /// A text that was read, cut to about so many bytes: the lines that tell of errors or hold the
     /// names that are most likely used again. None where nothing is to be kept.
     #[must_use]
-    pub fn excerpt(&self, text: &str, bytes: usize, extent: Extent) -> Option<String> {
+    pub fn excerpt(&self, text: &str, bytes: usize, extent: Extent) -> Option<Excerpt> {
         let must = self.last_error.as_deref();
         let names = self.names.weighed(self.work());
         excerpt::excerpt(&names, must, &part::unwrapped(text), bytes, extent)

@@ -231,6 +231,48 @@ async fn tiered_leaves_out_old_pictures_but_no_message_empty() {
     assert_eq!(compaction.document().matches("\"image\"").count(), 4);
 }
 
+/// A host takes a megabyte of a strategy's texts, and gives it fuel for so many.
+#[tokio::test]
+async fn tiered_cuts_outputs_of_many_megabytes() {
+    let line = |number: u32| {
+        let request = number.wrapping_mul(2_654_435_761);
+        format!(
+            "worker-{} took {number} ms for /items/{request}\n",
+            number % 7
+        )
+    };
+    let log = |outputs: u32, lines: u32| {
+        let mut messages = vec![json!({"role": "user", "content": "Which were slow?"})];
+        for number in 0..outputs {
+            let id = format!("c{number}");
+            let text: String = (number * lines..(number + 1) * lines).map(line).collect();
+            messages.push(step(&call(
+                &id,
+                "shell",
+                &json!({ "command": format!("cat {number}.log") }),
+            )));
+            messages.push(output(&id, &text));
+        }
+        for number in 0..4 {
+            let id = format!("d{number}");
+            messages.push(step(&call(&id, "shell", &json!({ "command": "date" }))));
+            messages.push(output(&id, "09:41"));
+        }
+        json!({"model": "gpt-5", "messages": messages}).to_string()
+    };
+    let tiered = bundled(host(), "tiered").await;
+    for document in [log(1, 100_000), log(40, 2_500)] {
+        assert!(document.len() > 4 << 20, "{}", document.len());
+        for percent in [90.0, 40.0, 10.0] {
+            // It asserts that nothing fell back.
+            let (result, _) = compacted(tiered.clone(), &document, percent).await;
+            // Two fifths of the budget at least, or most of what a host takes.
+            let least = (document.len() as f64 * percent / 250.0).min(500_000.0);
+            assert!(result.len() as f64 > least, "{percent}: {}", result.len());
+        }
+    }
+}
+
 /// The host escapes what looks like a mark of its own, and a text must not grow by that beyond
 /// what it was counted with.
 #[tokio::test]

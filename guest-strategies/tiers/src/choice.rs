@@ -12,7 +12,7 @@ use baler_strategy::{
 
 use crate::config::Config;
 use crate::material::{Kind, Material, Removable};
-use crate::reduce::{self, Level, Reduced};
+use crate::reduce::{self, Level, Reduced, Size};
 use handover::Handover;
 
 /// What is dropped, for whoever summarises it.
@@ -233,6 +233,7 @@ impl Choice<'_> {
         if output.tokens < self.min_tokens {
             return;
         }
+        let bytes = self.room_for_text(index);
         let smaller = self.known.entry((index, level)).or_insert_with(|| {
             reduce::reduced(
                 self.conversation,
@@ -240,6 +241,7 @@ impl Choice<'_> {
                 self.material,
                 index,
                 level,
+                bytes,
             )
         });
         let smaller = smaller.clone();
@@ -261,28 +263,36 @@ impl Choice<'_> {
                 break;
             }
             let output = &self.material.outputs[index];
-            let now = self.reduced[&index].tokens;
+            let Reduced {
+                tokens: now,
+                has_all,
+                ..
+            } = self.reduced[&index];
             let most = u32::try_from(u64::from(now) + left).unwrap_or(u32::MAX);
             if !self.kept[output.unit] || output.newer.is_some() {
+                continue;
+            }
+            if has_all && extent == Extent::Worth && output.tokens > most {
                 continue;
             }
             let longer = if output.tokens <= most {
                 None
             } else {
-                let longer = reduce::to_size(
+                let longer = reduce::within_size(
                     self.conversation,
                     self.situation,
                     self.material,
                     index,
-                    // The first guess of bytes may be a little off.
-                    most - most / 20,
-                    extent,
+                    Size {
+                        tokens: most,
+                        bytes: self.room_for_text(index),
+                        extent,
+                    },
                 );
                 match longer {
                     Some(longer)
                         if longer.tokens > now
-                            && longer.tokens <= most
-                            && self.has_room_for(index, &longer) =>
+                            && longer.text.len() <= self.room_for_text(index) =>
                     {
                         Some(longer)
                     }
@@ -314,7 +324,7 @@ impl Choice<'_> {
             && let Some(saved) = tokens
                 .checked_sub(smaller.tokens)
                 .filter(|saved| *saved > 0)
-            && self.has_room_for(index, &smaller)
+            && smaller.text.len() <= self.room_for_text(index)
         {
             if self.kept[output.unit] {
                 self.texts += smaller.text.len();
@@ -326,18 +336,16 @@ impl Choice<'_> {
         }
     }
 
-    /// Whether the host takes a smaller text for an output beside the others.
-    fn has_room_for(&self, index: usize, smaller: &Reduced) -> bool {
+    /// The most bytes that the text of an output may have beside the others.
+    fn room_for_text(&self, index: usize) -> usize {
         let unit = self.material.outputs[index].unit;
         let own = match self.kept[unit] {
             true => 0,
             false => self.texts_of(unit),
         };
-        let before = self
-            .reduced
-            .get(&index)
-            .map_or(0, |before| before.text.len());
-        self.texts + own + smaller.text.len() - before <= TEXTS
+        let before = self.reduced.get(&index);
+        let before = before.map_or(0, |before| before.text.len());
+        TEXTS.saturating_sub(self.texts + own - before)
     }
 
     /// Bytes of the smaller texts in a unit.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use baler_digest::{Notes, Part as Told};
-use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, UnitKind};
+use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, Unit, UnitKind};
 
 /// What the strategy decides on.
 pub(crate) struct Material {
@@ -39,7 +39,10 @@ pub(crate) struct Output {
     pub(crate) part: usize,
     pub(crate) tokens: u32,
     pub(crate) tool: String,
+    /// What it says, without the middle where it is too long to be read.
     pub(crate) text: String,
+    /// Bytes of all that it says.
+    pub(crate) bytes: usize,
     pub(crate) failed: bool,
     /// A later output says the same, or shows what became of the same thing.
     pub(crate) newer: Option<Newer>,
@@ -65,7 +68,9 @@ impl Material {
         // By call: the arguments say what was looked at.
         let mut by_call: HashMap<(String, String), usize> = HashMap::new();
         let mut by_text: HashMap<String, usize> = HashMap::new();
-        for (unit, messages) in conversation.read(0..units.len()) {
+        let most = most_of_one(units);
+        for (unit, mut messages) in conversation.read(0..units.len()) {
+            let clipped = clip(&mut messages, most);
             let is_summary = units[unit].kind == UnitKind::Summary;
             let told: Vec<Told<'_>> = messages
                 .iter()
@@ -107,18 +112,19 @@ impl Material {
                                 && !traits.contains(PartTraits::REWRITTEN)
                                 && output.media.is_empty();
                             let index = material.outputs.len();
+                            let bytes = clipped.get(&(place, part)).copied();
+                            let is_whole = bytes.is_none();
                             let call = calls.remove(&output.call_id);
                             if let Some(call) = call
                                 && let Some(before) = by_call.insert(call, index)
                                 && let Some(before) = material.outputs.get_mut(before)
                             {
-                                before.newer = Some(if before.text == output.text {
-                                    Newer::Same
-                                } else {
-                                    Newer::Again
-                                });
+                                let is_same = is_whole && before.text == output.text;
+                                before.newer =
+                                    Some(if is_same { Newer::Same } else { Newer::Again });
                             }
-                            if output.text.len() > SAME
+                            if is_whole
+                                && output.text.len() > SAME
                                 && let Some(before) = by_text.insert(output.text.clone(), index)
                                 && let Some(before) = material.outputs.get_mut(before)
                             {
@@ -131,6 +137,7 @@ impl Material {
                                 // One that may not change has nothing to give.
                                 tokens: if may_change { tokens } else { 0 },
                                 tool: output.name,
+                                bytes: bytes.unwrap_or(output.text.len()),
                                 text: output.text,
                                 failed: output.failed,
                                 newer: None,
@@ -143,6 +150,47 @@ impl Material {
         }
         material
     }
+}
+
+/// The most bytes that are read. Two million tokens are eight megabytes, and a guest's fuel is for
+/// half of that.
+const READ: u64 = 3 << 20;
+
+/// The most bytes of one output, so that all units together are not too much to read.
+fn most_of_one(units: &[Unit]) -> usize {
+    let mut sizes: Vec<u64> = units.iter().map(|unit| u64::from(unit.bytes)).collect();
+    if sizes.iter().sum::<u64>() <= READ {
+        return usize::MAX;
+    }
+    sizes.sort_unstable();
+    let mut left = READ;
+    for (index, size) in sizes.iter().enumerate() {
+        let share = left / (sizes.len() - index) as u64;
+        if *size > share {
+            return usize::try_from(share).unwrap_or(usize::MAX);
+        }
+        left -= size;
+    }
+    usize::MAX
+}
+
+/// Takes the middle from outputs of more bytes, and says by message and part how many they had.
+fn clip(messages: &mut [Message], most: usize) -> HashMap<(usize, usize), usize> {
+    let mut clipped = HashMap::new();
+    for (place, message) in messages.iter_mut().enumerate() {
+        for (index, part) in message.parts.iter_mut().enumerate() {
+            if let Content::Output(output) = &mut part.content
+                && output.text.len() > most
+            {
+                let text = &output.text;
+                clipped.insert((place, index), text.len());
+                let head = &text[..text.floor_char_boundary(most / 2)];
+                let tail = &text[text.ceil_char_boundary(text.len() - most / 2)..];
+                output.text = format!("{head}\n{tail}");
+            }
+        }
+    }
+    clipped
 }
 
 /// How many pictures and the like can go: a message has to say something. Calls and thinking do

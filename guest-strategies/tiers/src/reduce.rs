@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use baler_digest::Extent;
+use baler_digest::{Excerpt, Extent};
 use baler_strategy::{Conversation, Situation};
 
 use crate::material::{Material, Newer, Output};
@@ -25,69 +25,110 @@ pub(crate) struct Reduced {
     /// Tokens with the host's mark.
     pub(crate) tokens: u32,
     pub(crate) code: &'static str,
+    /// All that is worth keeping stands in it.
+    pub(crate) has_all: bool,
 }
 
 /// The most bytes of a tool's name in a text.
 const NAME: usize = 64;
 
-/// The text for an output at a level, if it is smaller than the output.
+/// The text for an output at a level, in so many bytes at most, if it is smaller than the output.
 pub(crate) fn reduced(
     conversation: &Conversation<'_>,
     situation: &Situation,
     material: &Material,
     index: usize,
     level: Level,
+    bytes: usize,
 ) -> Option<Reduced> {
     let output = &material.outputs[index];
-    let most = match (level, output.newer) {
+    let tokens = match (level, output.newer) {
         (Level::Superseded, None) => return None,
         (_, Some(_)) => 0,
         (Level::Third, None) => output.tokens / 3,
         (Level::Tenth, None) => output.tokens / 10,
     };
-    to_size(
-        conversation,
-        situation,
-        material,
-        index,
-        most,
-        Extent::Worth,
-    )
+    let size = Size {
+        tokens,
+        bytes,
+        extent: Extent::Worth,
+    };
+    to_size(conversation, situation, material, index, size)
 }
 
-/// The text for an output in about so many tokens, if it is smaller than the output.
-pub(crate) fn to_size(
+/// How large a text becomes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) tokens: u32,
+    /// At most about so many bytes.
+    pub(crate) bytes: usize,
+    pub(crate) extent: Extent,
+}
+
+/// The text for an output of about a size, if it is smaller than the output.
+fn to_size(
     conversation: &Conversation<'_>,
     situation: &Situation,
     material: &Material,
     index: usize,
-    tokens: u32,
-    extent: Extent,
+    size: Size,
 ) -> Option<Reduced> {
     let output = &material.outputs[index];
     let overhead = situation.insertion_overhead;
     let (head, code) = head(output, conversation.reference(output.unit).as_deref());
     // A first guess: all of its tokens are of the same length.
-    let most = u64::from(tokens.saturating_sub(overhead));
+    let most = u64::from(size.tokens.saturating_sub(overhead));
     // A guest's `usize` has 32 bits, which a large output passes here.
-    let room = output.text.len() as u64 * most / u64::from(output.tokens.max(1));
-    let room = usize::try_from(room).unwrap_or(usize::MAX);
+    let room = output.bytes as u64 * most / u64::from(output.tokens.max(1));
+    let room = usize::try_from(room).unwrap_or(usize::MAX).min(size.bytes);
     let room = room.saturating_sub(head.len());
     // The last error stays however small the rest becomes.
     let error = material.notes.last_error_in(&output.text);
     let room = room.max(error.map_or(0, |line| line.len() + 1));
     let excerpt = match output.newer {
-        None if room > LEAST => material.notes.excerpt(&output.text, room, extent),
+        None if room > LEAST => material.notes.excerpt(&output.text, room, size.extent),
         None => None,
         // What else it says stands elsewhere, or is no longer so.
-        Some(_) => error.map(ToOwned::to_owned),
+        Some(_) => error.map(|line| Excerpt {
+            text: line.to_owned(),
+            has_all: true,
+        }),
     };
-    let text = match excerpt {
-        Some(excerpt) => format!("{head}\n{excerpt}"),
-        None => head,
+    let (text, has_all) = match excerpt {
+        Some(excerpt) => (format!("{head}\n{}", excerpt.text), excerpt.has_all),
+        None => (head, room > LEAST),
     };
     let tokens = conversation.count(&text).saturating_add(overhead);
-    (tokens < output.tokens).then_some(Reduced { text, tokens, code })
+    (tokens < output.tokens).then_some(Reduced {
+        text,
+        tokens,
+        code,
+        has_all,
+    })
+}
+
+/// The same in no more than so many tokens.
+pub(crate) fn within_size(
+    conversation: &Conversation<'_>,
+    situation: &Situation,
+    material: &Material,
+    index: usize,
+    size: Size,
+) -> Option<Reduced> {
+    let most = size.tokens;
+    let margin = |tokens: u32| tokens - tokens / 20;
+    let mut tokens = margin(most);
+    for _ in 0..2 {
+        let size = Size { tokens, ..size };
+        let reduced = to_size(conversation, situation, material, index, size)?;
+        if reduced.tokens <= most {
+            return Some(reduced);
+        }
+        // Lines that are full of names and numbers have more tokens for their bytes.
+        let scaled = u64::from(tokens) * u64::from(most) / u64::from(reduced.tokens);
+        tokens = margin(u32::try_from(scaled).unwrap_or(most));
+    }
+    None
 }
 
 /// An excerpt of fewer bytes says nothing.

@@ -6,7 +6,7 @@ use baler_digest::Extent;
 use baler_strategy::Unit;
 
 use super::{Choice, Needs, TEXTS};
-use crate::reduce::{self, Level};
+use crate::reduce::{self, Level, Size};
 
 impl Choice<'_> {
     /// Keeps the newest units in so many tokens, those that are not recent with their outputs
@@ -83,15 +83,17 @@ impl Choice<'_> {
             return false;
         };
         for (index, tokens) in outputs {
-            // The first guess of bytes may be a little off.
-            let share = u64::from(tokens) * room / all * 19 / 20;
-            let smaller = reduce::to_size(
+            let share = u64::from(tokens) * room / all;
+            let smaller = reduce::within_size(
                 self.conversation,
                 self.situation,
                 self.material,
                 index,
-                u32::try_from(share).unwrap_or(u32::MAX),
-                Extent::Worth,
+                Size {
+                    tokens: u32::try_from(share).unwrap_or(u32::MAX),
+                    bytes: self.room_for_text(index),
+                    extent: Extent::Worth,
+                },
             );
             self.put(index, smaller);
         }
