@@ -5,6 +5,7 @@ mod anthropic;
 mod chat;
 mod gemini;
 mod responses;
+mod thinking;
 
 use std::fmt;
 
@@ -91,7 +92,10 @@ impl<'a> Before<'a> {
         let mut next = 0;
         let mut places = Vec::with_capacity(after.all.len());
         for (message, value) in after.all.iter().zip(values) {
-            let place = old[next..].iter().position(|own| own == message);
+            let place = old[next..]
+                .iter()
+                .position(|own| own == message)
+                .or_else(|| self.place_without_thinking(next, message));
             if let Some(at) = place {
                 next += at + 1;
                 places.push(Some(next - 1));
@@ -106,6 +110,15 @@ impl<'a> Before<'a> {
             places.push(None);
         }
         Ok(places)
+    }
+
+    /// Where a message of a finished turn stood that stays without its thinking.
+    fn place_without_thinking(&self, next: usize, message: &str) -> Option<usize> {
+        let old = &self.messages.all[next..];
+        let at = old
+            .iter()
+            .position(|own| thinking::left_out(own).as_deref() == Some(message))?;
+        thinking::is_finished(&self.values, next + at).then_some(at)
     }
 
     fn instructions_stay(&self, places: &[Option<usize>]) -> Result<(), Wrong> {
