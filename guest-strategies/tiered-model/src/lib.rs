@@ -33,6 +33,7 @@ impl Strategy for TieredModel {
         "cut",
         "removed",
         "digested",
+        "dropped",
         "summarized",
     ];
     const METRIC_NAMES: &'static [&'static str] = &[

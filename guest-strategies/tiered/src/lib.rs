@@ -18,8 +18,14 @@ impl Strategy for Tiered {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const DESCRIPTION: &'static str = "Cuts old outputs to what matters in them, hands older steps over in words, and keeps the newest as they are; only as far as the budget asks.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
-    const REASON_CODES: &'static [&'static str] =
-        &["repeated", "superseded", "cut", "removed", "digested"];
+    const REASON_CODES: &'static [&'static str] = &[
+        "repeated",
+        "superseded",
+        "cut",
+        "removed",
+        "digested",
+        "dropped",
+    ];
     const METRIC_NAMES: &'static [&'static str] = &[
         "outputs-cut",
         "parts-removed",

@@ -390,10 +390,10 @@ impl Choice<'_> {
             written,
             is_summarised,
         } = handover.unwrap_or_default();
-        let code = if is_summarised {
-            "summarized"
-        } else {
-            "digested"
+        let code = match (is_digested, is_summarised) {
+            (false, _) => "dropped",
+            (true, false) => "digested",
+            (true, true) => "summarized",
         };
         for (unit, kept) in self.kept.iter().enumerate() {
             if !kept {

@@ -16,6 +16,10 @@ fn every_budget_is_kept() {
 fn below_the_floor_only_what_is_protected_stays() {
     let tested = reduced(&ledger(), 1);
     assert_eq!(tested.kept(), [0, 9]);
+    // There is no digest that could stand for the rest.
+    let plan = tested.plan().expect("a plan");
+    let codes: Vec<&str> = plan.reasons.iter().map(|reason| &*reason.code).collect();
+    assert_eq!(codes, ["dropped"]);
 }
 
 #[test]
