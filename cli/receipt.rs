@@ -264,12 +264,22 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
             ),
         );
         row(text, "may", &permissions(component));
-        row(text, "used", &usage(&attempt.usage, &limits));
+        let time = match attempt.model {
+            Some(_) => limits.model_time,
+            None => limits.time,
+        };
+        row(text, "used", &usage(&attempt.usage, &limits, time));
     } else {
         row(text, "used", &time_of(&attempt.usage));
     }
+    let may_ask = attempt
+        .component
+        .as_ref()
+        .is_some_and(|component| component.permissions.contains(&Permission::Model));
     if let Some(model) = &attempt.model {
         row(text, "asked", &asked(model));
+    } else if may_ask && matches!(attempt.result, AttemptResult::Accepted) {
+        row(text, "asked", "no model: there was nothing to ask it");
     }
     if attempt.usage.log_lines > 0 && attempt.words.is_none() {
         let lines = usize::try_from(attempt.usage.log_lines).unwrap_or(usize::MAX);
@@ -392,7 +402,7 @@ pub(crate) fn permissions(component: &ComponentInfo) -> String {
     words.join(", ")
 }
 
-fn usage(usage: &Usage, limits: &Limits) -> String {
+fn usage(usage: &Usage, limits: &Limits, time: Duration) -> String {
     let fuel = match usage.fuel {
         Some(fuel) => number(fuel),
         None => "not known".to_owned(),
@@ -401,7 +411,7 @@ fn usage(usage: &Usage, limits: &Limits) -> String {
         "fuel {fuel} of {}; {} of {}; {} of {} of memory; {} of the host",
         number(limits.fuel),
         time_of(usage),
-        figures::time(limits.time),
+        figures::time(time),
         figures::bytes(usage.memory_bytes),
         figures::bytes(limits.memory as u64),
         figures::count(

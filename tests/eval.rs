@@ -181,10 +181,13 @@ fn what_cannot_be_read_is_named_and_the_rest_is_measured() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());
     fs::write(bench.path("corpus/bakery/odd.json"), b"{\"messages\": \xff").unwrap();
+    bench.file("corpus/bakery/half.json", "{\"messages\": [");
     let ran = bench.run(&["corpus", "--strategy", "native:truncate"]);
     assert!(ran.status.success(), "{}", said(&ran));
     let said = said(&ran);
-    assert!(said.contains("odd.json` is left out: "), "{said}");
+    for left in ["odd.json", "half.json"] {
+        assert!(said.contains(&format!("{left}` is left out: ")), "{said}");
+    }
     assert!(said.contains("bakery: 1 conversations, 3 cuts"), "{said}");
 }
 

@@ -53,6 +53,7 @@ pub(crate) fn excerpt(
     bytes: usize,
     extent: Extent,
 ) -> Option<Excerpt> {
+    let is_whole = own.len() <= READ;
     // What went wrong stands at the end.
     let own = &own[own.ceil_char_boundary(own.len().saturating_sub(READ))..];
     let must = must.filter(|line| line.len() <= bytes);
@@ -121,7 +122,7 @@ pub(crate) fn excerpt(
             chosen.push(index);
         }
     }
-    let has_all = worths.is_empty();
+    let has_all = is_whole && worths.is_empty();
     if chosen.is_empty() && others.is_empty() {
         return None;
     }

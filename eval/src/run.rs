@@ -55,19 +55,22 @@ impl Measuring {
     /// What a run measures.
     #[must_use]
     pub fn of(strategies: &[Strategy], options: &Options) -> Self {
-        let budgets = options.budgets.iter().map(|share| thousandths(*share));
-        let budgets: Vec<String> = budgets.map(|share| share.to_string()).collect();
+        let mut budgets: Vec<u32> = options.budgets.iter().copied().map(thousandths).collect();
+        budgets.sort_unstable();
+        let budgets: Vec<String> = budgets.iter().map(u32::to_string).collect();
         let named = |strategy: &Strategy| match strategy.component() {
             Some(component) => format!("{} {}", strategy.name(), component.digest),
             None => strategy.name().to_owned(),
         };
+        let mut strategies: Vec<String> = strategies.iter().map(named).collect();
+        strategies.sort_unstable();
         Self {
             at: match options.recorded {
                 true => "recorded".to_owned(),
                 false => budgets.join(" "),
             },
             pins: format!("{:?}", options.pins),
-            strategies: strategies.iter().map(named).collect(),
+            strategies,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
@@ -221,8 +224,9 @@ impl Evaluation {
         else {
             return Ok(None);
         };
-        let before: Measuring = serde_json::from_str(first)
-            .with_context(|| format!("line 1 of `{shown}` does not say what was measured"))?;
+        let before: Measuring = serde_json::from_str(first).with_context(|| {
+            format!("line 1 of `{shown}` does not say what was measured; name another file")
+        })?;
         if before != *measuring {
             bail!(
                 "`{shown}` holds figures of something else ({}); name another file, or give the same options",

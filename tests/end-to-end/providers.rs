@@ -89,6 +89,45 @@ fn answers(model: &str) -> Value {
     json!({"model": model, "max_tokens": 1024, "messages": messages})
 }
 
+/// ANTH-2, ANTH-5: a turn that loses its answer would go on with the user's next words, and an open
+/// loop has to begin with thinking.
+#[tokio::test]
+async fn a_turn_whose_answer_had_to_go_is_not_opened_again() {
+    let step = |id: &str, thought: Option<String>| {
+        let thought =
+            thought.map(|text| json!({"type": "thinking", "thinking": text, "signature": "c2ln"}));
+        let call = json!({"type": "tool_use", "id": id, "name": "tides", "input": {}});
+        let content: Vec<Value> = thought.into_iter().chain([call]).collect();
+        [
+            json!({"role": "assistant", "content": content}),
+            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "07:14"}]}),
+        ]
+    };
+    let mut messages = vec![json!({"role": "user", "content": "When is high tide?"})];
+    messages.extend(step("a", Some("The moon is full. ".repeat(400))));
+    messages.extend(step("b", None));
+    let answer = "It comes at 07:14, and again in the evening. ".repeat(600);
+    messages.push(json!({"role": "assistant", "content": answer}));
+    messages.push(json!({"role": "user", "content": "Go on."}));
+    let before = read(&json!({"model": "claude-sonnet-4-5", "max_tokens": 4096,
+        "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": messages}));
+    for strategy in [bundled(host(), "tiered").await, Strategy::digest()] {
+        for percent in [5, 10, 20, 30, 50] {
+            let request = Request {
+                budget: Budget::Share(f64::from(percent) / 100.0),
+                ..Request::default()
+            };
+            let compaction = host()
+                .compact(&before, std::slice::from_ref(&strategy), &request)
+                .await
+                .expect("no archive that could fail");
+            assert_good(&before, &compaction, host());
+            let attempts = &compaction.receipt().attempts;
+            assert_eq!(attempts.len(), 1, "{} at {percent} %", strategy.name());
+        }
+    }
+}
+
 #[tokio::test]
 async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
     let before = read(&answers("claude-sonnet-4-5"));
@@ -116,7 +155,7 @@ async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
         .iter()
         .map(|reason| reason.code.as_str())
         .collect();
-    assert!(codes.iter().all(|code| *code == "removed"), "{codes:?}");
+    assert_eq!(codes, ["removed"; 3]);
 }
 
 #[tokio::test]

@@ -260,7 +260,38 @@ async fn tiered_cuts_outputs_of_many_megabytes() {
         }
         json!({"model": "gpt-5", "messages": messages}).to_string()
     };
+    // Nothing but names.
+    let numbers: String = (0..400_000)
+        .map(|number| format!("{}\n", number * 7_919))
+        .collect();
+    // Many outputs of one response.
+    let parallel = |outputs: u32, lines: u32| {
+        let ids: Vec<String> = (0..outputs).map(|number| format!("p{number}")).collect();
+        let calls: Vec<_> = ids
+            .iter()
+            .map(|id| call(id, "shell", &json!({ "command": format!("cat {id}.log") })))
+            .collect();
+        let mut messages = vec![json!({"role": "user", "content": "Which were slow?"})];
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": calls}));
+        for (number, id) in (0..).zip(&ids) {
+            let text: String = (number * lines..(number + 1) * lines).map(line).collect();
+            messages.push(output(id, &text));
+        }
+        messages.push(json!({"role": "user", "content": "And which was slowest?"}));
+        json!({"model": "gpt-5", "messages": messages}).to_string()
+    };
+    let of_numbers = json!({"model": "gpt-5", "messages": [
+        {"role": "user", "content": "Which are prime?"},
+        step(&call("c", "list", &json!({}))),
+        output("c", &numbers),
+        {"role": "user", "content": "Go on."},
+    ]});
     let tiered = bundled(host(), "tiered").await;
+    for document in [parallel(8, 22_000), of_numbers.to_string()] {
+        assert!(document.len() > 3 << 20, "{}", document.len());
+        // It asserts that nothing fell back.
+        compacted(tiered.clone(), &document, 30.0).await;
+    }
     for document in [log(1, 100_000), log(40, 2_500)] {
         assert!(document.len() > 4 << 20, "{}", document.len());
         for percent in [90.0, 40.0, 10.0] {

@@ -118,14 +118,22 @@ impl Corpus {
                 continue;
             }
             match std::fs::read_to_string(&path) {
-                Ok(text) => corpus.add(path.strip_prefix(folder).unwrap_or(&path), &text),
+                Ok(text) => {
+                    if let Err(error) =
+                        corpus.add(path.strip_prefix(folder).unwrap_or(&path), &text)
+                    {
+                        corpus.unread.push((path, error));
+                    }
+                }
                 Err(error) => corpus.unread.push((path, error)),
             }
         }
         Some(corpus)
     }
 
-    fn add(&mut self, path: &Path, text: &str) {
+    /// Adds what a file holds. One that holds nothing is told only where it is not what its name
+    /// says.
+    fn add(&mut self, path: &Path, text: &str) -> io::Result<()> {
         let mut way = path.components();
         let first = way.next().map(|first| first.as_os_str().to_string_lossy());
         let rest = way.as_path().to_string_lossy().into_owned();
@@ -133,6 +141,9 @@ impl Corpus {
         let set = first.unwrap_or_default().into_owned();
         let file = if rest.is_empty() { set.clone() } else { rest };
         let (kind, found) = read(&ending(path), text);
+        if found.is_empty() && ending(path) == "json" {
+            serde_json::from_str::<serde::de::IgnoredAny>(text)?;
+        }
         self.conversations
             .extend(found.into_iter().map(|found| Recorded {
                 set: set.clone(),
@@ -143,6 +154,7 @@ impl Corpus {
                 wanted: found.wanted,
                 questions: found.questions,
             }));
+        Ok(())
     }
 }
 

@@ -193,8 +193,9 @@ impl Choice<'_> {
         let removable = &self.material.removable;
         for part in removable.iter().filter(|part| part.kind == kind) {
             let last = self.removed.last();
-            let is_begun =
-                kind == Kind::Thinking && last.is_some_and(|last| last.unit == part.unit);
+            // Thinking leaves a unit as a whole.
+            let is_begun = kind == Kind::Thinking
+                && last.is_some_and(|last| last.kind == kind && last.unit == part.unit);
             if part.unit >= self.recent || self.fits() && !is_begun {
                 return;
             }
@@ -233,7 +234,12 @@ impl Choice<'_> {
         if output.tokens < self.min_tokens {
             return;
         }
+        // One that would be cut for want of room for texts says too little. Whether there is room is
+        // another question once old units have gone.
         let bytes = self.room_for_text(index);
+        if bytes < reduce::bytes_at(output, level) / 2 {
+            return;
+        }
         let smaller = self.known.entry((index, level)).or_insert_with(|| {
             reduce::reduced(
                 self.conversation,

@@ -1,5 +1,5 @@
 //! Reduces a conversation only as far as the budget asks, what is least likely to be needed
-//! first: outputs that a later one makes needless, then what old outputs hold beside errors and
+//! first: pictures that may go, outputs that a later one makes needless, then what old outputs hold beside errors and
 //! names, then thinking that may go, then old steps, which one text stands for: a
 //! digest, below a summary where somebody writes one.
 //!

@@ -1,6 +1,7 @@
 //! All that a conversation says, read once.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use baler_digest::{Notes, Part as Told};
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, Unit, UnitKind};
@@ -67,7 +68,8 @@ impl Material {
         };
         // By call: the arguments say what was looked at.
         let mut by_call: HashMap<(String, String), usize> = HashMap::new();
-        let mut by_text: HashMap<String, usize> = HashMap::new();
+        // By a hash: a copy of all texts would be too much.
+        let mut by_text: HashMap<u64, usize> = HashMap::new();
         let most = most_of_one(units);
         for (unit, mut messages) in conversation.read(0..units.len()) {
             let clipped = clip(&mut messages, most);
@@ -104,7 +106,8 @@ impl Material {
                         });
                     }
                     match content {
-                        Content::Call(call) => {
+                        // Long arguments without their middle may be those of another call.
+                        Content::Call(call) if !clipped.contains_key(&(place, part)) => {
                             calls.insert(call.id, (call.name, call.arguments));
                         }
                         Content::Output(output) => {
@@ -125,8 +128,9 @@ impl Material {
                             }
                             if is_whole
                                 && output.text.len() > SAME
-                                && let Some(before) = by_text.insert(output.text.clone(), index)
+                                && let Some(before) = by_text.insert(hash(&output.text), index)
                                 && let Some(before) = material.outputs.get_mut(before)
+                                && before.text == output.text
                             {
                                 before.newer = Some(Newer::Same);
                             }
@@ -152,45 +156,74 @@ impl Material {
     }
 }
 
-/// The most bytes that are read. Two million tokens are eight megabytes, and a guest's fuel is for
-/// half of that.
-const READ: u64 = 3 << 20;
+/// The most bytes that are read. A guest has fuel for twice as much text that is full of names.
+const READ: usize = 1 << 20;
 
-/// The most bytes of one output, so that all units together are not too much to read.
+/// The most bytes that are read of one unit, so that all together are not too much.
 fn most_of_one(units: &[Unit]) -> usize {
-    let mut sizes: Vec<u64> = units.iter().map(|unit| u64::from(unit.bytes)).collect();
-    if sizes.iter().sum::<u64>() <= READ {
+    most_of_each(units.iter().map(|unit| unit.bytes as usize).collect(), READ)
+}
+
+/// The most bytes of each of these, so that all have no more than `most` together.
+fn most_of_each(mut sizes: Vec<usize>, most: usize) -> usize {
+    let all = sizes
+        .iter()
+        .fold(0, |all: usize, size| all.saturating_add(*size));
+    if all <= most {
         return usize::MAX;
     }
     sizes.sort_unstable();
-    let mut left = READ;
+    let mut left = most;
     for (index, size) in sizes.iter().enumerate() {
-        let share = left / (sizes.len() - index) as u64;
+        let share = left / (sizes.len() - index);
         if *size > share {
-            return usize::try_from(share).unwrap_or(usize::MAX);
+            return share;
         }
         left -= size;
     }
     usize::MAX
 }
 
-/// Takes the middle from outputs of more bytes, and says by message and part how many they had.
+/// Takes the middle from outputs, arguments and the assistant's texts, where a unit's have more
+/// bytes together, and says by message and part how many they had.
 fn clip(messages: &mut [Message], most: usize) -> HashMap<(usize, usize), usize> {
+    let mut sizes = Vec::new();
+    for message in &mut *messages {
+        for part in &mut message.parts {
+            sizes.extend(long(message.role, &mut part.content).map(|text| text.len()));
+        }
+    }
+    let most = most_of_each(sizes, most);
     let mut clipped = HashMap::new();
     for (place, message) in messages.iter_mut().enumerate() {
         for (index, part) in message.parts.iter_mut().enumerate() {
-            if let Content::Output(output) = &mut part.content
-                && output.text.len() > most
+            if let Some(text) = long(message.role, &mut part.content)
+                && text.len() > most
             {
-                let text = &output.text;
                 clipped.insert((place, index), text.len());
                 let head = &text[..text.floor_char_boundary(most / 2)];
                 let tail = &text[text.ceil_char_boundary(text.len() - most / 2)..];
-                output.text = format!("{head}\n{tail}");
+                *text = format!("{head}\n{tail}");
             }
         }
     }
     clipped
+}
+
+/// The text of a part that tools or the model made.
+fn long(role: Role, content: &mut Content) -> Option<&mut String> {
+    match content {
+        Content::Output(output) => Some(&mut output.text),
+        Content::Call(call) => Some(&mut call.arguments),
+        Content::Text(text) if role == Role::Assistant => Some(text),
+        _ => None,
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// How many pictures and the like can go: a message has to say something. Calls and thinking do

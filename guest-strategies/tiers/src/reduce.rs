@@ -42,18 +42,35 @@ pub(crate) fn reduced(
     bytes: usize,
 ) -> Option<Reduced> {
     let output = &material.outputs[index];
-    let tokens = match (level, output.newer) {
-        (Level::Superseded, None) => return None,
-        (_, Some(_)) => 0,
-        (Level::Third, None) => output.tokens / 3,
-        (Level::Tenth, None) => output.tokens / 10,
-    };
+    let tokens = tokens_at(output, level)?;
     let size = Size {
         tokens,
         bytes,
         extent: Extent::Worth,
     };
     to_size(conversation, situation, material, index, size)
+}
+
+/// The tokens of an output at a level; none where it stays as it is.
+fn tokens_at(output: &Output, level: Level) -> Option<u32> {
+    match (level, output.newer) {
+        (Level::Superseded, None) => None,
+        (_, Some(_)) => Some(0),
+        (Level::Third, None) => Some(output.tokens / 3),
+        (Level::Tenth, None) => Some(output.tokens / 10),
+    }
+}
+
+/// About the bytes that an output has at a level.
+pub(crate) fn bytes_at(output: &Output, level: Level) -> usize {
+    tokens_at(output, level).map_or(0, |tokens| bytes_of(output, tokens))
+}
+
+/// The bytes of so many tokens of an output, if all of its tokens are of the same length.
+fn bytes_of(output: &Output, tokens: u32) -> usize {
+    // A guest's `usize` has 32 bits, which a large output passes here.
+    let bytes = output.bytes as u64 * u64::from(tokens) / u64::from(output.tokens.max(1));
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// How large a text becomes.
@@ -76,11 +93,7 @@ fn to_size(
     let output = &material.outputs[index];
     let overhead = situation.insertion_overhead;
     let (head, code) = head(output, conversation.reference(output.unit).as_deref());
-    // A first guess: all of its tokens are of the same length.
-    let most = u64::from(size.tokens.saturating_sub(overhead));
-    // A guest's `usize` has 32 bits, which a large output passes here.
-    let room = output.bytes as u64 * most / u64::from(output.tokens.max(1));
-    let room = usize::try_from(room).unwrap_or(usize::MAX).min(size.bytes);
+    let room = bytes_of(output, size.tokens.saturating_sub(overhead)).min(size.bytes);
     let room = room.saturating_sub(head.len());
     // The last error stays however small the rest becomes.
     let error = material.notes.last_error_in(&output.text);
@@ -95,7 +108,11 @@ fn to_size(
         }),
     };
     let (text, has_all) = match excerpt {
-        Some(excerpt) => (format!("{head}\n{}", excerpt.text), excerpt.has_all),
+        Some(excerpt) => {
+            let is_whole = output.bytes == output.text.len();
+            let text = format!("{head}\n{}", excerpt.text);
+            (text, excerpt.has_all && is_whole)
+        }
         None => (head, room > LEAST),
     };
     let tokens = conversation.count(&text).saturating_add(overhead);

@@ -252,12 +252,18 @@ struct Extended {
 /// passed over; one that only came too late ends the window.
 fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
     let mut left = room;
+    let mut next = None;
     for (index, unit) in situation.units().iter().enumerate().rev() {
         if kept[index] {
+            next = Some(index);
+            continue;
+        }
+        if next.is_some_and(|next| would_go_on(situation, index, next)) {
             continue;
         }
         if left.take(unit) {
             kept[index] = true;
+            next = Some(index);
         } else if unit.tokens <= room.tokens / 2 {
             break;
         }
@@ -266,4 +272,17 @@ fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
         room: left,
         is_complete: kept.iter().all(|kept| *kept),
     }
+}
+
+/// Whether a step with calls, kept in front of `next`, would lose the answer that ended its turn:
+/// with the user's next words behind its outputs its loop would be open again, and in Anthropic's format has
+/// to begin with thinking (ANTH-2, ANTH-5).
+fn would_go_on(situation: &Situation, step: usize, next: usize) -> bool {
+    let envelope = situation.conversation.envelope();
+    let mut messages = situation.conversation.messages(step).iter();
+    envelope.thinks
+        && !envelope.binds_thinking
+        && step + 1 < next
+        && situation.units()[next].kind == UnitKind::User
+        && messages.any(|message| message.calls().next().is_some())
 }

@@ -23,6 +23,9 @@ const BYTES_PER_TOKEN: usize = 8;
 /// Tokens that stay unused: joined with others a text may cost a little more than alone.
 const SLACK: u32 = 8;
 
+/// What a text may need beyond what it needed before, with other units kept.
+const SPARE: u32 = 64;
+
 /// The most bytes of a digest as JSON.
 const BYTES: usize = 400_000;
 
@@ -73,6 +76,15 @@ impl Choice<'_> {
                 break;
             }
             share = needed;
+        }
+        if !is_small && self.left_for_text() > room / 4 * 3 {
+            // Units were too large beside the text's share, which may need less.
+            let text = self.write(&Story::default(), &mut costs);
+            let needed = text.map_or(0, |text| text.tokens + text.tokens / 4 + SPARE);
+            if needed < share {
+                (self.reduced, self.saved) = before;
+                self.window(room - needed);
+            }
         }
         let handover = match share {
             0 => None,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use baler_digest::Extent;
-use baler_strategy::Unit;
+use baler_strategy::{Traits, Unit, UnitKind};
 
 use super::{Choice, Needs, TEXTS};
 use crate::reduce::{self, Level, Size};
@@ -29,8 +29,17 @@ impl Choice<'_> {
             .map(|unit| self.texts_of(unit))
             .sum();
         let mut is_newest = true;
+        let mut next = None;
+        let thinks = self
+            .units()
+            .iter()
+            .any(|unit| unit.traits.contains(Traits::THINKING));
         for unit in (0..units).rev() {
             if self.kept[unit] {
+                next = Some(unit);
+                continue;
+            }
+            if thinks && next.is_some_and(|next| self.would_go_on(unit, next)) {
                 continue;
             }
             if !left.hold(&self.units()[unit]) {
@@ -47,12 +56,22 @@ impl Choice<'_> {
                 left.bytes -= u64::from(own.bytes);
                 left.media -= u64::from(own.media);
                 self.kept[unit] = true;
+                next = Some(unit);
             } else if self.cost(unit) <= u64::from(tokens) / 2 {
                 // One that takes most of the room alone is passed over; one that only came too
                 // late ends the window.
                 break;
             }
         }
+    }
+
+    /// Whether a step with calls, kept in front of `next`, would lose the answer that ended its
+    /// turn: with the user's next words behind its outputs its loop would be open again, and a model
+    /// that thinks has to have begun it with thinking.
+    fn would_go_on(&self, step: usize, next: usize) -> bool {
+        step + 1 < next
+            && self.units()[next].kind == UnitKind::User
+            && !self.outputs_of(step).is_empty()
     }
 
     /// Whether a unit comes down to so many tokens, if need be with its outputs cut.
