@@ -261,7 +261,7 @@ async fn tiered_cuts_outputs_of_many_megabytes() {
         json!({"model": "gpt-5", "messages": messages}).to_string()
     };
     // Nothing but names.
-    let numbers: String = (0..400_000)
+    let numbers: String = (0..400_000_u32)
         .map(|number| format!("{}\n", number * 7_919))
         .collect();
     // Many outputs of one response.
@@ -298,7 +298,7 @@ async fn tiered_cuts_outputs_of_many_megabytes() {
             // It asserts that nothing fell back.
             let (result, _) = compacted(tiered.clone(), &document, percent).await;
             // Two fifths of the budget at least, or most of what a host takes.
-            let least = (document.len() as f64 * percent / 250.0).min(500_000.0);
+            let least = (document.len() as f64 * percent / 250.0).min(450_000.0);
             assert!(result.len() as f64 > least, "{percent}: {}", result.len());
         }
     }
