@@ -1,6 +1,6 @@
-//! Removes thinking from a step. Providers want it back as it was.
+//! Removes thinking from a step of the turn that goes on. Providers want it back as it was.
 //!
-//! The plan is invalid: a strategy may leave out media at most.
+//! The plan is invalid: only thinking of finished turns may go.
 
 use hostile_guests::{
     Change, Content, Conversation, Failure, Hostile, Report, Situation, find, hostile,
