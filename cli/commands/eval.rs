@@ -122,7 +122,10 @@ impl EvalCommand {
             threads,
         };
         let (done, notes) = match &self.resume {
-            Some(file) => resumed(file, &Measuring::of(&strategies, &options))?,
+            Some(file) => {
+                let (done, notes) = resumed(file, &Measuring::of(&strategies, &options))?;
+                (done, Some(Mutex::new(notes)))
+            }
             None => (Evaluation::default(), None),
         };
         let bar = ProgressBar::new(records.len() as u64).with_style(
@@ -220,17 +223,14 @@ impl EvalCommand {
 }
 
 /// What an earlier run measured of the same, and the file for what is measured now.
-fn resumed(
-    file: &Path,
-    measuring: &Measuring,
-) -> Result<(Evaluation, Option<Mutex<File>>), Failure> {
+fn resumed(file: &Path, measuring: &Measuring) -> Result<(Evaluation, File), Failure> {
     let done = Evaluation::resume(file, measuring).map_err(Failure::wrong_use)?;
     let mut notes = append_to(file)?;
     if done.is_none() {
         let line = serde_json::to_string(measuring).context("cannot note what is measured")?;
         writeln!(notes, "{line}").context("cannot note what is measured")?;
     }
-    Ok((done.unwrap_or_default(), Some(Mutex::new(notes))))
+    Ok((done.unwrap_or_default(), notes))
 }
 
 fn append_to(file: &Path) -> anyhow::Result<File> {

@@ -1,5 +1,7 @@
 //! One compaction to be done: the conversation, what must stay of it, and what to reach.
 
+use std::sync::OnceLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -216,8 +218,8 @@ pub(crate) struct Situation {
     pub(crate) insertion_overhead: u32,
     /// Tokens of the host's own note where a result may not begin with a step; else 0.
     pub(crate) opening_note: u32,
-    /// The first unit that does not belong to a finished turn.
-    pub(crate) unfinished: usize,
+    /// The first unit that does not belong to a finished turn, once somebody asked.
+    unfinished: OnceLock<usize>,
     /// Whether what leaves can be had back, so that references mean something.
     pub(crate) archived: bool,
     /// What was asked of models so far.
@@ -269,7 +271,7 @@ impl Situation {
             budget,
             floor,
             opening_note: marks.opening_note,
-            unfinished: unfinished(conversation),
+            unfinished: OnceLock::new(),
             archived,
             spending: Spending::default(),
         }
@@ -294,9 +296,12 @@ impl Situation {
             ThinkingPolicy::Auto | ThinkingPolicy::Drop => true,
         };
         is_allowed
-            && unit < self.unfinished
             && !self.is_protected(unit)
             && !self.conversation.envelope().binds_thinking
+            && unit
+                < *self
+                    .unfinished
+                    .get_or_init(|| unfinished(&self.conversation))
             && self
                 .conversation
                 .messages(unit)
@@ -345,13 +350,8 @@ impl Situation {
 /// user's behind it.
 fn unfinished(conversation: &Conversation) -> usize {
     let units = conversation.units();
-    let is_answer = |unit: usize| {
-        let messages = conversation.messages(unit);
-        units[unit].kind == UnitKind::Step
-            && messages
-                .iter()
-                .all(|message| message.calls().next().is_none())
-    };
+    let is_answer =
+        |unit: usize| units[unit].kind == UnitKind::Step && !conversation.has_calls(unit);
     (1..units.len())
         .rev()
         .find(|unit| units[*unit].kind == UnitKind::User && is_answer(*unit - 1))
@@ -412,15 +412,11 @@ impl Conversation {
 /// the first one, or else the newest. What stands directly behind outputs is one message with them (ANTH-2), and so the
 /// loop goes on behind it.
 fn thinker(conversation: &Conversation) -> Option<usize> {
-    let envelope = conversation.envelope();
-    if !envelope.thinks || envelope.binds_thinking {
+    if !conversation.envelope().wants_thinking() {
         return None;
     }
     let units = conversation.units();
-    let calls = |index: usize| {
-        let mut messages = conversation.messages(index).iter();
-        units[index].kind == UnitKind::Step && messages.any(|own| own.calls().next().is_some())
-    };
+    let calls = |index: usize| units[index].kind == UnitKind::Step && conversation.has_calls(index);
     let mut steps = (0..units.len())
         .rev()
         .take_while(|index| calls(*index) || units[*index].kind != UnitKind::Step)

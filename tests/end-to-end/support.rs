@@ -77,6 +77,23 @@ pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}})
 }
 
+/// What a strategy makes of a conversation: by itself, and good in every way.
+pub(crate) async fn compacted_by(
+    strategy: &Strategy,
+    conversation: &Conversation,
+    request: &Request,
+) -> Compaction {
+    let host = host();
+    let compaction = host
+        .compact(conversation, std::slice::from_ref(strategy), request)
+        .await
+        .expect("no archive that could fail");
+    assert_good(conversation, &compaction, host);
+    let receipt = compaction.receipt();
+    assert!(!receipt.fell_back, "{:?}", receipt.attempts);
+    compaction
+}
+
 pub(crate) fn output(id: &str, text: &str) -> Value {
     json!({"role": "tool", "tool_call_id": id, "content": text})
 }

@@ -12,7 +12,7 @@ use baler_strategy::{
 
 use crate::config::Config;
 use crate::material::{Kind, Material, Removable};
-use crate::reduce::{self, Level, Reduced, Size};
+use crate::reduce::{self, Cutter, Level, Reduced, Size};
 use handover::Handover;
 
 /// What is dropped, for whoever summarises it.
@@ -172,9 +172,17 @@ impl Needs {
     }
 }
 
-impl Choice<'_> {
+impl<'a> Choice<'a> {
     fn units(&self) -> &[Unit] {
         self.conversation.units()
+    }
+
+    const fn cutter(&self) -> Cutter<'a> {
+        Cutter {
+            conversation: self.conversation,
+            situation: self.situation,
+            material: self.material,
+        }
     }
 
     /// Tokens that a unit costs as it stands now.
@@ -240,16 +248,9 @@ impl Choice<'_> {
         if bytes < reduce::bytes_at(output, level) / 2 {
             return;
         }
-        let smaller = self.known.entry((index, level)).or_insert_with(|| {
-            reduce::reduced(
-                self.conversation,
-                self.situation,
-                self.material,
-                index,
-                level,
-                bytes,
-            )
-        });
+        let cutter = self.cutter();
+        let known = self.known.entry((index, level));
+        let smaller = known.or_insert_with(|| cutter.at_level(index, level, bytes));
         let smaller = smaller.clone();
         self.put(index, smaller);
     }
@@ -284,10 +285,7 @@ impl Choice<'_> {
             let longer = if output.tokens <= most {
                 None
             } else {
-                let longer = reduce::within_size(
-                    self.conversation,
-                    self.situation,
-                    self.material,
+                let longer = self.cutter().within_size(
                     index,
                     Size {
                         tokens: most,

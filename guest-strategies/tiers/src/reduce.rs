@@ -32,23 +32,85 @@ pub(crate) struct Reduced {
 /// The most bytes of a tool's name in a text.
 const NAME: usize = 64;
 
-/// The text for an output at a level, in so many bytes at most, if it is smaller than the output.
-pub(crate) fn reduced(
-    conversation: &Conversation<'_>,
-    situation: &Situation,
-    material: &Material,
-    index: usize,
-    level: Level,
-    bytes: usize,
-) -> Option<Reduced> {
-    let output = &material.outputs[index];
-    let tokens = tokens_at(output, level)?;
-    let size = Size {
-        tokens,
-        bytes,
-        extent: Extent::Worth,
-    };
-    to_size(conversation, situation, material, index, size)
+/// Writes smaller texts.
+#[derive(Clone, Copy)]
+pub(crate) struct Cutter<'a> {
+    pub(crate) conversation: &'a Conversation<'a>,
+    pub(crate) situation: &'a Situation,
+    pub(crate) material: &'a Material,
+}
+
+impl Cutter<'_> {
+    /// The text for an output at a level, in so many bytes at most, if it is smaller than the
+    /// output.
+    pub(crate) fn at_level(&self, index: usize, level: Level, bytes: usize) -> Option<Reduced> {
+        let tokens = tokens_at(&self.material.outputs[index], level)?;
+        let size = Size {
+            tokens,
+            bytes,
+            extent: Extent::Worth,
+        };
+        self.about_size(index, size)
+    }
+
+    /// The text for an output of about a size, if it is smaller than the output.
+    fn about_size(&self, index: usize, size: Size) -> Option<Reduced> {
+        let Self {
+            conversation,
+            situation,
+            material,
+        } = *self;
+        let output = &material.outputs[index];
+        let overhead = situation.insertion_overhead;
+        let (head, code) = head(output, conversation.reference(output.unit).as_deref());
+        let room = bytes_of(output, size.tokens.saturating_sub(overhead)).min(size.bytes);
+        let room = room.saturating_sub(head.len());
+        // The last error stays however small the rest becomes.
+        let error = material.notes.last_error_in(&output.text);
+        let room = room.max(error.map_or(0, |line| line.len() + 1));
+        let excerpt = match output.newer {
+            None if room > LEAST => material.notes.excerpt(&output.text, room, size.extent),
+            None => None,
+            // What else it says stands elsewhere, or is no longer so.
+            Some(_) => error.map(|line| Excerpt {
+                text: line.to_owned(),
+                has_all: true,
+            }),
+        };
+        let (text, has_all) = match excerpt {
+            Some(excerpt) => {
+                let is_whole = output.bytes == output.text.len();
+                let text = format!("{head}\n{}", excerpt.text);
+                (text, excerpt.has_all && is_whole)
+            }
+            None => (head, room > LEAST),
+        };
+        let tokens = conversation.count(&text).saturating_add(overhead);
+        (tokens < output.tokens).then_some(Reduced {
+            text,
+            tokens,
+            code,
+            has_all,
+        })
+    }
+
+    /// The same in no more than so many tokens.
+    pub(crate) fn within_size(&self, index: usize, size: Size) -> Option<Reduced> {
+        let most = size.tokens;
+        let margin = |tokens: u32| tokens - tokens / 20;
+        let mut tokens = margin(most);
+        for _ in 0..2 {
+            let size = Size { tokens, ..size };
+            let reduced = self.about_size(index, size)?;
+            if reduced.tokens <= most {
+                return Some(reduced);
+            }
+            // Lines that are full of names and numbers have more tokens for their bytes.
+            let scaled = u64::from(tokens) * u64::from(most) / u64::from(reduced.tokens);
+            tokens = margin(u32::try_from(scaled).unwrap_or(most));
+        }
+        None
+    }
 }
 
 /// The tokens of an output at a level; none where it stays as it is.
@@ -80,72 +142,6 @@ pub(crate) struct Size {
     /// At most about so many bytes.
     pub(crate) bytes: usize,
     pub(crate) extent: Extent,
-}
-
-/// The text for an output of about a size, if it is smaller than the output.
-fn to_size(
-    conversation: &Conversation<'_>,
-    situation: &Situation,
-    material: &Material,
-    index: usize,
-    size: Size,
-) -> Option<Reduced> {
-    let output = &material.outputs[index];
-    let overhead = situation.insertion_overhead;
-    let (head, code) = head(output, conversation.reference(output.unit).as_deref());
-    let room = bytes_of(output, size.tokens.saturating_sub(overhead)).min(size.bytes);
-    let room = room.saturating_sub(head.len());
-    // The last error stays however small the rest becomes.
-    let error = material.notes.last_error_in(&output.text);
-    let room = room.max(error.map_or(0, |line| line.len() + 1));
-    let excerpt = match output.newer {
-        None if room > LEAST => material.notes.excerpt(&output.text, room, size.extent),
-        None => None,
-        // What else it says stands elsewhere, or is no longer so.
-        Some(_) => error.map(|line| Excerpt {
-            text: line.to_owned(),
-            has_all: true,
-        }),
-    };
-    let (text, has_all) = match excerpt {
-        Some(excerpt) => {
-            let is_whole = output.bytes == output.text.len();
-            let text = format!("{head}\n{}", excerpt.text);
-            (text, excerpt.has_all && is_whole)
-        }
-        None => (head, room > LEAST),
-    };
-    let tokens = conversation.count(&text).saturating_add(overhead);
-    (tokens < output.tokens).then_some(Reduced {
-        text,
-        tokens,
-        code,
-        has_all,
-    })
-}
-
-/// The same in no more than so many tokens.
-pub(crate) fn within_size(
-    conversation: &Conversation<'_>,
-    situation: &Situation,
-    material: &Material,
-    index: usize,
-    size: Size,
-) -> Option<Reduced> {
-    let most = size.tokens;
-    let margin = |tokens: u32| tokens - tokens / 20;
-    let mut tokens = margin(most);
-    for _ in 0..2 {
-        let size = Size { tokens, ..size };
-        let reduced = to_size(conversation, situation, material, index, size)?;
-        if reduced.tokens <= most {
-            return Some(reduced);
-        }
-        // Lines that are full of names and numbers have more tokens for their bytes.
-        let scaled = u64::from(tokens) * u64::from(most) / u64::from(reduced.tokens);
-        tokens = margin(u32::try_from(scaled).unwrap_or(most));
-    }
-    None
 }
 
 /// An excerpt of fewer bytes says nothing.

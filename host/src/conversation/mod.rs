@@ -231,6 +231,12 @@ impl Conversation {
             .unwrap_or_default()
     }
 
+    /// Whether a unit calls tools.
+    pub(crate) fn has_calls(&self, unit: usize) -> bool {
+        let mut messages = self.messages(unit).iter();
+        messages.any(|message| message.calls().next().is_some())
+    }
+
     pub(crate) fn all_messages(&self) -> &[Message] {
         &self.inner.messages
     }

@@ -204,6 +204,14 @@ pub(crate) struct Envelope {
     pub(crate) continues: bool,
 }
 
+impl Envelope {
+    /// Whether an open tool loop has to begin with thinking (ANTH-5). Models that bind thinking
+    /// take one that lost it.
+    pub(crate) const fn wants_thinking(&self) -> bool {
+        self.thinks && !self.binds_thinking
+    }
+}
+
 impl Format {
     /// All formats, in the order in which help texts name them.
     pub const ALL: &[Self] = &[

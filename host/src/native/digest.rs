@@ -275,14 +275,11 @@ fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
 }
 
 /// Whether a step with calls, kept in front of `next`, would lose the answer that ended its turn:
-/// with the user's next words behind its outputs its loop would be open again, and in Anthropic's format has
-/// to begin with thinking (ANTH-2, ANTH-5).
+/// with the user's next words behind its outputs its loop would be open again, and in Anthropic's
+/// format has to begin with thinking (ANTH-2, ANTH-5).
 fn would_go_on(situation: &Situation, step: usize, next: usize) -> bool {
-    let envelope = situation.conversation.envelope();
-    let mut messages = situation.conversation.messages(step).iter();
-    envelope.thinks
-        && !envelope.binds_thinking
-        && step + 1 < next
+    step + 1 < next
         && situation.units()[next].kind == UnitKind::User
-        && messages.any(|message| message.calls().next().is_some())
+        && situation.conversation.envelope().wants_thinking()
+        && situation.conversation.has_calls(step)
 }

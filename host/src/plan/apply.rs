@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::check::{Checked, CheckedEdit, CheckedPlan, Joins};
+use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role, UnitKind};
 use crate::formats::{self, Replacement};
@@ -76,6 +76,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
                 let joins = plan.joins.get(unit);
                 written.begin(*unit, joins);
                 written.is_changed |= !edits.is_empty();
+                written.thinking_dropped += thinking_removed(conversation.messages(*unit), edits);
                 for (index, message) in conversation.messages(*unit).iter().enumerate() {
                     let edits: Vec<&CheckedEdit> =
                         edits.iter().filter(|edit| edit.message == index).collect();
@@ -84,7 +85,6 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
                             fates[*unit] = Fate::Rewritten;
                         }
                     } else {
-                        written.thinking_dropped += thinking_removed(message, &edits);
                         let message = rewritten(conversation, message, &edits);
                         written.messages.push(Cow::Owned(message));
                     }
@@ -211,8 +211,7 @@ impl<'a> Written<'a> {
 /// The turn of the newest step that stays, where the request wants an open loop to begin with
 /// thinking (ANTH-5). What the user says behind its outputs is one message with them (ANTH-2).
 fn turn_with_thinking(plan: &CheckedPlan, conversation: &Conversation) -> Option<u32> {
-    let envelope = conversation.envelope();
-    if !envelope.thinks || envelope.binds_thinking {
+    if !conversation.envelope().wants_thinking() {
         return None;
     }
     let stays = |piece: &Checked| match piece {
@@ -253,13 +252,6 @@ fn kept<'a>(
         )),
         None => Cow::Borrowed(conversation.raw(message)),
     }
-}
-
-/// Blocks of thinking that edits leave out.
-fn thinking_removed(message: &Message, edits: &[&CheckedEdit]) -> usize {
-    let removed = edits.iter().filter(|edit| edit.text.is_none());
-    let content = removed.filter_map(|edit| Some(&message.parts.get(edit.part)?.content));
-    content.filter(|content| content.is_thinking()).count()
 }
 
 fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEdit]) -> String {

@@ -300,23 +300,12 @@ impl Checker<'_> {
     /// Thinking goes from a unit as a whole or not at all.
     fn check_thinking(&self, unit: usize, edits: &[CheckedEdit]) -> Result<(), PlanRule> {
         let messages = self.situation.conversation.messages(unit);
-        let removed = edits
-            .iter()
-            .filter(|edit| edit.text.is_none())
-            .filter(|edit| {
-                messages[edit.message].parts[edit.part]
-                    .content
-                    .is_thinking()
-            })
-            .count();
-        let all: usize = messages
-            .iter()
-            .map(|message| message.thinking().len())
-            .sum();
-        match removed {
-            0 => Ok(()),
-            removed if removed == all => Ok(()),
-            _ => Err(PlanRule::EditNotAllowed),
+        let removed = thinking_removed(messages, edits);
+        let all = || -> usize { messages.iter().map(|own| own.thinking().len()).sum() };
+        if removed == 0 || removed == all() {
+            Ok(())
+        } else {
+            Err(PlanRule::EditNotAllowed)
         }
     }
 
@@ -376,6 +365,13 @@ impl Checker<'_> {
             })
         }
     }
+}
+
+/// Blocks of thinking that edits of these messages leave out.
+pub(super) fn thinking_removed(messages: &[Message], edits: &[CheckedEdit]) -> usize {
+    let removed = edits.iter().filter(|edit| edit.text.is_none());
+    let contents = removed.map(|edit| &messages[edit.message].parts[edit.part].content);
+    contents.filter(|content| content.is_thinking()).count()
 }
 
 /// Whether the policy lets a plan replace the text of `part`.

@@ -122,14 +122,16 @@ fn check_rewrite(
             .ok_or_else(|| format!("{place}: not there"))?;
         check_edit(situation, unit, part, edit).map_err(|error| format!("{place}: {error}"))?;
     }
-    let thinks = |part: &Part| matches!(part.content, Content::Thinking(_));
-    let thinking = messages.iter().flat_map(|message| &message.parts);
-    let thinking = thinking.filter(|part| thinks(part)).count();
-    let gone = rewrite.edits.iter().filter(|edit| {
-        let part = &messages[edit.message as usize].parts[edit.part as usize];
-        edit.change == Change::Remove && thinks(part)
-    });
-    if !matches!(gone.count(), gone if gone == 0 || gone == thinking) {
+    let thinks = |part: &&Part| matches!(part.content, Content::Thinking(_));
+    let all = messages.iter().flat_map(|message| &message.parts);
+    let all = all.filter(thinks).count();
+    let removed = rewrite
+        .edits
+        .iter()
+        .filter(|edit| edit.change == Change::Remove)
+        .map(|edit| &messages[edit.message as usize].parts[edit.part as usize]);
+    let removed = removed.filter(thinks).count();
+    if removed > 0 && removed < all {
         return Err(format!("unit {number}: thinking goes as a whole"));
     }
     for (index, message) in messages.iter().enumerate() {

@@ -6,7 +6,7 @@ use baler_digest::Extent;
 use baler_strategy::{Traits, Unit, UnitKind};
 
 use super::{Choice, Needs, TEXTS};
-use crate::reduce::{self, Level, Size};
+use crate::reduce::{Level, Size};
 
 impl Choice<'_> {
     /// Keeps the newest units in so many tokens, those that are not recent with their outputs
@@ -103,10 +103,7 @@ impl Choice<'_> {
         };
         for (index, tokens) in outputs {
             let share = u64::from(tokens) * room / all;
-            let smaller = reduce::within_size(
-                self.conversation,
-                self.situation,
-                self.material,
+            let smaller = self.cutter().within_size(
                 index,
                 Size {
                     tokens: u32::try_from(share).unwrap_or(u32::MAX),

@@ -122,8 +122,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 /// thinking the loop's first response alone thinks; the error text speaks of the final one. So
 /// either will do.
 fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
-    // Newer models take a loop that lost its thinking.
-    if !view.envelope.thinks || view.envelope.binds_thinking {
+    if !view.envelope.wants_thinking() {
         return;
     }
     let turns: Vec<(usize, &[Message])> = turns(view.messages).collect();
