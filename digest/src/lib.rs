@@ -49,6 +49,12 @@ use facts::Fact;
 use names::Names;
 use write::Told;
 
+/// Whether a line tells of an error, in words that tools use for it.
+#[must_use]
+pub fn tells_of_error(line: &str) -> bool {
+    errors::tells(line)
+}
+
 /// What can be told of the units of a conversation.
 #[derive(Debug, Default)]
 pub struct Notes {

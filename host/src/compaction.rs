@@ -10,7 +10,7 @@ use crate::conversation::Conversation;
 use crate::fault::{Declared, Fault, HostError, Quantity};
 use crate::host::Host;
 use crate::metrics;
-use crate::plan::{Applied, Fate, Plan, Reason, apply, check};
+use crate::plan::{Applied, CheckedPlan, Fate, Plan, Reason, Shortened, apply, check};
 use crate::receipt::{
     Attempt, AttemptResult, BeforeAfter, LogLine, Original, Outcome, ReasonCode, Receipt, Stages,
     Tokens, Unchanged, Units, Usage, bounded,
@@ -19,6 +19,7 @@ use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
 use crate::sandbox::{self, CallFailure};
 use crate::situation::{Pins, Request, Situation};
 use crate::strategy::{Kind, Strategy};
+use crate::unseen::Free;
 
 /// Failures in a row that strategies may declare before the chain goes on all the same.
 const FAILURES: u32 = 3;
@@ -309,19 +310,24 @@ impl Host {
         let said = said.as_ref();
         let outcome = report.and_then(|report| {
             attempt.metrics = declared_metrics(strategy, &report.metrics, said, keep_words);
-            match report.answer {
+            let plan = match report.answer {
+                Answer::Compacted(plan) => plan,
+                // All fits as the strategy saw it: with unseen outputs shortened.
+                Answer::Unchanged(_) if situation.fits_shortened() => {
+                    Plan::keeping(situation.units().len())
+                }
                 Answer::Unchanged(words) => {
                     attempt.say(&words, keep_words);
-                    Ok(None)
+                    return Ok(None);
                 }
-                Answer::Compacted(plan) => accept(plan, strategy, situation)
-                    .map(|mut accepted| {
-                        accepted.stages.strategy_us = attempt.usage.time_us;
-                        declare_reasons(strategy, &mut accepted.reasons, said);
-                        Some(Box::new(accepted))
-                    })
-                    .map_err(CallFailure::Fault),
-            }
+            };
+            accept(plan, strategy, situation)
+                .map(|mut accepted| {
+                    accepted.stages.strategy_us = attempt.usage.time_us;
+                    declare_reasons(strategy, &mut accepted.reasons, said);
+                    Some(Box::new(accepted))
+                })
+                .map_err(CallFailure::Fault)
         });
         if let Some(digest) = strategy.accountable() {
             self.judge(digest, outcome.as_ref().err());
@@ -427,18 +433,9 @@ pub(crate) fn accept(
         strategy.limits().of_plan(),
     )?;
     stages.check_us = micros(start);
-    let start = Instant::now();
-    let applied = apply(&checked, situation);
-    stages.apply_us = micros(start);
+    let (applied, after) = carried_out(&checked, situation, &mut stages)?;
     let start = Instant::now();
     let before = &situation.conversation;
-    // The result is read like any other document: what it holds is what counts, not what we
-    // think that we wrote.
-    let after = before
-        .read_alike(applied.document.clone())
-        .map_err(|_| Fault::InvalidResult {
-            rule: crate::formats::Rule::All1,
-        })?;
     if let Some(violation) = after.broken().next() {
         return Err(Fault::InvalidResult {
             rule: violation.rule,
@@ -456,7 +453,7 @@ pub(crate) fn accept(
             after: after.tokens(),
         });
     }
-    stages.verify_us = micros(start);
+    stages.verify_us += micros(start);
     Ok(Accepted {
         conversation: after,
         applied,
@@ -464,6 +461,57 @@ pub(crate) fn accept(
         reasons: checked.reasons,
         stages,
     })
+}
+
+/// How often a plan is carried out at most, until unseen outputs take what it leaves of the budget.
+const FITTINGS: usize = 3;
+
+/// The result of a plan. Outputs that the model has not seen get what the plan leaves of the budget:
+/// they are shortened where that is too little for them, and no further.
+fn carried_out(
+    checked: &CheckedPlan,
+    situation: &Situation,
+    stages: &mut Stages,
+) -> Result<(Applied, Conversation), Fault> {
+    let unseen = &situation.unseen;
+    let target = situation.target();
+    let mut cap = unseen.cap();
+    let mut best: Option<(Applied, Conversation)> = None;
+    for _ in 0..FITTINGS {
+        let start = Instant::now();
+        let shortened = Shortened::under(situation, cap);
+        let applied = apply(checked, situation, &shortened);
+        stages.apply_us += micros(start);
+        let start = Instant::now();
+        // The result is read like any other document: what it holds is what counts, not what we
+        // think that we wrote.
+        let after = situation
+            .conversation
+            .read_alike(applied.document.clone())
+            .map_err(|_| Fault::InvalidResult {
+                rule: crate::formats::Rule::All1,
+            })?;
+        stages.verify_us += micros(start);
+        let tokens = u64::from(after.tokens());
+        let is_over = tokens > u64::from(target) || after.bytes() > situation.max_bytes;
+        let used = unseen.tokens_at(cap);
+        let bytes = (unseen.bytes_at(cap) + situation.max_bytes as u64)
+            .saturating_sub(after.bytes() as u64);
+        let next = unseen.cap_for(Free {
+            tokens: (used + u64::from(target)).saturating_sub(tokens),
+            bytes,
+        });
+        // What was tried last fits and is longer; or nothing has fitted so far.
+        if !is_over || best.is_none() {
+            best = Some((applied, after));
+        }
+        let is_settled = if is_over { next >= cap } else { next <= cap };
+        if unseen.outputs().is_empty() || is_settled {
+            break;
+        }
+        cap = next;
+    }
+    best.ok_or(Fault::OutputMalformed)
 }
 
 struct Record<'a> {
@@ -530,6 +578,7 @@ impl Record<'_> {
                 dropped: count(Fate::Dropped),
                 inserted: applied.inserted,
                 thinking_dropped: applied.thinking_dropped,
+                outputs_shortened: applied.shortened,
             },
             reasons: reasons
                 .into_iter()
@@ -600,6 +649,7 @@ impl Record<'_> {
                 dropped: 0,
                 inserted: 0,
                 thinking_dropped: 0,
+                outputs_shortened: 0,
             },
             reasons: Vec::new(),
             archive,

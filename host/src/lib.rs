@@ -41,6 +41,7 @@ mod models;
 mod tokens;
 mod situation;
 mod trigger;
+mod unseen;
 mod plan;
 mod repair;
 mod report;

@@ -325,6 +325,9 @@ pub struct Units {
     /// Blocks of thinking that went from units that stayed: because the provider refuses thinking
     /// behind a changed beginning, or because a strategy left that of finished turns out.
     pub thinking_dropped: usize,
+    /// Outputs that the model has not seen and that the host shortened, since they were too large
+    /// for the budget.
+    pub outputs_shortened: usize,
 }
 
 /// A code for a run of units.

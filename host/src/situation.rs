@@ -1,5 +1,6 @@
 //! One compaction to be done: the conversation, what must stay of it, and what to reach.
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use crate::fault::Quantity;
 use crate::formats::Format;
 use crate::models::Spending;
 use crate::trigger::CachePrice;
+use crate::unseen::{self, Free, Unseen};
 
 /// Why the host is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -224,6 +226,10 @@ pub(crate) struct Situation {
     pub(crate) archived: bool,
     /// What was asked of models so far.
     pub(crate) spending: Spending,
+    /// Number of messages up to the model's last one.
+    answered: usize,
+    /// The outputs that the model has not seen, and how far they are shortened.
+    pub(crate) unseen: Unseen,
 }
 
 /// Why a unit has to stay.
@@ -231,6 +237,8 @@ pub(crate) struct Situation {
 pub(crate) struct Standing {
     pub(crate) pinned: bool,
     pub(crate) live: bool,
+    /// Holds tool outputs that the model has not seen.
+    pub(crate) unseen: bool,
     /// For any reason.
     pub(crate) protected: bool,
 }
@@ -239,42 +247,122 @@ impl Situation {
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
         let standing = standing(conversation, request);
         let marks = conversation.mark_tokens();
-        let protected: Vec<bool> = standing.iter().map(|standing| standing.protected).collect();
-        let floor = tokens_of_units(conversation, &protected, None);
         let budget = conversation.tokens_of(request.budget);
         let (max_bytes, max_media) = request.limits(conversation.format());
-        let of_protected = |size: fn(&Unit) -> usize| -> usize {
-            let units = conversation.units().iter().zip(&protected);
-            units
-                .filter(|(_, stays)| **stays)
-                .map(|(unit, _)| size(unit))
-                .sum()
-        };
-        let bytes = around_units(conversation) + of_protected(|unit| unit.bytes);
-        let media = of_protected(|unit| unit.media as usize);
-        let is_below = [
-            (Quantity::Tokens, budget < floor),
-            (Quantity::Bytes, max_bytes < bytes),
-            (Quantity::Media, (max_media as usize) < media),
-        ];
-        Self {
+        let mut situation = Self {
             max_bytes,
             max_media,
-            below_floor: is_below
-                .into_iter()
-                .filter_map(|(what, is_below)| is_below.then_some(what))
-                .collect(),
+            below_floor: Vec::new(),
             insertion_overhead: marks.insertion,
             conversation: conversation.clone(),
             request: request.clone(),
             standing,
             budget,
-            floor,
+            floor: 0,
             opening_note: marks.opening_note,
             unfinished: OnceLock::new(),
             archived,
             spending: Spending::default(),
+            answered: conversation.answered(),
+            unseen: Unseen::of(conversation, &request.policy),
+        };
+        situation.find_floor();
+        situation.share_with_unseen();
+        situation
+    }
+
+    /// What remains where nothing but what must stay does, in its shortest form.
+    fn find_floor(&mut self) {
+        let protected: Vec<bool> = self.protected().collect();
+        let shortest = self.unseen.with_cap(0);
+        self.floor = self.tokens_under(&shortest, &protected, None);
+        let media = self.sum_of_protected(|_, unit| unit.media as usize);
+        let bytes = around_units(&self.conversation)
+            + self.sum_of_protected(|index, unit| {
+                unit.bytes - shortest.saved(index, shortest.cap()).1
+            });
+        let is_below = [
+            (Quantity::Tokens, self.budget < self.floor),
+            (Quantity::Bytes, self.max_bytes < bytes),
+            (Quantity::Media, (self.max_media as usize) < media),
+        ];
+        self.below_floor = is_below
+            .into_iter()
+            .filter_map(|(what, is_below)| is_below.then_some(what))
+            .collect();
+    }
+
+    /// Shortens unseen outputs where they and what else must stay do not fit: as little as that
+    /// takes, and so that something is left for other units and what stands for them.
+    fn share_with_unseen(&mut self) {
+        if self.unseen.outputs().is_empty() {
+            return;
         }
+        let protected: Vec<bool> = self.protected().collect();
+        let all = self.tokens_of_units(&protected, None);
+        let bytes = around_units(&self.conversation) + self.sum_of_protected(|_, unit| unit.bytes);
+        let target = self.target();
+        if all <= target && bytes <= self.max_bytes {
+            return;
+        }
+        let others = self.conversation.tokens().saturating_sub(all);
+        let free = (target - self.floor)
+            .saturating_sub(unseen::share_of_others(target - self.floor, others));
+        let shortest = self.unseen.tokens_at(unseen::LEAST_TOKENS);
+        let bytes_beside = bytes.saturating_sub(to_usize(self.unseen.bytes_at(u32::MAX)));
+        let cap = self.unseen.cap_for(Free {
+            tokens: shortest + u64::from(free),
+            bytes: self.max_bytes.saturating_sub(bytes_beside) as u64,
+        });
+        self.unseen = self.unseen.with_cap(cap);
+    }
+
+    fn sum_of_protected(&self, size: impl Fn(usize, &Unit) -> usize) -> usize {
+        let units = self.units().iter().enumerate().zip(&self.standing);
+        units
+            .filter(|(_, standing)| standing.protected)
+            .map(|((index, unit), _)| size(index, unit))
+            .sum()
+    }
+
+    /// Tokens that a unit costs as the host will write it: less than it has where unseen outputs in
+    /// it are shortened.
+    pub(crate) fn tokens_of(&self, unit: usize) -> u32 {
+        self.tokens_at(&self.unseen, unit)
+    }
+
+    /// The same of its shortest legal form.
+    pub(crate) fn shortest_tokens_of(&self, unit: usize) -> u32 {
+        let saved = self.unseen.saved(unit, unseen::LEAST_TOKENS).0;
+        self.units()
+            .get(unit)
+            .map_or(0, |own| own.tokens.saturating_sub(saved))
+    }
+
+    /// The same in bytes of the wire format.
+    pub(crate) fn bytes_of(&self, unit: usize) -> usize {
+        let saved = self.unseen.saved(unit, self.unseen.cap()).1;
+        self.units()
+            .get(unit)
+            .map_or(0, |own| own.bytes.saturating_sub(saved))
+    }
+
+    fn tokens_at(&self, unseen: &Unseen, unit: usize) -> u32 {
+        let saved = unseen.saved(unit, unseen.cap()).0;
+        self.units()
+            .get(unit)
+            .map_or(0, |own| own.tokens.saturating_sub(saved))
+    }
+
+    /// Whether the conversation as a whole fits once its unseen outputs are shortened.
+    pub(crate) fn fits_shortened(&self) -> bool {
+        let bytes: usize = (0..self.units().len())
+            .map(|unit| self.bytes_of(unit))
+            .sum();
+        self.unseen.is_shortened()
+            && !self.are_too_many(&vec![true; self.units().len()])
+            && bytes <= self.max_bytes_of_units()
+            && self.conversation.media() <= self.max_media
     }
 
     /// The reference under which a unit will be in the archive, if there is one.
@@ -309,6 +397,16 @@ impl Situation {
                 .all(|message| message.thinking().is_empty() || message.can_lose_thinking())
     }
 
+    /// Whether what a message of a unit answers has not been seen by the model.
+    pub(crate) fn is_unseen(&self, unit: usize, message: usize) -> bool {
+        let unit = self
+            .standing
+            .get(unit)
+            .filter(|own| own.unseen)
+            .and(self.units().get(unit));
+        unit.is_some_and(|unit| unit.first_message + message >= self.answered)
+    }
+
     pub(crate) fn is_protected(&self, unit: usize) -> bool {
         self.standing
             .get(unit)
@@ -331,19 +429,46 @@ impl Situation {
         self.budget.max(self.floor)
     }
 
+    /// Tokens that are left beside these units and the host's own notes between them.
+    pub(crate) fn left_beside(&self, kept: &[bool]) -> u32 {
+        self.target()
+            .saturating_sub(self.tokens_of_units(kept, None))
+    }
+
     /// Tokens that are left beside these units and the host's own notes between them, for a text
     /// in the place of the first unit that is not kept; none where they are too many by
     /// themselves.
     pub(crate) fn left_for_text(&self, kept: &[bool]) -> Option<u32> {
         let text = kept.iter().position(|kept| !kept);
-        self.target()
-            .checked_sub(tokens_of_units(&self.conversation, kept, text))
+        self.target().checked_sub(self.tokens_of_units(kept, text))
     }
 
     /// Whether these units and the host's own notes between them have more tokens than they may.
     pub(crate) fn are_too_many(&self, kept: &[bool]) -> bool {
-        tokens_of_units(&self.conversation, kept, None) > self.target()
+        self.tokens_of_units(kept, None) > self.target()
     }
+
+    /// Tokens of these units, of what stands beside the messages, and of the host's own notes,
+    /// which [`notes`] counts.
+    fn tokens_of_units(&self, kept: &[bool], text: Option<usize>) -> u32 {
+        self.tokens_under(&self.unseen, kept, text)
+    }
+
+    fn tokens_under(&self, unseen: &Unseen, kept: &[bool], text: Option<usize>) -> u32 {
+        let conversation = &self.conversation;
+        let notes = notes(conversation, kept, text);
+        let units = conversation.units().iter().zip(kept).enumerate();
+        units
+            .filter(|(_, (unit, kept))| **kept && unit.kind != UnitKind::Instructions)
+            .fold(conversation.overhead(), |sum, (index, _)| {
+                sum.saturating_add(self.tokens_at(unseen, index))
+            })
+            .saturating_add(notes.saturating_mul(conversation.mark_tokens().opening_note))
+    }
+}
+
+fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// The first unit behind the newest answer that ended a turn: one without calls, with words of the
@@ -376,21 +501,6 @@ fn notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32
         before = Some(unit);
     }
     notes
-}
-
-/// Tokens of these units, of what stands beside the messages, and of the host's own notes, which
-/// [`notes`] counts.
-fn tokens_of_units(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32 {
-    let notes = notes(conversation, kept, text);
-    conversation
-        .units()
-        .iter()
-        .zip(kept)
-        .filter(|(unit, kept)| **kept && unit.kind != UnitKind::Instructions)
-        .fold(conversation.overhead(), |sum, (unit, _)| {
-            sum.saturating_add(unit.tokens)
-        })
-        .saturating_add(notes.saturating_mul(conversation.mark_tokens().opening_note))
 }
 
 impl Conversation {
@@ -444,21 +554,26 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let thinker = thinker(conversation);
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
+    let unseen = unseen::units(conversation);
+    let pinned: HashSet<usize> = match &request.pins {
+        Pins::FirstUser => first_user.into_iter().collect(),
+        Pins::Units(pinned) => pinned.iter().copied().collect(),
+        Pins::None => HashSet::new(),
+    };
     units
         .iter()
         .enumerate()
         .map(|(index, unit)| {
-            let pinned = match &request.pins {
-                Pins::FirstUser => first_user == Some(index),
-                Pins::Units(pinned) => pinned.contains(&index),
-                Pins::None => false,
-            };
+            let pinned = pinned.contains(&index);
+            let unseen = unseen.contains(&index);
             let live = request.live_from.is_some_and(|first| unit.end() > first);
             Standing {
                 pinned,
                 live,
+                unseen,
                 protected: pinned
                     || live
+                    || unseen
                     || unit.traits.pending
                     || unit.traits.instructions
                     || newest == Some(index)

@@ -10,25 +10,29 @@
 /// Hosts, conversations and checks that the tests share.
 mod support;
 
+/// Recorded conversations, where there are some.
+mod corpus;
 /// What fuzzing found.
 mod findings;
-/// What providers ask for beside the rules: limits, thinking, caches, logs.
-mod providers;
-/// One test for each hostile guest: the fault, or why it is harmless.
 /// Made-up conversations of every format.
 mod generated;
+/// One test for each hostile guest: the fault, or why it is harmless.
 mod hostile;
 /// I1 to I9 of ARCHITECTURE.md, one by one.
 mod invariants;
+/// Strategies that ask a model, and models that fail.
+mod models;
+/// What providers ask for beside the rules: limits, thinking, caches, logs.
+mod providers;
+/// Published files agree with the code; the example program and the guests' own tests run.
+mod published;
 /// Conversations that came in invalid and were repaired.
 mod repairs;
 /// What the sandbox promises beside faults: limits, cache, cancelling, quarantine.
-mod models;
 mod sandbox;
+/// What the systems before baler did, by their ids.
 mod seeds;
 /// The strategies that ship with baler, as guests.
 mod strategies;
-/// Recorded conversations, where there are some.
-mod corpus;
-/// Published files agree with the code; the example program and the guests' own tests run.
-mod published;
+/// Tool outputs that the model has not seen yet.
+mod unseen;

@@ -244,6 +244,14 @@ impl Message {
         })
     }
 
+    /// Whether it answers calls of the model's, or what the model asked leave for.
+    pub(crate) fn answers(&self) -> bool {
+        self.outputs().next().is_some()
+            || self
+                .opaques()
+                .any(|opaque| matches!(opaque.link, Link::Closes(_)))
+    }
+
     /// Parts that are not read.
     pub(crate) fn opaques(&self) -> impl Iterator<Item = &Opaque> {
         self.parts.iter().filter_map(|part| match &part.content {

@@ -249,6 +249,26 @@ impl Conversation {
             .unwrap_or_default()
     }
 
+    /// Tokens of the text of a part, given by message and part of its unit, without what else it
+    /// holds.
+    pub(crate) fn text_tokens(&self, unit: usize, (message, part): (usize, usize)) -> u32 {
+        let content = self
+            .messages(unit)
+            .get(message)
+            .and_then(|message| message.parts.get(part))
+            .map(|part| &part.content);
+        match content {
+            Some(Content::Output(output)) if !output.others.is_empty() => {
+                self.tokenizer().count(&output.text(self.source()))
+            }
+            _ => self
+                .counts(unit)
+                .get(message)
+                .and_then(|counts| counts.parts.get(part).copied())
+                .unwrap_or(0),
+        }
+    }
+
     pub(crate) fn raw(&self, message: &Message) -> &str {
         self.inner
             .document

@@ -17,14 +17,15 @@ pub(crate) struct Room {
 impl Room {
     /// The room beside what must stay.
     pub(crate) fn of(situation: &Situation) -> Self {
+        let protected: Vec<bool> = situation.protected().collect();
         let mut room = Self {
-            tokens: situation.target().saturating_sub(situation.floor),
+            tokens: situation.left_beside(&protected),
             bytes: situation.max_bytes_of_units(),
             media: situation.max_media,
         };
         for (index, unit) in situation.units().iter().enumerate() {
             if situation.is_protected(index) {
-                room.bytes = room.bytes.saturating_sub(unit.bytes);
+                room.bytes = room.bytes.saturating_sub(situation.bytes_of(index));
                 room.media = room.media.saturating_sub(unit.media);
             }
         }

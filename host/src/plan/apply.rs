@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
+use super::shortened::Shortened;
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role, UnitKind};
 use crate::formats::{self, Replacement};
@@ -23,6 +24,8 @@ pub(crate) struct Applied {
     pub(crate) insertions: Vec<usize>,
     /// Blocks of thinking that were left out of messages that stayed.
     pub(crate) thinking_dropped: usize,
+    /// Outputs that the model has not seen and that the host shortened.
+    pub(crate) shortened: usize,
 }
 
 /// What became of a unit.
@@ -36,8 +39,9 @@ pub enum Fate {
     Dropped,
 }
 
-/// Makes the new document. Kept messages are copied byte for byte.
-pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
+/// Makes the new document. Kept messages are copied byte for byte, but for outputs that `shortened`
+/// has a text for.
+pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Shortened) -> Applied {
     let conversation = &situation.conversation;
     let wire = conversation.format().wire();
     let mut fates = vec![Fate::Dropped; conversation.units().len()];
@@ -61,34 +65,16 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
         match piece {
             Checked::Keep(units) => {
                 for unit in units.clone() {
-                    let joins = plan.joins.get(&unit);
-                    written.begin(unit, joins);
-                    fates[unit] = written.keep(unit, joins);
+                    let edits = shortened.of_unit(unit).iter().collect();
+                    fates[unit] = written.unit(unit, edits, plan.joins.get(&unit));
                 }
                 next = units.end;
             }
             Checked::Rewrite { unit, edits } => {
-                fates[*unit] = if edits.is_empty() {
-                    Fate::Kept
-                } else {
-                    Fate::Rewritten
-                };
-                let joins = plan.joins.get(unit);
-                written.begin(*unit, joins);
-                written.is_changed |= !edits.is_empty();
-                written.thinking_dropped += thinking_removed(conversation.messages(*unit), edits);
-                for (index, message) in conversation.messages(*unit).iter().enumerate() {
-                    let edits: Vec<&CheckedEdit> =
-                        edits.iter().filter(|edit| edit.message == index).collect();
-                    if edits.is_empty() {
-                        if written.push(message, joins) {
-                            fates[*unit] = Fate::Rewritten;
-                        }
-                    } else {
-                        let message = rewritten(conversation, message, &edits);
-                        written.messages.push(Cow::Owned(message));
-                    }
-                }
+                let mut edits: Vec<&CheckedEdit> =
+                    edits.iter().chain(shortened.of_unit(*unit)).collect();
+                edits.sort_by_key(|edit| (edit.message, edit.part));
+                fates[*unit] = written.unit(*unit, edits, plan.joins.get(unit));
                 next = unit + 1;
             }
             Checked::Insert { role, text } => {
@@ -115,6 +101,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation) -> Applied {
         inserted: insertions.len(),
         insertions,
         thinking_dropped,
+        shortened: shortened.len(),
     }
 }
 
@@ -168,12 +155,27 @@ impl<'a> Written<'a> {
         self.last = Last::Unit(unit);
     }
 
-    /// Writes the messages of a unit that stays, and says what became of it.
-    fn keep(&mut self, unit: usize, joins: Option<&Joins>) -> Fate {
+    /// Writes the messages of a unit that stays, with `edits` in order of message and part, and
+    /// says what became of it.
+    fn unit(&mut self, unit: usize, edits: Vec<&CheckedEdit>, joins: Option<&Joins>) -> Fate {
+        self.begin(unit, joins);
+        self.is_changed |= !edits.is_empty();
+        let messages = self.conversation.messages(unit);
+        self.thinking_dropped += thinking_removed(messages, edits.iter().copied());
         let before = self.messages.len();
-        let mut fate = Fate::Kept;
-        for message in self.conversation.messages(unit) {
-            if self.push(message, joins) {
+        let mut fate = if edits.is_empty() {
+            Fate::Kept
+        } else {
+            Fate::Rewritten
+        };
+        let mut rest = edits.as_slice();
+        for (index, message) in messages.iter().enumerate() {
+            let (own, others) = rest.split_at(rest.partition_point(|edit| edit.message <= index));
+            rest = others;
+            if !own.is_empty() {
+                let message = rewritten(self.conversation, message, own);
+                self.messages.push(Cow::Owned(message));
+            } else if self.push(message, joins) {
                 fate = Fate::Rewritten;
             }
         }

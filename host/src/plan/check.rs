@@ -278,7 +278,7 @@ impl Checker<'_> {
                     .and_then(|message| Some((message, message.parts.get(place.1)?)))
                     .ok_or(PlanRule::EditOutOfRange)?;
                 let text = match edit.change {
-                    Change::Text(text) => Some(self.new_text(unit, place, message, part, &text)?),
+                    Change::Text(text) => Some(self.new_text(unit, place, &text)?),
                     Change::Remove => {
                         let removed = removed.entry(place.0).or_default();
                         *removed += 1;
@@ -309,20 +309,13 @@ impl Checker<'_> {
         }
     }
 
-    fn new_text(
-        &self,
-        unit: usize,
-        place: (usize, usize),
-        message: &Message,
-        part: &Part,
-        text: &str,
-    ) -> Result<String, PlanRule> {
-        if !is_rewritable(self.situation, message, part) {
+    fn new_text(&self, unit: usize, place: (usize, usize), text: &str) -> Result<String, PlanRule> {
+        if !is_rewritable(self.situation, unit, place) {
             return Err(PlanRule::EditNotAllowed);
         }
         let conversation = &self.situation.conversation;
         let marked = marks::wrap(conversation.key(), Purpose::Rewritten, self.by, text);
-        let before = text_tokens(self.situation, unit, place);
+        let before = conversation.text_tokens(unit, place);
         if conversation.tokenizer().count(&marked) < before {
             Ok(marked)
         } else {
@@ -368,26 +361,39 @@ impl Checker<'_> {
 }
 
 /// Blocks of thinking that edits of these messages leave out.
-pub(super) fn thinking_removed(messages: &[Message], edits: &[CheckedEdit]) -> usize {
-    let removed = edits.iter().filter(|edit| edit.text.is_none());
+pub(super) fn thinking_removed<'a>(
+    messages: &[Message],
+    edits: impl IntoIterator<Item = &'a CheckedEdit>,
+) -> usize {
+    let removed = edits.into_iter().filter(|edit| edit.text.is_none());
     let contents = removed.map(|edit| &messages[edit.message].parts[edit.part].content);
     contents.filter(|content| content.is_thinking()).count()
 }
 
-/// Whether the policy lets a plan replace the text of `part`.
-pub(crate) fn is_rewritable(situation: &Situation, message: &Message, part: &Part) -> bool {
+/// Whether a plan may replace the text of a part, given by message and part of its unit: the policy
+/// lets it, and where it is an output the model has seen it.
+pub(crate) fn is_rewritable(
+    situation: &Situation,
+    unit: usize,
+    (message, part): (usize, usize),
+) -> bool {
     let policy = &situation.request.policy;
-    match &part.content {
-        Content::Output(output) => {
+    let conversation = &situation.conversation;
+    let Some(own) = conversation.messages(unit).get(message) else {
+        return false;
+    };
+    match own.parts.get(part).map(|part| &part.content) {
+        Some(Content::Output(output)) => {
             policy.rewrite_outputs
                 && !output.texts.is_empty()
                 && output.content.is_some()
-                && !message.opaque
+                && !own.opaque
+                && !situation.is_unseen(unit, message)
         }
-        Content::Text(_) => {
-            policy.rewrite_assistant && message.role == Role::Assistant && !message.opaque
+        Some(Content::Text(_)) => {
+            policy.rewrite_assistant && own.role == Role::Assistant && !own.opaque
         }
-        Content::Thinking(_) | Content::Call(_) | Content::Media(_) | Content::Opaque(_) => false,
+        _ => false,
     }
 }
 
@@ -414,26 +420,6 @@ fn parts_of_content(message: &Message) -> usize {
             .filter(|part| part.place.start >= list.start && part.place.end <= list.end)
             .count()
     })
-}
-
-/// Tokens of the text of a part, without what else it holds.
-fn text_tokens(situation: &Situation, unit: usize, (message, part): (usize, usize)) -> u32 {
-    let conversation = &situation.conversation;
-    let content = conversation
-        .messages(unit)
-        .get(message)
-        .and_then(|message| message.parts.get(part))
-        .map(|part| &part.content);
-    match content {
-        Some(Content::Output(output)) if !output.others.is_empty() => conversation
-            .tokenizer()
-            .count(&output.text(conversation.source())),
-        _ => conversation
-            .counts(unit)
-            .get(message)
-            .and_then(|counts| counts.parts.get(part).copied())
-            .unwrap_or(0),
-    }
 }
 
 const fn at(rule: PlanRule, piece: usize) -> PlanFault {

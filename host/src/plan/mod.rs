@@ -2,6 +2,7 @@
 
 mod apply;
 mod check;
+mod shortened;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -11,7 +12,8 @@ use crate::conversation::Role;
 
 pub use apply::Fate;
 pub(crate) use apply::{Applied, apply};
-pub(crate) use check::{PlanLimits, check, is_removable, is_rewritable};
+pub(crate) use check::{CheckedPlan, PlanLimits, check, is_removable, is_rewritable};
+pub(crate) use shortened::Shortened;
 
 /// What a strategy answers: read from top to bottom, the pieces are the new conversation. A
 /// unit that no piece names is dropped. Nothing in it is trusted until it was checked.
@@ -111,6 +113,13 @@ pub(crate) struct Reason {
 }
 
 impl Plan {
+    /// Keeps all of so many units.
+    pub(crate) fn keeping(units: usize) -> Self {
+        let mut plan = Self::default();
+        (0..units).for_each(|unit| plan.keep(unit));
+        plan
+    }
+
     /// Keeps one more unit, as part of the span before it where it follows that.
     pub(crate) fn keep(&mut self, unit: usize) {
         let unit = u32::try_from(unit).unwrap_or(u32::MAX);

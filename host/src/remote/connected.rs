@@ -240,6 +240,7 @@ fn unit_out(situation: &Situation, index: usize) -> wire::Unit {
         (standing.pinned, "pinned"),
         (unit.traits.pending, "pending"),
         (standing.live, "live"),
+        (standing.unseen, "unseen"),
         (unit.traits.failed, "failed"),
         (unit.traits.thinking, "thinking"),
         (unit.traits.media, "media"),
@@ -250,8 +251,9 @@ fn unit_out(situation: &Situation, index: usize) -> wire::Unit {
         turn: unit.turn,
         first_message: unit.first_message,
         messages: unit.messages,
-        tokens: unit.tokens,
-        bytes: unit.bytes,
+        tokens: situation.tokens_of(index),
+        shortest: situation.shortest_tokens_of(index),
+        bytes: situation.bytes_of(index),
         media: unit.media,
         traits: traits
             .into_iter()
@@ -271,7 +273,7 @@ fn editable(situation: &Situation, unit: usize) -> Vec<wire::Editable> {
         .flat_map(|(message, (own, counts))| {
             let parts = own.parts.iter().zip(counts.parts.iter()).enumerate();
             parts.filter_map(move |(part, (content, tokens))| {
-                let may = if is_rewritable(situation, own, content) {
+                let may = if is_rewritable(situation, unit, (message, part)) {
                     May::Text
                 } else if is_removable(situation, unit, own, content) {
                     May::Remove

@@ -64,13 +64,15 @@ pub(super) struct Unit {
     pub(super) first_message: usize,
     /// Number of its messages, at least 1.
     pub(super) messages: usize,
-    /// Tokens that it costs in the request.
+    /// Tokens that it costs in the request; of an unseen unit, as the host will write it.
     pub(super) tokens: u32,
+    /// Tokens of its shortest legal form; fewer than `tokens` only of an unseen unit.
+    pub(super) shortest: u32,
     /// Its bytes in the wire format.
     pub(super) bytes: usize,
     /// Number of pictures, documents and the like.
     pub(super) media: u32,
-    /// `protected`, `pinned`, `pending`, `live`, `failed`, `thinking`, `media`, `opaque`, as
+    /// `protected`, `pinned`, `pending`, `live`, `unseen`, `failed`, `thinking`, `media`, `opaque`, as
     /// far as they hold.
     pub(super) traits: Vec<Cow<'static, str>>,
     /// The parts that a rewrite may change.

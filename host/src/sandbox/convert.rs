@@ -19,13 +19,15 @@ pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
         .units()
         .iter()
         .zip(&situation.standing)
-        .map(|(unit, standing)| {
+        .enumerate()
+        .map(|(index, (unit, standing))| {
             use history::Traits;
             // Without branches: this runs for each unit of each call.
             let set = |is: bool, flag: Traits| [Traits::empty(), flag][usize::from(is)];
             let traits = set(standing.protected, Traits::PROTECTED)
                 | set(standing.pinned, Traits::PINNED)
                 | set(standing.live, Traits::LIVE)
+                | set(standing.unseen, Traits::UNSEEN)
                 | set(unit.traits.pending, Traits::PENDING)
                 | set(unit.traits.failed, Traits::FAILED)
                 | set(unit.traits.thinking, Traits::THINKING)
@@ -41,8 +43,9 @@ pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
                 },
                 turn: unit.turn,
                 messages: small(unit.messages),
-                tokens: unit.tokens,
-                bytes: small(unit.bytes),
+                tokens: situation.tokens_of(index),
+                shortest: situation.shortest_tokens_of(index),
+                bytes: small(situation.bytes_of(index)),
                 media: unit.media,
                 traits,
             }
@@ -56,30 +59,38 @@ pub(super) fn messages(situation: &Situation, unit: usize) -> Vec<history::Messa
         .messages(unit)
         .iter()
         .zip(conversation.counts(unit))
-        .map(|(message, counts)| history::Message {
+        .enumerate()
+        .map(|(index, (message, counts))| history::Message {
             role: role_out(message.role),
             name: message.name.clone(),
             parts: message
                 .parts
                 .iter()
                 .zip(counts.parts.iter())
-                .map(|(part, tokens)| history::Part {
+                .enumerate()
+                .map(|(part, (own, tokens))| history::Part {
                     tokens: *tokens,
-                    ..part_out(situation, unit, message, part)
+                    ..part_out(situation, unit, message, own, (index, part))
                 })
                 .collect(),
         })
         .collect()
 }
 
-fn part_out(situation: &Situation, unit: usize, message: &Message, part: &Part) -> history::Part {
+fn part_out(
+    situation: &Situation,
+    unit: usize,
+    message: &Message,
+    part: &Part,
+    place: (usize, usize),
+) -> history::Part {
     let conversation = &situation.conversation;
     let opened = conversation.opened(part);
     let mut traits = history::PartTraits::empty();
     if opened.is_some() {
         traits |= history::PartTraits::REWRITTEN;
     }
-    if is_rewritable(situation, message, part) {
+    if is_rewritable(situation, unit, place) {
         traits |= history::PartTraits::REWRITABLE;
     }
     if is_removable(situation, unit, message, part) {

@@ -30,6 +30,7 @@ struct Recorded {
     kind: UnitKind,
     messages: Vec<Message>,
     tokens: Option<u32>,
+    shortest: Option<u32>,
     traits: Traits,
 }
 
@@ -166,6 +167,20 @@ impl Recording {
         self.and(|unit| unit.traits |= Traits::LIVE)
     }
 
+    /// The model has not seen the outputs of the newest unit, so no plan can edit them. The host
+    /// can shorten them until the unit costs `shortest` tokens.
+    ///
+    /// Without this call, outputs count as seen, also at the end of the conversation.
+    #[must_use]
+    pub fn unseen(self, shortest: u32) -> Self {
+        self.and(|unit| {
+            unit.traits |= Traits::UNSEEN;
+            unit.shortest = Some(shortest);
+            let parts = unit.messages.iter_mut().flat_map(|own| &mut own.parts);
+            parts.for_each(|part| part.traits.remove(PartTraits::REWRITABLE));
+        })
+    }
+
     /// The newest unit costs so many tokens, whatever is in it.
     #[must_use]
     pub fn tokens(self, tokens: u32) -> Self {
@@ -220,17 +235,18 @@ impl Recording {
             .iter()
             .filter(|unit| unit.kind == UnitKind::Instructions);
         let overhead = self.definitions + instructions.map(|unit| unit.tokens).sum::<u32>();
-        let cost = |all: bool| {
-            let units = units.iter().filter(|unit| all || unit.is_protected());
-            overhead + units.map(|unit| unit.cost() as u32).sum::<u32>()
-        };
+        let used = overhead + units.iter().map(|unit| unit.cost() as u32).sum::<u32>();
+        let protected = units.iter().filter(|unit| unit.is_protected());
+        let least: u32 = protected
+            .map(|unit| unit.cost() as u32 - (unit.tokens - unit.shortest))
+            .sum();
         Situation {
             trigger: Trigger::Threshold,
             context_window: 0,
-            used: cost(true),
+            used,
             overhead,
             budget,
-            floor: cost(false),
+            floor: overhead + least,
             insertion_overhead: 40,
             opening_note: 0,
             cached_units: 0,
@@ -275,6 +291,7 @@ impl Recording {
             kind,
             messages,
             tokens: None,
+            shortest: None,
             traits: Traits::empty(),
         });
         self

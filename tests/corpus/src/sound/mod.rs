@@ -6,6 +6,7 @@ mod chat;
 mod gemini;
 mod responses;
 mod thinking;
+mod unseen;
 
 use std::fmt;
 
@@ -79,6 +80,7 @@ impl<'a> Before<'a> {
         let places = self.places(&after, &values)?;
         self.instructions_stay(&places)?;
         self.newest_request_stays(&values)?;
+        unseen::outputs_stay(&self.values, &values)?;
         if self.format == RESPONSES {
             responses::products_follow_their_reasoning(&self.values, &places)?;
         }

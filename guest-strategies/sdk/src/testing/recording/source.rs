@@ -16,7 +16,7 @@ impl Source for Recording {
         let mut turn = 0;
         let figures = self.units.iter().enumerate().map(|(index, recorded)| {
             turn += u32::from(recorded.kind == UnitKind::User);
-            let stays = Traits::PINNED | Traits::PENDING | Traits::LIVE;
+            let stays = Traits::PINNED | Traits::PENDING | Traits::LIVE | Traits::UNSEEN;
             let mut traits = recorded.traits;
             traits.set(
                 Traits::PROTECTED,
@@ -26,13 +26,15 @@ impl Source for Recording {
             );
             let parts = || recorded.messages.iter().flat_map(|message| &message.parts);
             let counted = parts().map(|part| part.tokens).sum::<u32>();
+            let tokens = recorded
+                .tokens
+                .unwrap_or(counted + ENVELOPE * recorded.messages.len() as u32);
             Unit {
                 kind: recorded.kind,
                 turn,
                 messages: recorded.messages.len() as u32,
-                tokens: recorded
-                    .tokens
-                    .unwrap_or(counted + ENVELOPE * recorded.messages.len() as u32),
+                tokens,
+                shortest: recorded.shortest.unwrap_or(tokens),
                 bytes: parts().map(bytes).sum::<u32>() + 30 * recorded.messages.len() as u32,
                 media: parts().map(media).sum(),
                 traits,

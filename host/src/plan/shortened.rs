@@ -1,0 +1,45 @@
+//! Outputs that the model has not seen, as the host shortens them.
+
+use super::check::CheckedEdit;
+use crate::situation::Situation;
+use crate::unseen;
+
+/// The shortened outputs of a situation under one cap.
+#[derive(Debug, Default)]
+pub(crate) struct Shortened {
+    /// The edits of each unit that has some, in order.
+    units: Vec<(usize, Vec<CheckedEdit>)>,
+}
+
+impl Shortened {
+    /// The outputs that have more than `cap` tokens, in no more than that.
+    pub(crate) fn under(situation: &Situation, cap: u32) -> Self {
+        let mut units: Vec<(usize, Vec<CheckedEdit>)> = Vec::new();
+        for output in situation.unseen.outputs() {
+            let Some(text) = unseen::shortened(situation, output, cap) else {
+                continue;
+            };
+            let edit = CheckedEdit {
+                message: output.message,
+                part: output.part,
+                text: Some(text),
+            };
+            match units.last_mut().filter(|(unit, _)| *unit == output.unit) {
+                Some((_, edits)) => edits.push(edit),
+                None => units.push((output.unit, vec![edit])),
+            }
+        }
+        Self { units }
+    }
+
+    /// The edits of a unit.
+    pub(super) fn of_unit(&self, unit: usize) -> &[CheckedEdit] {
+        let found = self.units.binary_search_by_key(&unit, |(unit, _)| *unit);
+        found.map_or(&[], |index| &self.units[index].1)
+    }
+
+    /// How many outputs are shortened.
+    pub(crate) fn len(&self) -> usize {
+        self.units.iter().map(|(_, edits)| edits.len()).sum()
+    }
+}

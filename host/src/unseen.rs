@@ -1,0 +1,250 @@
+//! Tool outputs that the model has not seen yet: those behind its last message.
+//!
+//! A request that ends with outputs exists to show them to the model, so they are never removed
+//! (invariant I4). Where they are too large for the budget the host itself shortens them: no
+//! strategy can, so nothing in them is invented, and every strategy gets it right. What a plan
+//! leaves of the budget is theirs; what they need at least is small, so that one giant output does
+//! not put every budget out of reach.
+
+mod shorten;
+
+use std::ops::Range;
+
+use crate::conversation::Conversation;
+use crate::conversation::message::{Content, Message, Output, Role};
+use crate::situation::Policy;
+
+pub(crate) use shorten::shortened;
+
+/// Tokens that a shortened output has at least, its mark included: room for its first, its last
+/// and some of its error lines. One that has no more is not shortened.
+pub(crate) const LEAST_TOKENS: u32 = 400;
+
+/// The same in bytes of the wire format.
+const LEAST_BYTES: usize = 8 * 1024;
+
+/// The share of what is free beside protected units that other units and a summary keep, where
+/// unseen outputs would take all of it.
+const OTHERS_SHARE: u32 = 4;
+
+/// One output that may be shortened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UnseenOutput {
+    pub(crate) unit: usize,
+    /// Index of the message in its unit, and of the part in its message.
+    pub(crate) message: usize,
+    pub(crate) part: usize,
+    /// Tokens and bytes of its text.
+    pub(crate) tokens: u32,
+    pub(crate) bytes: usize,
+}
+
+impl UnseenOutput {
+    /// Tokens under a cap.
+    fn tokens_at(&self, cap: u32) -> u32 {
+        self.tokens.min(cap)
+    }
+
+    /// The most bytes under a cap: as many as it has for its tokens now.
+    pub(crate) fn bytes_at(&self, cap: u32) -> usize {
+        if self.tokens <= cap {
+            return self.bytes;
+        }
+        let share = self.bytes as u128 * u128::from(cap) / u128::from(self.tokens.max(1));
+        usize::try_from(share)
+            .unwrap_or(self.bytes)
+            .max(LEAST_BYTES)
+            .min(self.bytes)
+    }
+}
+
+/// The unseen outputs of a conversation that may be shortened, and how far they are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unseen {
+    /// In the order of the conversation.
+    outputs: Vec<UnseenOutput>,
+    /// The most tokens of each; as large as can be where none is shortened.
+    cap: u32,
+}
+
+/// What there is to share out, beside what is fixed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Free {
+    /// Tokens and bytes that all unseen outputs together may have.
+    pub(crate) tokens: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Unseen {
+    /// The outputs of `conversation`, none of them shortened.
+    pub(crate) fn of(conversation: &Conversation, policy: &Policy) -> Self {
+        let mut outputs = Vec::new();
+        if policy.rewrite_outputs {
+            for unit in units(conversation) {
+                of_unit(conversation, unit, &mut outputs);
+            }
+        }
+        Self {
+            outputs,
+            cap: u32::MAX,
+        }
+    }
+
+    pub(crate) fn outputs(&self) -> &[UnseenOutput] {
+        &self.outputs
+    }
+
+    pub(crate) const fn cap(&self) -> u32 {
+        self.cap
+    }
+
+    /// The same under another cap, never a lower one than outputs need.
+    pub(crate) fn with_cap(&self, cap: u32) -> Self {
+        Self {
+            outputs: self.outputs.clone(),
+            cap: cap.max(LEAST_TOKENS),
+        }
+    }
+
+    /// The highest cap under which all outputs together take no more than what is free; the lowest
+    /// that there is where none does.
+    pub(crate) fn cap_for(&self, free: Free) -> u32 {
+        let fits =
+            |cap: u32| self.tokens_at(cap) <= free.tokens && self.bytes_at(cap) <= free.bytes;
+        if fits(u32::MAX) {
+            return u32::MAX;
+        }
+        let most = self.outputs.iter().map(|output| output.tokens).max();
+        let (mut low, mut high) = (LEAST_TOKENS, most.unwrap_or(0).max(LEAST_TOKENS));
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if fits(middle) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        low
+    }
+
+    /// Tokens of all outputs under a cap.
+    pub(crate) fn tokens_at(&self, cap: u32) -> u64 {
+        let tokens = self
+            .outputs
+            .iter()
+            .map(|output| u64::from(output.tokens_at(cap)));
+        tokens.sum()
+    }
+
+    pub(crate) fn bytes_at(&self, cap: u32) -> u64 {
+        let bytes = self
+            .outputs
+            .iter()
+            .map(|output| output.bytes_at(cap) as u64);
+        bytes.sum()
+    }
+
+    /// Whether an output is shortened.
+    pub(crate) fn is_shortened(&self) -> bool {
+        self.outputs.iter().any(|output| output.tokens > self.cap)
+    }
+
+    /// The outputs of a unit.
+    pub(crate) fn of_unit(&self, unit: usize) -> &[UnseenOutput] {
+        let start = self.outputs.partition_point(|output| output.unit < unit);
+        let end = self.outputs.partition_point(|output| output.unit <= unit);
+        &self.outputs[start..end]
+    }
+
+    /// Tokens and bytes that a unit has fewer under a cap.
+    pub(crate) fn saved(&self, unit: usize, cap: u32) -> (u32, usize) {
+        // Most units are asked in vain.
+        if self.outputs.first().is_none_or(|first| unit < first.unit) {
+            return (0, 0);
+        }
+        self.of_unit(unit)
+            .iter()
+            .fold((0, 0), |(tokens, bytes), output| {
+                (
+                    tokens + (output.tokens - output.tokens_at(cap)),
+                    bytes + (output.bytes - output.bytes_at(cap)),
+                )
+            })
+    }
+}
+
+/// How much of what is free beside protected units goes to other units rather than to unseen
+/// outputs, where there are others.
+pub(crate) fn share_of_others(free: u32, others: u32) -> u32 {
+    (free / OTHERS_SHARE).min(others)
+}
+
+/// The units with outputs that the model has not seen.
+pub(crate) fn units(conversation: &Conversation) -> Range<usize> {
+    let units = conversation.units();
+    let answered = conversation.answered();
+    let has_unseen = |unit: &usize| {
+        let messages = conversation.messages(*unit);
+        let behind = answered.saturating_sub(units[*unit].first_message);
+        messages
+            .get(behind..)
+            .unwrap_or_default()
+            .iter()
+            .any(Message::answers)
+    };
+    let first = units.partition_point(|unit| unit.end() <= answered);
+    let mut with_unseen = (first..units.len()).filter(has_unseen);
+    match with_unseen.next() {
+        // Outputs that stand together are units of their own only where their calls are lost.
+        Some(start) => start..with_unseen.next_back().unwrap_or(start) + 1,
+        None => 0..0,
+    }
+}
+
+fn of_unit(conversation: &Conversation, unit: usize, outputs: &mut Vec<UnseenOutput>) {
+    let answered = conversation.answered();
+    let first = conversation.units()[unit].first_message;
+    let counts = conversation.counts(unit);
+    for (index, message) in conversation.messages(unit).iter().enumerate() {
+        if first + index < answered || message.opaque {
+            continue;
+        }
+        for (part, content) in message.parts.iter().enumerate() {
+            let Content::Output(output) = &content.content else {
+                continue;
+            };
+            let whole = counts
+                .get(index)
+                .and_then(|counts| counts.parts.get(part).copied());
+            // An output with few tokens has no text with more.
+            if !is_text(output) || whole.is_none_or(|tokens| tokens <= LEAST_TOKENS) {
+                continue;
+            }
+            let tokens = conversation.text_tokens(unit, (index, part));
+            if tokens > LEAST_TOKENS {
+                outputs.push(UnseenOutput {
+                    unit,
+                    message: index,
+                    part,
+                    tokens,
+                    bytes: output.texts.iter().map(Range::len).sum(),
+                });
+            }
+        }
+    }
+}
+
+/// Whether an output has a text in a place where another one can stand.
+fn is_text(output: &Output) -> bool {
+    !output.texts.is_empty() && output.content.is_some()
+}
+
+impl Conversation {
+    /// Number of messages up to the model's last one, that one included.
+    pub(crate) fn answered(&self) -> usize {
+        self.all_messages()
+            .iter()
+            .rposition(|message| message.role == Role::Assistant)
+            .map_or(0, |last| last + 1)
+    }
+}

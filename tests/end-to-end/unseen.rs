@@ -1,0 +1,288 @@
+//! Tool outputs that the model has not seen yet stay, whoever decides (invariant I4).
+
+use baler_corpus::sound;
+use baler_host::{Budget, Compaction, Fate, Format, Host, Pins, Policy, Request, Strategy};
+use serde_json::{Value, json};
+
+use super::support::{bundled, call, host, host_with, listing};
+
+/// Strategies that ship with baler and need no model.
+const BUNDLED: [&str; 5] = [
+    "tiered",
+    "sliding-window",
+    "mask-tool-outputs",
+    "coalesce",
+    "trim",
+];
+
+/// What the newest step's tools gave back: small, and far too large.
+fn newest_outputs() -> [String; 2] {
+    let mut lines: Vec<String> = (0..3_000)
+        .map(|line| format!("berth {line}: 停泊中 draught {}.{} m", line % 9, line % 7))
+        .collect();
+    lines[1_700] = "error: berth 1700 has no depth in the chart".to_owned();
+    ["07:14 and 19:40".to_owned(), lines.join("\n")]
+}
+
+fn old_steps() -> impl Iterator<Item = (String, String)> {
+    (0..12).map(|step| (format!("old-{step}"), listing("quay", 300 + step * 20)))
+}
+
+fn chat() -> Value {
+    let mut messages = vec![
+        json!({"role": "system", "content": "You run a harbour."}),
+        json!({"role": "user", "content": "Find a berth for the Aurora; never use quay 3."}),
+    ];
+    for (id, text) in old_steps() {
+        messages.push(json!({"role": "assistant", "content": "Next quay.",
+            "tool_calls": [call(&id, "quay", &json!({"of": id}))]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+    let [tides, berths] = newest_outputs();
+    messages.push(json!({"role": "assistant", "content": null, "tool_calls": [
+        call("t", "tides", &json!({})), call("b", "berths", &json!({"all": true}))]}));
+    messages.push(json!({"role": "tool", "tool_call_id": "t", "content": tides}));
+    messages.push(json!({"role": "tool", "tool_call_id": "b", "content": berths}));
+    json!({"model": "gpt-4o", "messages": messages})
+}
+
+fn responses() -> Value {
+    let mut input =
+        vec![json!({"role": "user", "content": "Find a berth for the Aurora; never use quay 3."})];
+    let call = |id: &str, name: &str| json!({"type": "function_call", "call_id": id, "name": name, "arguments": "{}"});
+    let output = |id: &str, text: &str| json!({"type": "function_call_output", "call_id": id, "output": text});
+    for (id, text) in old_steps() {
+        input.push(call(&id, "quay"));
+        input.push(output(&id, &text));
+    }
+    let [tides, berths] = newest_outputs();
+    input.extend([call("t", "tides"), call("b", "berths")]);
+    input.extend([output("t", &tides), output("b", &berths)]);
+    json!({"model": "gpt-5", "instructions": "You run a harbour.", "input": input})
+}
+
+fn anthropic() -> Value {
+    let mut messages =
+        vec![json!({"role": "user", "content": "Find a berth for the Aurora; never use quay 3."})];
+    let call =
+        |id: &str, name: &str| json!({"type": "tool_use", "id": id, "name": name, "input": {}});
+    let output =
+        |id: &str, text: &str| json!({"type": "tool_result", "tool_use_id": id, "content": text});
+    for (id, text) in old_steps() {
+        messages.push(json!({"role": "assistant", "content": [call(&id, "quay")]}));
+        messages.push(json!({"role": "user", "content": [output(&id, &text)]}));
+    }
+    let [tides, berths] = newest_outputs();
+    messages
+        .push(json!({"role": "assistant", "content": [call("t", "tides"), call("b", "berths")]}));
+    messages.push(json!({"role": "user", "content": [output("t", &tides),
+        {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": berths}]}]}));
+    json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "system": "You run a harbour.", "messages": messages})
+}
+
+fn gemini() -> Value {
+    let mut contents = vec![
+        json!({"role": "user", "parts": [{"text": "Find a berth for the Aurora; never use quay 3."}]}),
+    ];
+    let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
+    let output = |name: &str, text: &str| json!({"functionResponse": {"name": name, "response": {"output": text}}});
+    for (_, text) in old_steps() {
+        contents.push(json!({"role": "model", "parts": [call("quay")]}));
+        contents.push(json!({"role": "user", "parts": [output("quay", &text)]}));
+    }
+    let [tides, berths] = newest_outputs();
+    contents.push(json!({"role": "model", "parts": [call("tides"), call("berths")]}));
+    contents.push(
+        json!({"role": "user", "parts": [output("tides", &tides), output("berths", &berths)]}),
+    );
+    json!({"contents": contents, "systemInstruction": {"parts": [{"text": "You run a harbour."}]}})
+}
+
+fn all_formats() -> [(Format, Value); 4] {
+    [
+        (Format::OpenAiChat, chat()),
+        (Format::OpenAiResponses, responses()),
+        (Format::Anthropic, anthropic()),
+        (Format::Gemini, gemini()),
+    ]
+}
+
+/// The text of the giant output as it is in a document, whatever the format.
+fn berths_in(document: &str) -> String {
+    fn find(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::String(text) if text.contains("berth 0:") => found.push(text.clone()),
+            Value::Array(list) => list.iter().for_each(|value| find(value, found)),
+            Value::Object(map) => map.values().for_each(|value| find(value, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    find(&serde_json::from_str(document).expect("JSON"), &mut found);
+    assert_eq!(found.len(), 1, "the output stands there once");
+    found.remove(0)
+}
+
+async fn compacted(host: &Host, body: &Value, chain: &[Strategy], request: &Request) -> Compaction {
+    let conversation = host.read(body.to_string()).expect("reads");
+    let compaction = host
+        .compact(&conversation, chain, request)
+        .await
+        .expect("an archive that stores");
+    assert_eq!(
+        sound::check(
+            conversation.format().name(),
+            conversation.document(),
+            compaction.document()
+        ),
+        Ok(())
+    );
+    compaction
+}
+
+fn to(tokens: u32) -> Request {
+    Request {
+        budget: Budget::Tokens(tokens),
+        ..Request::default()
+    }
+}
+
+#[tokio::test]
+async fn every_strategy_keeps_unseen_outputs_at_every_budget() {
+    let host = host();
+    let mut chains = vec![vec![Strategy::digest()], vec![Strategy::truncate()]];
+    for name in BUNDLED {
+        chains.push(vec![bundled(host, name).await]);
+    }
+    for (format, body) in all_formats() {
+        let whole = host.read(body.to_string()).expect("reads");
+        assert_eq!(whole.format(), format);
+        for chain in &chains {
+            for share in [0.02, 0.05, 0.1, 0.25, 0.5, 0.9] {
+                let what = format!("{format} {} {share}", chain[0].name());
+                let tokens = (f64::from(whole.tokens()) * share) as u32;
+                let compaction = compacted(host, &body, chain, &to(tokens)).await;
+                assert!(compaction.is_compacted(), "{what}");
+                let receipt = compaction.receipt();
+                let limit = receipt.tokens.budget.max(receipt.tokens.floor);
+                let after = compaction.conversation().tokens();
+                assert!(after <= limit, "{what}: {after} of {limit}");
+                // Four hundred tokens for the giant output, and the rest is small.
+                assert!(
+                    receipt.tokens.floor < 900,
+                    "{what}: the floor is {}",
+                    receipt.tokens.floor
+                );
+                let text = berths_in(compaction.document());
+                for line in [
+                    "berth 0:",
+                    "berth 2999:",
+                    "error: berth 1700 has no depth in the chart",
+                ] {
+                    assert!(text.contains(line), "{what}: {line}");
+                }
+                assert!(compaction.document().contains("07:14 and 19:40"), "{what}");
+            }
+        }
+    }
+}
+
+/// Outputs are shortened last, and as little as the budget allows.
+#[tokio::test]
+async fn unseen_outputs_are_whole_where_they_fit_and_fill_the_budget_where_they_do_not() {
+    let host = host();
+    let body = chat();
+    let whole = host.read(body.to_string()).expect("reads");
+    let units = whole.units();
+    let newest = units[units.len() - 1].tokens;
+    let beside = whole.overhead() + units[1].tokens;
+    for name in ["sliding-window", "mask-tool-outputs", "tiered"] {
+        let strategy = [bundled(host, name).await];
+        let fits = compacted(host, &body, &strategy, &to(beside + newest + 60)).await;
+        assert_eq!(fits.fates().last(), Some(&Fate::Kept), "{name}");
+        assert_eq!(fits.receipt().units.outputs_shortened, 0, "{name}");
+        let tokens = beside + newest / 2;
+        let shortened = compacted(host, &body, &strategy, &to(tokens)).await;
+        assert_eq!(shortened.receipt().units.outputs_shortened, 1, "{name}");
+        let after = shortened.conversation().tokens();
+        assert!(
+            after <= tokens && after > tokens * 9 / 10,
+            "{name}: {after} of {tokens}"
+        );
+    }
+}
+
+/// Where nothing but the unseen output is too large, nothing else has to go.
+#[tokio::test]
+async fn unseen_outputs_alone_are_shortened_where_that_is_enough() {
+    let host = host();
+    let mut body = chat();
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages.drain(2..messages.len() - 3);
+    let whole = host.read(body.to_string()).expect("reads");
+    let strategy = bundled(host, "tiered").await;
+    for chain in [vec![strategy], vec![Strategy::truncate()]] {
+        let compaction = compacted(host, &body, &chain, &to(whole.tokens() / 3)).await;
+        assert_eq!(
+            compaction.fates(),
+            [Fate::Kept, Fate::Kept, Fate::Rewritten],
+            "{}",
+            chain[0].name()
+        );
+        assert!(!compaction.receipt().fell_back, "{}", chain[0].name());
+    }
+}
+
+#[tokio::test]
+async fn a_shortened_output_names_the_reference_of_the_whole_even_when_shortened_again() {
+    let host = host_with(|builder| builder.archive(baler_host::Archive::in_memory()));
+    let body = chat();
+    let once = compacted(&host, &body, &[Strategy::truncate()], &to(8_000)).await;
+    let reference = |document: &str| {
+        let text = berths_in(document);
+        let (_, rest) = text.split_once("; whole: ").expect("a reference");
+        rest.split_once(']').expect("a bracket").0.to_owned()
+    };
+    let first = reference(once.document());
+    let twice = host
+        .compact(once.conversation(), &[Strategy::truncate()], &to(2_000))
+        .await
+        .expect("an archive that stores");
+    assert!(twice.is_compacted());
+    assert_eq!(reference(twice.document()), first);
+    let [_, berths] = newest_outputs();
+    let archive = host.archive().expect("there is one");
+    let found = archive.text(&first).await.expect("it is stored");
+    let last_line = berths.lines().last().expect("a line");
+    assert!(found.contains(last_line));
+}
+
+#[tokio::test]
+async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
+    let host = host();
+    let request = Request {
+        policy: Policy {
+            rewrite_outputs: false,
+            ..Policy::default()
+        },
+        pins: Pins::None,
+        ..to(1_000)
+    };
+    let compaction = compacted(host, &chat(), &[Strategy::truncate()], &request).await;
+    assert_eq!(compaction.fates().last(), Some(&Fate::Kept));
+    let receipt = compaction.receipt();
+    assert!(receipt.tokens.floor > receipt.tokens.budget);
+}
+
+/// An answer of the model's makes what stands before it seen.
+#[tokio::test]
+async fn outputs_that_the_model_answered_may_go() {
+    let host = host();
+    let mut body = chat();
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages.push(json!({"role": "assistant", "content": "Berth 12 is free."}));
+    messages.push(json!({"role": "user", "content": "Book it."}));
+    let compaction = compacted(host, &body, &[Strategy::truncate()], &to(300)).await;
+    assert!(compaction.fates().contains(&Fate::Dropped));
+    assert!(!compaction.document().contains("berth 0:"));
+}
