@@ -21,7 +21,7 @@ use crate::settings::{HostSettings, Keeping};
 /// `POST /v1/compact`, `/v1/should-compact` and `/v1/introspect` take and give JSON; `GET
 /// /openapi.json` describes them, `/metrics` has figures, `/healthz` tells that it is there.
 /// Clients name strategies of this server; they never name files or URLs. It ends on SIGTERM and
-/// SIGINT, when what runs is done.
+/// SIGINT, when what runs is done, at most 20 s later.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER, mut_arg("timeout", |arg| arg.help(TIMEOUT)))]
 pub(crate) struct ServeCommand {
@@ -76,15 +76,23 @@ Examples:
 
 Exit codes: 0 ended as it was told, 1 baler itself failed, 2 wrong use";
 
+/// The last part of the grace period: for threads whose requests were broken off.
+const END: Duration = Duration::from_secs(1);
+
+/// Enough for the largest `--concurrency`, and for the files and names that those requests wait
+/// for. Threads start when they are needed.
+const BLOCKING_THREADS: usize = 2_500;
+
 impl ServeCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
+            .max_blocking_threads(BLOCKING_THREADS)
             .build()
             .context("cannot start the threads of a server")?;
         let done = runtime.block_on(self.serve());
         // What is still running has had its grace period.
-        runtime.shutdown_timeout(Duration::from_secs(1));
+        runtime.shutdown_timeout(END);
         done
     }
 
@@ -102,6 +110,7 @@ impl ServeCommand {
         if let Some(time) = self.sandbox.timeout.take() {
             limits.request_time = time;
         }
+        limits.grace = limits.grace.saturating_sub(END);
         let token = self.token()?;
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));

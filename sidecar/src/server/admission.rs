@@ -8,9 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::ServerLimits;
 use super::error::ApiError;
-
-/// What a piece of memory is counted in, since permits are 32-bit numbers.
-const PIECE: usize = 1 << 10;
+use super::memory::Memory;
 
 /// Room for requests.
 #[derive(Debug)]
@@ -18,7 +16,8 @@ pub(crate) struct Admission {
     /// Those that run and those that wait.
     admitted: Arc<Semaphore>,
     running: Arc<Semaphore>,
-    memory: Arc<Semaphore>,
+    /// Large bodies whose text is looked through before their requests are let in.
+    examined: Arc<Semaphore>,
     /// For each strategy that is not the host's own, half of what can run: so one that loops or
     /// waits leaves the other half to the others. In order of name, and so are they taken.
     lanes: BTreeMap<String, Arc<Semaphore>>,
@@ -39,10 +38,6 @@ pub(crate) struct Running {
     _permits: (Admitted, Vec<OwnedSemaphorePermit>),
 }
 
-/// Memory of a body, given back when it is dropped.
-#[derive(Debug, Default)]
-pub(crate) struct Buffered(Option<OwnedSemaphorePermit>);
-
 impl Admission {
     pub(crate) fn new(limits: ServerLimits, strategies: &[Strategy]) -> Self {
         let most = limits.concurrency.max(1);
@@ -50,9 +45,7 @@ impl Admission {
         Self {
             admitted: Arc::new(Semaphore::new(most + limits.waiting)),
             running: Arc::new(Semaphore::new(most)),
-            memory: Arc::new(Semaphore::new(
-                (limits.buffered_bytes / PIECE).min(Semaphore::MAX_PERMITS),
-            )),
+            examined: Arc::new(Semaphore::new(most.div_ceil(2))),
             lanes: lanes
                 .map(|strategy| {
                     let lane = Arc::new(Semaphore::new(most.div_ceil(2)));
@@ -79,21 +72,9 @@ impl Admission {
         })
     }
 
-    /// Memory for a body that has grown to `bytes`.
-    pub(crate) fn buffer(&self, bytes: usize, own: &mut Buffered) -> Result<(), ApiError> {
-        let held = own.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let more = bytes.div_ceil(PIECE).saturating_sub(held);
-        if more == 0 {
-            return Ok(());
-        }
-        let more = u32::try_from(more).map_err(|_| ApiError::overloaded())?;
-        let more = self.memory.clone().try_acquire_many_owned(more);
-        let more = more.map_err(|_| ApiError::overloaded())?;
-        match &mut own.0 {
-            Some(own) => own.merge(more),
-            none => *none = Some(more),
-        }
-        Ok(())
+    /// Waits until one more large body may be looked through.
+    pub(crate) async fn examine(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        acquire(&self.examined).await
     }
 
     /// Requests that run, and those that wait.
@@ -113,15 +94,22 @@ impl Admission {
 }
 
 impl Admitted {
-    /// Waits for its turn.
-    pub(crate) async fn turn(self) -> Result<Running, ApiError> {
-        let mut permits = Vec::with_capacity(self.lanes.len() + 1);
-        for room in self.lanes.iter().chain([&self.running]) {
-            let permit = room.clone().acquire_owned().await;
-            permits.push(permit.map_err(|_| ApiError::overloaded())?);
+    /// Waits for its turn, with a body of `bytes`. All requests wait in the same order: for their
+    /// strategies, for memory to work in, and for their turn.
+    pub(crate) async fn turn(self, memory: &Memory, bytes: usize) -> Result<Running, ApiError> {
+        let mut permits = Vec::with_capacity(self.lanes.len() + 2);
+        for lane in &self.lanes {
+            permits.push(acquire(lane).await?);
         }
+        permits.push(memory.work(bytes).await?);
+        permits.push(acquire(&self.running).await?);
         Ok(Running {
             _permits: (self, permits),
         })
     }
+}
+
+async fn acquire(room: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
+    let permit = room.clone().acquire_owned().await;
+    permit.map_err(|_| ApiError::overloaded())
 }

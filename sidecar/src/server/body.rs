@@ -1,5 +1,6 @@
-//! The body of a request: read within limits of size and time.
+//! The body of a request: read within limits of size, memory and time, and looked through.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -7,48 +8,41 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 
 use super::App;
-use super::admission::Buffered;
 use super::error::ApiError;
+use super::head::{self, Head};
+use super::memory::Reservation;
 use super::nesting::is_deeper_than;
 
 /// A body that is JSON as far as can be told without taking it apart.
 #[derive(Debug)]
 pub(crate) struct Text {
     pub(crate) text: String,
-    /// The room that it takes.
-    pub(crate) buffered: Buffered,
+    pub(crate) head: Head,
+    /// The memory that it takes.
+    pub(crate) reserved: Reservation,
 }
 
-pub(crate) async fn read(app: &App, request: Request<Body>) -> Result<Text, ApiError> {
+pub(crate) async fn read(app: &Arc<App>, request: Request<Body>) -> Result<Text, ApiError> {
     check_type(request.headers())?;
     let limits = &app.limits;
     let declared = request.headers().get(header::CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    let mut body = request.into_body();
     if declared.is_some_and(|bytes| bytes > limits.body_bytes as u64) {
-        discard(request).await;
+        discard(&mut body).await;
         return Err(ApiError::too_large(limits));
     }
-    let mut buffered = Buffered::default();
-    let bytes = tokio::time::timeout(limits.read_time, bytes(app, request, &mut buffered))
+    let bytes = bytes(app, &mut body, declared);
+    let bytes = tokio::time::timeout(limits.read_time, bytes)
         .await
-        .map_err(|_| ApiError::too_slow(limits))??;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        ApiError::bad_request(
-            "malformed",
-            format!("the body is not UTF-8: the byte at offset {at} starts no character"),
-        )
-    })?;
-    if is_deeper_than(text.as_bytes(), limits.nesting) {
-        return Err(ApiError::bad_request(
-            "too-deep",
-            format!(
-                "lists and objects of the body lie in each other more than {} levels deep, which is this server's limit",
-                limits.nesting
-            ),
-        ));
+        .map_err(|_| ApiError::too_slow(limits))?;
+    match bytes {
+        Ok((bytes, reserved)) => examined(app, bytes, reserved).await,
+        Err(error) => {
+            discard(&mut body).await;
+            Err(error)
+        }
     }
-    Ok(Text { text, buffered })
 }
 
 /// A page in a browser can send other types anywhere without asking; this one it cannot.
@@ -66,34 +60,84 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     ))
 }
 
-/// Lets a body that is too large pass by for a moment: most clients look for an answer only when
+/// Lets a body that was refused pass by for a moment: most clients look for an answer only when
 /// they have sent everything, and a connection that is closed before takes it back.
-async fn discard(request: Request<Body>) {
-    let mut body = request.into_body();
+async fn discard(body: &mut Body) {
     let pass = async { while let Some(Ok(_)) = body.frame().await {} };
     let _ = tokio::time::timeout(DISCARD_TIME, pass).await;
 }
 
-/// How long a body that is too large may pass by.
+/// How long a body that was refused may pass by.
 const DISCARD_TIME: Duration = Duration::from_secs(2);
 
+/// Reads a body. Its memory is reserved before it is taken.
 async fn bytes(
     app: &App,
-    request: Request<Body>,
-    buffered: &mut Buffered,
-) -> Result<Vec<u8>, ApiError> {
-    let mut body = request.into_body();
-    let mut bytes = Vec::new();
+    body: &mut Body,
+    declared: Option<u64>,
+) -> Result<(Vec<u8>, Reservation), ApiError> {
+    let most = app.limits.body_bytes;
+    let declared = declared.and_then(|bytes| usize::try_from(bytes).ok());
+    let expected = declared.map_or(most, |bytes| bytes.min(most));
+    let mut reserved = Reservation::default();
+    let mut bytes: Vec<u8> = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| ApiError::broken_off())?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        if bytes.len() + data.len() > app.limits.body_bytes {
+        let length = bytes.len() + data.len();
+        if length > most {
             return Err(ApiError::too_large(&app.limits));
         }
+        if length > bytes.capacity() {
+            let capacity = (bytes.capacity() * 2).min(expected).max(length);
+            app.memory.resize(&mut reserved, capacity)?;
+            bytes.reserve_exact(capacity - bytes.len());
+        }
         bytes.extend_from_slice(&data);
-        app.admission.buffer(bytes.len(), buffered)?;
     }
-    Ok(bytes)
+    Ok((bytes, reserved))
+}
+
+/// Bytes of a body that are looked through in no time.
+const QUICK: usize = 256 << 10;
+
+/// Looks a body through. A large one is not looked through on the threads that talk to clients,
+/// and only a few are at once.
+async fn examined(app: &Arc<App>, bytes: Vec<u8>, reserved: Reservation) -> Result<Text, ApiError> {
+    let nesting = app.limits.nesting;
+    if bytes.len() <= QUICK {
+        return examine(bytes, reserved, nesting);
+    }
+    let turn = app.admission.examine().await?;
+    let examined = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        examine(bytes, reserved, nesting)
+    });
+    examined.await.map_err(|_| ApiError::internal())?
+}
+
+fn examine(bytes: Vec<u8>, reserved: Reservation, nesting: usize) -> Result<Text, ApiError> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        ApiError::bad_request(
+            "malformed",
+            format!("the body is not UTF-8: the byte at offset {at} starts no character"),
+        )
+    })?;
+    if is_deeper_than(text.as_bytes(), nesting) {
+        return Err(ApiError::bad_request(
+            "too-deep",
+            format!(
+                "lists and objects of the body lie in each other more than {nesting} levels deep, which is this server's limit"
+            ),
+        ));
+    }
+    let head = head::of(&text);
+    Ok(Text {
+        text,
+        head,
+        reserved,
+    })
 }

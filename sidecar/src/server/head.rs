@@ -4,11 +4,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::error::ApiError;
-use super::wants::Names;
-
-/// Bytes of a body that are looked through in no time.
-const QUICK: usize = 256 << 10;
+use super::either::Names;
 
 #[derive(Debug, Default)]
 pub(crate) struct Head {
@@ -24,21 +20,8 @@ struct Members {
     strategy: Option<Names>,
 }
 
-/// The head of a body. What is wrong with it is told by who reads it all.
-pub(crate) async fn of(body: String) -> Result<(String, Head), ApiError> {
-    if body.len() <= QUICK {
-        let head = look(&body);
-        return Ok((body, head));
-    }
-    tokio::task::spawn_blocking(move || {
-        let head = look(&body);
-        (body, head)
-    })
-    .await
-    .map_err(|_| ApiError::internal())
-}
-
-fn look(body: &str) -> Head {
+/// The head of a body. What is wrong with the body is told by who reads it all.
+pub(crate) fn of(body: &str) -> Head {
     let Ok(members) = serde_json::from_str::<Members>(body) else {
         return Head::default();
     };

@@ -7,9 +7,14 @@ use std::time::Duration;
 pub struct ServerLimits {
     /// Bytes of a request's body.
     pub body_bytes: usize,
-    /// Bytes of all bodies together that are being read, wait or are worked on.
+    /// Bytes of all bodies together that are being read, wait or are worked on, and of all answers
+    /// that clients have not taken yet.
     pub buffered_bytes: usize,
-    /// Requests that are worked on at once.
+    /// Bytes of the bodies that are worked on at once. Work takes several times the size of its
+    /// body. A body that is larger than this is worked on alone.
+    pub working_bytes: usize,
+    /// Requests that are worked on at once. The runtime has to allow at least twice as many
+    /// blocking threads.
     pub concurrency: usize,
     /// Requests that wait for that.
     pub waiting: usize,
@@ -19,13 +24,19 @@ pub struct ServerLimits {
     pub head_time: Duration,
     /// Time for the body of a request.
     pub read_time: Duration,
+    /// Time within which a client has to take some more bytes of its answer. Then its connection
+    /// is closed.
+    pub write_stall: Duration,
+    /// Time within which a client has to take its answer as a whole. Then its connection is
+    /// closed.
+    pub write_time: Duration,
     /// Connections that are open at once.
     pub connections: usize,
     /// Levels of lists and objects in a body.
     pub nesting: usize,
-    /// Strategies of a chain that a client names.
+    /// Strategies of a chain that a client names; 256 at most.
     pub chain: usize,
-    /// Time for what runs when the server is told to stop.
+    /// Time for what runs when the server is told to stop. Then all connections are closed.
     pub grace: Duration,
 }
 
@@ -35,12 +46,15 @@ impl Default for ServerLimits {
         Self {
             body_bytes: 32 << 20,
             buffered_bytes: 512 << 20,
+            working_bytes: 128 << 20,
             // A strategy that loops takes a core for its whole time; the others go on.
             concurrency: (cores * 2).max(4),
             waiting: 256,
             request_time: Duration::from_secs(60),
             head_time: Duration::from_secs(10),
             read_time: Duration::from_secs(30),
+            write_stall: Duration::from_secs(10),
+            write_time: Duration::from_secs(60),
             connections: 1_024,
             nesting: 100,
             chain: 8,

@@ -3,10 +3,12 @@
 mod admission;
 mod body;
 mod catalog;
+mod either;
 mod error;
 mod give_way;
 mod head;
 mod limits;
+mod memory;
 mod metrics;
 mod nesting;
 mod openapi;
@@ -16,6 +18,7 @@ mod routes;
 mod serve;
 mod wants;
 mod work;
+mod write_timeout;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
@@ -27,6 +30,7 @@ pub use serve::{Server, ServerBuilder, ServerError};
 use crate::token::Token;
 use admission::Admission;
 use catalog::Catalog;
+use memory::Memory;
 use metrics::Metrics;
 
 /// What all requests share.
@@ -37,12 +41,13 @@ pub(crate) struct App {
     limits: ServerLimits,
     token: Option<Token>,
     admission: Admission,
+    memory: Memory,
     metrics: Metrics,
     has_echo: bool,
 }
 
-fn json_response(status: StatusCode, json: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(json));
+fn json_response(status: StatusCode, json: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(json.into());
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(

@@ -4,15 +4,17 @@
 use std::sync::LazyLock;
 
 use baler_host::Question;
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::own::{Compacted, Decided};
 use super::wants::Wants;
 
-/// The document.
-pub(crate) fn document() -> &'static Value {
-    static DOCUMENT: LazyLock<Value> = LazyLock::new(written);
-    &DOCUMENT
+/// The document, as text. All answers share its bytes, so clients that do not take theirs cost no
+/// memory.
+pub(crate) fn document() -> Bytes {
+    static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(written().to_string()));
+    DOCUMENT.clone()
 }
 
 /// A conversation for the examples.

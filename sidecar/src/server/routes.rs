@@ -9,10 +9,11 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use axum::routing::{get, post};
 use baler_host::Question;
+use bytes::Bytes;
 
 use super::body::{self, Text};
 use super::error::ApiError;
-use super::{App, head, json_response, openapi, own, remote, work};
+use super::{App, json_response, memory, openapi, own, remote, work};
 
 /// A route: its name in figures, and its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,10 +98,13 @@ async fn serve(
     check_access(app, route, request.uri(), request.headers())?;
     let json = match route {
         Route::Other => return Err(ApiError::not_found()),
-        Route::Health => r#"{"status":"ok"}"#.to_owned(),
-        Route::OpenApi => openapi::document().to_string(),
+        Route::Health => Bytes::from_static(br#"{"status":"ok"}"#),
+        Route::OpenApi => openapi::document(),
         Route::Metrics => return Ok(metrics(app)),
-        Route::Echo => body::read(app, request).await?.text,
+        Route::Echo => {
+            let Text { text, reserved, .. } = body::read(app, request).await?;
+            memory::answer(text, reserved)
+        }
         Route::Compact => ask(app, Question::Compact, request).await?,
         Route::ShouldCompact => ask(app, Question::ShouldCompact, request).await?,
         Route::Introspect => ask(app, Question::Introspect, request).await?,
@@ -159,14 +163,17 @@ async fn ask(
     app: &Arc<App>,
     question: Question,
     request: Request<Body>,
-) -> Result<String, ApiError> {
-    let Text { text, buffered } = body::read(app, request).await?;
-    let (text, head) = head::of(text).await?;
+) -> Result<Bytes, ApiError> {
+    let Text {
+        text,
+        head,
+        reserved,
+    } = body::read(app, request).await?;
     let strategies = match &head.strategies {
         Some(names) => names.clone(),
         None => app.catalog.default_names(),
     };
-    work::run(app, buffered, &strategies, move |app| async move {
+    work::run(app, reserved, &strategies, move |app| async move {
         if head.is_of_another_host {
             return remote::answer(&app, question, &text).await;
         }
@@ -184,6 +191,11 @@ fn metrics(app: &App) -> Response<Body> {
     let text = app.metrics.text(&[
         ("baler_running", "Requests that are worked on.", running),
         ("baler_waiting", "Requests that wait.", waiting),
+        (
+            "baler_buffered_bytes",
+            "Memory of bodies, and of answers that are not taken yet.",
+            app.memory.reserved(),
+        ),
     ]);
     let mut response = Response::new(Body::from(text));
     response.headers_mut().insert(

@@ -12,10 +12,13 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use super::admission::Admission;
 use super::catalog::Catalog;
+use super::memory::Memory;
 use super::metrics::Metrics;
+use super::write_timeout::WriteTimeout;
 use super::{App, ServerLimits, routes};
 use crate::token::Token;
 
@@ -109,6 +112,7 @@ impl ServerBuilder {
             app: Arc::new(App {
                 host: self.host,
                 admission: Admission::new(self.limits, catalog.known()),
+                memory: Memory::new(&self.limits),
                 catalog,
                 limits: self.limits,
                 token: self.token,
@@ -149,49 +153,69 @@ impl Server {
     }
 
     /// Serves until `stop` is done; then takes no more connections and requests, and gives what
-    /// runs its time to end ([`ServerLimits::grace`]).
+    /// runs its time to end ([`ServerLimits::grace`]). After that it closes all connections,
+    /// whatever their clients do.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let Self { listener, app, .. } = self;
         let limits = app.limits;
         let room = Arc::new(Semaphore::new(limits.connections.max(1)));
         let router = routes::router(app);
-        let connections = GracefulShutdown::new();
+        let graceful = GracefulShutdown::new();
+        let mut connections = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
         loop {
             let accepted = tokio::select! {
                 biased;
                 () = &mut stop => break,
+                Some(_) = connections.join_next() => continue,
                 accepted = accept(&listener, &room) => accepted,
             };
             let Some((stream, permit)) = accepted else {
                 continue;
             };
+            let stream = WriteTimeout::new(
+                stream,
+                limits.write_stall,
+                limits.write_time,
+                discard_unsent,
+            );
             let service = TowerToHyperService::new(router.clone());
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(limits.head_time)
                 .max_buf_size(64 << 10)
                 .serve_connection(TokioIo::new(stream), service);
-            let connection = connections.watch(connection);
-            tokio::spawn(async move {
+            let connection = graceful.watch(connection);
+            connections.spawn(async move {
                 // How a client ends its connection is its own business.
                 let _ = connection.await;
                 drop(permit);
             });
         }
         drop(listener);
-        if tokio::time::timeout(limits.grace, connections.shutdown())
+        if tokio::time::timeout(limits.grace, graceful.shutdown())
             .await
             .is_err()
         {
             tracing::warn!("requests were broken off: they were not done within the grace period");
+            connections.shutdown().await;
         }
     }
+}
+
+/// Makes closing the connection discard what its client did not take: the system would keep it,
+/// and go on offering it for minutes.
+fn discard_unsent(stream: &TcpStream) {
+    let _ = stream.set_zero_linger();
 }
 
 /// Connections that may wait to be accepted. Where the queue is full, a client tries again after
 /// a whole second.
 const QUEUE: u32 = 1_024;
+
+/// Bytes of an answer that the system may hold for a connection. By default that is megabytes,
+/// which no limit of the server counts, and which hide for long whether the client takes any.
+const SEND_BUFFER: u32 = 256 << 10;
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() {
@@ -202,6 +226,8 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     // On Windows that would let another program take the address over.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
+    // Accepted connections inherit it.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.bind(address)?;
     socket.listen(QUEUE)
 }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::either::{Names, Pinned, PinnedName, Size};
 use super::error::ApiError;
 
 /// A client's request. All members but `conversation` may be left out.
@@ -61,46 +62,6 @@ pub(crate) struct Wants<'a> {
     pub(crate) words: bool,
 }
 
-/// One name or several.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum Names {
-    /// One.
-    One(String),
-    /// Several, in order.
-    Several(Vec<String>),
-}
-
-/// A size: tokens, or a share.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum Size {
-    /// Tokens.
-    Tokens(u32),
-    /// A share, such as `"50%"`.
-    Share(String),
-}
-
-/// What stays.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum Pinned {
-    /// `first-user` or `none`.
-    Named(PinnedName),
-    /// Numbers of units, from 0.
-    Units(Vec<usize>),
-}
-
-/// What stays, by a name.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum PinnedName {
-    /// The first message of the user's.
-    FirstUser,
-    /// Nothing beside what always stays.
-    None,
-}
-
 /// Why a compaction is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -125,7 +86,10 @@ const MEMBERS: [(&str, &str); 19] = [
         "format",
         "`openai-chat`, `openai-responses`, `anthropic` or `gemini`",
     ),
-    ("strategy", "the name of a strategy, or a list of names"),
+    (
+        "strategy",
+        "the name of a strategy, or a list of at most 256 names",
+    ),
     ("config", "JSON"),
     (
         "budget",

@@ -5,49 +5,54 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::App;
-use super::admission::Buffered;
 use super::error::ApiError;
 use super::give_way::give_way;
+use super::memory::{self, Reservation};
 
-/// Runs `work` on a thread of its own, when it is its turn and within the time of a request.
-/// `buffered` is the memory that it works on, and `strategies` are those that may serve it.
+/// Runs `work` on a thread of its own, when it is its turn and within the time of a request, and
+/// returns its answer. `reserved` is the memory that it works on, and `strategies` are those that
+/// may serve it.
 ///
-/// Where nobody waits for it any more, it stops at its next pause. Its room is given back when it
-/// has really ended.
-pub(crate) async fn run<T, W, F>(
+/// Where nobody waits for it any more, it stops at its next pause. Its turn and its memory are
+/// released when it has really ended; the memory of an answer when the client has taken it.
+pub(crate) async fn run<W, F>(
     app: &Arc<App>,
-    buffered: Buffered,
+    mut reserved: Reservation,
     strategies: &[String],
     work: W,
-) -> Result<T, ApiError>
+) -> Result<Bytes, ApiError>
 where
-    T: Send + 'static,
     W: FnOnce(Arc<App>) -> F + Send + 'static,
-    F: Future<Output = Result<T, ApiError>>,
+    F: Future<Output = Result<String, ApiError>>,
 {
     let time = app.limits.request_time;
     let deadline = Instant::now() + time;
     let admitted = app.admission.admit(strategies)?;
     let out_of_time = || ApiError::timeout(time);
-    let running = tokio::time::timeout_at(deadline.into(), admitted.turn())
+    let turn = admitted.turn(&app.memory, reserved.bytes());
+    let running = tokio::time::timeout_at(deadline.into(), turn)
         .await
         .map_err(|_| out_of_time())??;
     let (is_waiting, nobody_waits) = oneshot::channel::<()>();
     let own = app.clone();
     let runtime = Handle::current();
-    let done = tokio::task::spawn_blocking(move || {
-        let _room = (running, buffered);
-        runtime.block_on(async {
+    let done = tokio::task::spawn_blocking(move || -> Result<Bytes, ApiError> {
+        let _running = running;
+        let answer = runtime.block_on(async {
             tokio::select! {
                 biased;
                 _ = nobody_waits => Err(ApiError::timeout(time)),
                 done = give_way(work(own.clone()), || own.admission.is_shared()) => done,
             }
-        })
+        })?;
+        // The body is gone by now, and the answer takes its place.
+        own.memory.resize(&mut reserved, answer.capacity())?;
+        Ok(memory::answer(answer, reserved))
     });
     let done = tokio::time::timeout_at(deadline.into(), done).await;
     drop(is_waiting);

@@ -1,48 +1,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baler_host::{Asked, Question, Remote, Strategy};
 use baler_sidecar::ServerLimits;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::support::{get, journey, post, receive, send, serve, serve_within, talk};
+use crate::strategies::slow;
+use crate::support::{ask, get, journey, post, receive, send, serve, serve_within, talk};
 
 const PRIVATE: &str = "the key is under the mat";
-
-/// A strategy that takes a while.
-#[derive(Debug)]
-struct Slow(Duration);
-
-impl Remote for Slow {
-    fn name(&self) -> &str {
-        "slow"
-    }
-
-    fn address(&self) -> &str {
-        "test:slow"
-    }
-
-    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
-        Box::pin(async move {
-            if question == Question::Compact {
-                tokio::time::sleep(self.0).await;
-            }
-            Ok(br#"{"outcome":{"unchanged":"not yet"}}"#.to_vec())
-        })
-    }
-}
-
-fn slow(seconds: f64) -> Vec<Strategy> {
-    vec![Strategy::remote(Arc::new(Slow(Duration::from_secs_f64(
-        seconds,
-    ))))]
-}
-
-fn ask() -> String {
-    json!({"conversation": journey(), "budget": 200}).to_string()
-}
 
 #[tokio::test]
 async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
@@ -344,5 +311,19 @@ async fn memory_of_bodies_is_limited_together() {
         post(&server, "/v1/introspect", "{}").await.status,
         200,
         "it was given back"
+    );
+}
+
+#[tokio::test]
+async fn a_client_that_is_refused_for_memory_still_gets_its_answer() {
+    let server = serve_within(ServerLimits {
+        buffered_bytes: 1 << 20,
+        ..ServerLimits::default()
+    })
+    .await;
+    let refused = post(&server, "/v1/compact", &" ".repeat(20 << 20)).await;
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (503, "overloaded")
     );
 }

@@ -8,6 +8,8 @@
 
 /// Servers, requests and conversations.
 mod support;
+/// Strategies that take their time.
+mod strategies;
 
 /// What clients get.
 mod client_form;
@@ -19,3 +21,7 @@ mod remote;
 mod openapi;
 /// Starting, stopping, and who may ask.
 mod serving;
+/// Clients that do not read their answers.
+mod unread;
+/// Work that blocks, and clients that do not wait for it.
+mod turns;

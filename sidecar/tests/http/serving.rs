@@ -1,14 +1,16 @@
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baler_host::{Request, Strategy};
-use baler_sidecar::{HttpRemote, Server, ServerError, Token};
+use baler_sidecar::{HttpRemote, Server, ServerError, ServerLimits, Token};
 use serde_json::json;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::support::{Running, get, host, journey, post, receive, send, serve};
+use crate::strategies::slow;
+use crate::support::{
+    ask_without_reading, figure, get, host, journey, receive, send, serve, until,
+};
 
 fn token() -> Token {
     Token::new("s3cret").expect("a token")
@@ -165,31 +167,49 @@ async fn an_idle_connection_does_not_keep_it_from_stopping() {
     );
 }
 
-/// A client that goes away leaves nothing running behind.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_hangs_up_gives_his_room_back() {
-    let server: Arc<Running> = Arc::new(serve(|builder| builder).await);
-    for _ in 0..40 {
-        let body = json!({"conversation": journey(), "budget": 200}).to_string();
-        let mut stream = TcpStream::connect(server.address).await.expect("connects");
-        let head = format!(
-            "POST /v1/compact HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).await.expect("writes");
-        drop(stream);
+async fn the_grace_period_ends_every_connection_whatever_its_client_does() {
+    let hours = Duration::from_secs(10_000);
+    let mut server = serve(|builder| {
+        builder
+            .with_echo()
+            .offers(slow(9_999.0))
+            .limits(ServerLimits {
+                grace: Duration::from_millis(300),
+                head_time: hours,
+                read_time: hours,
+                request_time: hours,
+                write_stall: hours,
+                write_time: hours,
+                ..ServerLimits::default()
+            })
+    })
+    .await;
+    let slow = json!({"conversation": journey(), "budget": 200, "strategy": "slow"});
+    let mut clients = vec![
+        ask_without_reading(&server, "/v1/echo", &" ".repeat(4 << 20)).await,
+        ask_without_reading(&server, "/v1/compact", &slow.to_string()).await,
+    ];
+    for begun in [
+        "POST /v1/compact HTTP/1.1\r\nHo",
+        "POST /v1/compact HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+    ] {
+        let mut client = TcpStream::connect(server.address).await.expect("connects");
+        client.write_all(begun.as_bytes()).await.expect("writes");
+        clients.push(client);
     }
-    let body = json!({"conversation": journey(), "budget": 200}).to_string();
-    assert_eq!(post(&server, "/v1/compact", &body).await.status, 200);
-    for _ in 0..100 {
-        if get(&server, "/metrics")
+    until(async || figure(&server, "baler_running").await == 1).await;
+    server.stop();
+    tokio::time::timeout(Duration::from_secs(60), &mut server.done)
+        .await
+        .expect("it stopped within its time")
+        .expect("no panic");
+    for mut client in clients {
+        let mut rest = Vec::new();
+        // Whether it ends with a reset or not.
+        let _ = tokio::time::timeout(Duration::from_secs(60), client.read_to_end(&mut rest))
             .await
-            .body
-            .contains("baler_running 0\n")
-        {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
+            .expect("the connection was closed");
+        assert!(rest.len() < 4 << 20, "the answer was not taken in time");
     }
-    panic!("something still runs");
 }

@@ -7,7 +7,7 @@ use baler_host::{EngineLimits, Host};
 use baler_sidecar::{Server, ServerBuilder, ServerLimits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -118,6 +118,40 @@ pub(crate) async fn send(
     receive(&mut stream).await
 }
 
+/// Sends a request and does not read its answer, with so little room for one that most of a large
+/// answer cannot be sent.
+pub(crate) async fn ask_without_reading(server: &Running, path: &str, body: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.set_recv_buffer_size(4_096).expect("sets it");
+    let mut stream = socket.connect(server.address).await.expect("connects");
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.expect("writes");
+    stream
+}
+
+/// Waits until something is so.
+pub(crate) async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+    for _ in 0..400 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it did not come to that");
+}
+
+/// A figure of the server's.
+pub(crate) async fn figure(server: &Running, name: &str) -> usize {
+    let figures = get(server, "/metrics").await.body;
+    let value = figures
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    value.unwrap_or_else(|| panic!("no `{name}`: {figures}"))
+}
+
 /// Reads a response to its end.
 pub(crate) async fn receive(stream: &mut TcpStream) -> Response {
     let mut bytes = Vec::new();
@@ -163,4 +197,9 @@ pub(crate) fn talk(legs: usize) -> Value {
 /// A talk that ends with the user.
 pub(crate) fn journey() -> Value {
     talk(21)
+}
+
+/// A request to compact it.
+pub(crate) fn ask() -> String {
+    json!({"conversation": journey(), "budget": 200}).to_string()
 }

@@ -1,0 +1,102 @@
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use baler_host::{Asked, Question, Remote, Strategy};
+
+/// What both of them say in the end.
+const UNCHANGED: &[u8] = br#"{"outcome":{"unchanged":"not yet"}}"#;
+
+/// A strategy that takes a while.
+#[derive(Debug)]
+struct Slow(Duration);
+
+impl Remote for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    fn address(&self) -> &str {
+        "test:slow"
+    }
+
+    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+        Box::pin(async move {
+            if question == Question::Compact {
+                tokio::time::sleep(self.0).await;
+            }
+            Ok(UNCHANGED.to_vec())
+        })
+    }
+}
+
+pub(crate) fn slow(seconds: f64) -> Vec<Strategy> {
+    vec![Strategy::remote(Arc::new(Slow(Duration::from_secs_f64(
+        seconds,
+    ))))]
+}
+
+/// A strategy that blocks its thread until it is opened: work that cannot be interrupted.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_open: bool,
+    inside: usize,
+    most: usize,
+}
+
+impl Gate {
+    pub(crate) fn chain(self: &Arc<Self>) -> Vec<Strategy> {
+        vec![Strategy::remote(self.clone())]
+    }
+
+    pub(crate) fn open(&self) {
+        self.state.lock().expect("no panic").is_open = true;
+        self.changed.notify_all();
+    }
+
+    /// Calls that are blocked now.
+    pub(crate) fn inside(&self) -> usize {
+        self.state.lock().expect("no panic").inside
+    }
+
+    /// The most calls that there were at once.
+    pub(crate) fn most(&self) -> usize {
+        self.state.lock().expect("no panic").most
+    }
+
+    /// Blocks, but not so long that a test which failed would never end.
+    fn pass(&self) {
+        let mut state = self.state.lock().expect("no panic");
+        state.inside += 1;
+        state.most = state.most.max(state.inside);
+        let (mut state, _) = self
+            .changed
+            .wait_timeout_while(state, Duration::from_secs(30), |state| !state.is_open)
+            .expect("no panic");
+        state.inside -= 1;
+    }
+}
+
+impl Remote for Gate {
+    fn name(&self) -> &str {
+        "gate"
+    }
+
+    fn address(&self) -> &str {
+        "test:gate"
+    }
+
+    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+        Box::pin(async move {
+            if question == Question::Compact {
+                self.pass();
+            }
+            Ok(UNCHANGED.to_vec())
+        })
+    }
+}
