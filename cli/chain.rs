@@ -11,7 +11,8 @@ use baler_strategies::Bundled;
 
 use crate::arguments::SandboxArguments;
 use crate::exit::Failure;
-use crate::{figures, remote};
+use crate::figures;
+use crate::remote::{self, RemoteArguments, Tokens};
 
 /// The strategy of a person who names none.
 pub(crate) const DEFAULT: &str = "tiered";
@@ -49,7 +50,26 @@ pub(crate) enum Source {
 }
 
 /// Finds a strategy by its name, file or URL.
-pub(crate) fn find(named: &str) -> Result<Source, Failure> {
+pub(crate) fn find(named: &str, remote: &RemoteArguments) -> Result<Source, Failure> {
+    find_with(named, &remote.tokens(&urls(&[named]))?)
+}
+
+/// Finds strategies, in order. Each server gets the token that was given to it, and no other.
+pub(crate) fn find_all(named: &[&str], remote: &RemoteArguments) -> Result<Vec<Source>, Failure> {
+    let tokens = remote.tokens(&urls(named))?;
+    named
+        .iter()
+        .map(|named| find_with(named, &tokens))
+        .collect()
+}
+
+/// The strategies that run behind a URL.
+fn urls<'n>(named: &[&'n str]) -> Vec<&'n str> {
+    let urls = named.iter().filter(|named| remote::is_url(named));
+    urls.copied().collect()
+}
+
+fn find_with(named: &str, tokens: &Tokens) -> Result<Source, Failure> {
     if let Some(native) = Strategy::native(named) {
         return Ok(Source::Native(native));
     }
@@ -57,7 +77,7 @@ pub(crate) fn find(named: &str) -> Result<Source, Failure> {
         return Ok(Source::bundled(bundled));
     }
     if remote::is_url(named) {
-        return remote::find(named).map(Source::Remote);
+        return remote::find(named, tokens).map(Source::Remote);
     }
     if named.ends_with(".wasm") || named.contains(path::is_separator) {
         return Ok(Source::Component {

@@ -1,8 +1,45 @@
 //! Strategies behind a URL.
 
+#[cfg(feature = "http")]
+mod tokens;
+
 use baler_host::Strategy;
+use clap::Args;
 
 use crate::exit::Failure;
+
+#[cfg(feature = "http")]
+pub(crate) use tokens::Tokens;
+
+/// What servers of strategies want.
+#[derive(Debug, Args)]
+pub(crate) struct RemoteArguments {
+    /// Show the server HOST of a strategy this token: HOST=env:NAME or HOST=file:PATH, never the
+    /// token itself, and HOST with its port where the URL has one; may be given several times. No
+    /// other server gets the token, and none over plain http but this machine [default: the
+    /// HOST=TOKEN pairs in $BALER_REMOTE_TOKEN and in the file that $BALER_REMOTE_TOKEN_FILE names]
+    #[cfg(feature = "http")]
+    #[arg(
+        long = "remote-token",
+        value_name = "HOST=WHERE",
+        help_heading = "Strategy"
+    )]
+    tokens: Vec<String>,
+}
+
+impl RemoteArguments {
+    /// The tokens for servers of strategies, of which some are named by these URLs.
+    #[cfg(feature = "http")]
+    pub(crate) fn tokens(&self, urls: &[&str]) -> Result<Tokens, Failure> {
+        Tokens::read(&self.tokens, urls)
+    }
+
+    /// Without HTTP there are none.
+    #[cfg(not(feature = "http"))]
+    pub(crate) fn tokens(&self, _: &[&str]) -> Result<Tokens, Failure> {
+        Ok(Tokens)
+    }
+}
 
 /// Whether a strategy is named by a URL.
 pub(crate) fn is_url(named: &str) -> bool {
@@ -10,46 +47,35 @@ pub(crate) fn is_url(named: &str) -> bool {
     lower.starts_with("http://") || lower.starts_with("https://")
 }
 
-/// The strategy behind a URL, with the token for it. Nothing is connected to yet.
+/// The strategy behind a URL, with the token for its server. Nothing is connected to yet.
 #[cfg(feature = "http")]
-pub(crate) fn find(url: &str) -> Result<Strategy, Failure> {
+pub(crate) fn find(url: &str, tokens: &Tokens) -> Result<Strategy, Failure> {
     use crate::figures::cleaned;
-    use baler_sidecar::HttpRemote;
+    use baler_sidecar::{HttpRemote, UrlError};
 
-    let mut remote = HttpRemote::new(url).map_err(|error| {
+    let remote = HttpRemote::new(url).and_then(|remote| match tokens.of(url) {
+        Some(token) => remote.token(token),
+        None => Ok(remote),
+    });
+    let remote = remote.map_err(|error| {
         // Without the URL where a password stands in it.
         let shown = match error {
-            baler_sidecar::UrlError::HasSecret => String::new(),
+            UrlError::HasSecret => String::new(),
             _ => format!(" `{}`", cleaned(url)),
         };
         Failure::wrong_use(anyhow::anyhow!("cannot use the strategy{shown}: {error}"))
     })?;
-    if let Some(token) = token()? {
-        remote = remote.token(token);
-    }
     Ok(Strategy::remote(remote.shared()))
 }
 
-/// The token for servers of strategies.
-#[cfg(feature = "http")]
-fn token() -> Result<Option<baler_sidecar::Token>, Failure> {
-    use baler_sidecar::Token;
-
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let token = match (
-        variable("BALER_REMOTE_TOKEN"),
-        variable("BALER_REMOTE_TOKEN_FILE"),
-    ) {
-        (Some(token), _) => Token::new(&token.to_string_lossy()),
-        (None, Some(file)) => Token::from_file(file.as_ref()),
-        (None, None) => return Ok(None),
-    };
-    token.map(Some).map_err(Failure::wrong_use)
-}
+/// Without HTTP there are no servers, and so no tokens for them.
+#[cfg(not(feature = "http"))]
+#[derive(Debug)]
+pub(crate) struct Tokens;
 
 /// Without HTTP there are none.
 #[cfg(not(feature = "http"))]
-pub(crate) fn find(_: &str) -> Result<Strategy, Failure> {
+pub(crate) fn find(_: &str, _: &Tokens) -> Result<Strategy, Failure> {
     Err(Failure::wrong_use(anyhow::anyhow!(
         "this baler was built without HTTP and has no strategies behind URLs; build it with the feature `http`"
     )))

@@ -14,6 +14,13 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+// Certificates that are trusted are named by a variable, which only these systems go by.
+#[cfg(all(unix, not(target_vendor = "apple")))]
+#[path = "serve/tls.rs"]
+mod tls;
+#[path = "serve/tokens.rs"]
+mod tokens;
+
 fn baler(folder: &TempDir) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baler"));
     command
@@ -190,7 +197,7 @@ fn a_server_that_is_not_there_or_wants_a_token_is_told_and_the_fallback_runs() {
         assert!(stderr.contains(told), "{stderr}");
     }
     let with_token = baler(&folder)
-        .env("BALER_REMOTE_TOKEN", "s3cret")
+        .env("BALER_REMOTE_TOKEN", format!("{}=s3cret", server.address))
         .args([
             "compact",
             "journey.json",

@@ -14,6 +14,7 @@ use crate::model::{self, ModelArguments};
 use crate::output::{self, Messages, WholeFile};
 use crate::progress;
 use crate::receipt::{self, Circumstances};
+use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
 use crate::{chain, input, strip};
 
@@ -30,9 +31,8 @@ pub(crate) struct CompactCommand {
     conversation: ConversationArguments,
 
     /// Who decides what stays: the name of a strategy (`baler strategies` lists them), a
-    /// .wasm file, or the URL of a server (its token in $BALER_REMOTE_TOKEN, or in the file that
-    /// $BALER_REMOTE_TOKEN_FILE names). Given more than once, each is the fallback of the one before
-    /// [default: tiered; with --model: tiered-model]
+    /// .wasm file, or the URL of a server (its token by --remote-token). Given more than once,
+    /// each is the fallback of the one before [default: tiered; with --model: tiered-model]
     #[arg(
         short,
         long = "strategy",
@@ -45,6 +45,9 @@ pub(crate) struct CompactCommand {
     /// against the strategy's schema, which `baler introspect` shows
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Strategy")]
     config: Option<String>,
+
+    #[command(flatten)]
+    remote: RemoteArguments,
 
     #[command(flatten)]
     goal: GoalArguments,
@@ -125,11 +128,7 @@ impl CompactCommand {
         };
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let sources = self
-            .strategies()
-            .into_iter()
-            .map(chain::find)
-            .collect::<Result<Vec<_>, _>>()?;
+        let sources = chain::find_all(&self.strategies(), &self.remote)?;
         let grant = self.model.grant()?;
         let request = Request {
             words_in_receipt: self.words,

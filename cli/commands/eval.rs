@@ -16,6 +16,7 @@ use crate::arguments::SandboxArguments;
 use crate::chain;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Messages, WholeFile};
+use crate::remote::RemoteArguments;
 use crate::report;
 use crate::settings::HostSettings;
 
@@ -41,6 +42,9 @@ pub(crate) struct EvalCommand {
     /// need no model]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<String>,
+
+    #[command(flatten)]
+    remote: RemoteArguments,
 
     /// The share of the history that a result may have; may be given several times [default: 5%,
     /// 10%, 25%, 50%]
@@ -207,8 +211,9 @@ impl EvalCommand {
             self.strategy.iter().map(String::as_str).collect()
         };
         let mut strategies = Vec::with_capacity(named.len());
-        for name in named {
-            let strategy = chain::find(name)?.load(host, &self.sandbox).await?;
+        let sources = chain::find_all(&named, &self.remote)?;
+        for (name, source) in named.into_iter().zip(sources) {
+            let strategy = source.load(host, &self.sandbox).await?;
             let needs_model = strategy.lacks_model() || name == "native:summarize";
             if !needs_model {
                 strategies.push(strategy);

@@ -11,6 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::figures::{self, cleaned, number, shortened};
 use crate::output::{self, BOLD, FAINT, Messages, styled};
 use crate::receipt::{metric, permissions, remedy};
+use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
 
 /// Show what a strategy is, what it may do, and what it says of itself
@@ -34,6 +35,9 @@ pub(crate) struct IntrospectCommand {
     json: bool,
 
     #[command(flatten)]
+    remote: RemoteArguments,
+
+    #[command(flatten)]
     sandbox: SandboxArguments,
 }
 
@@ -51,7 +55,7 @@ Exit codes:
 impl IntrospectCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let source = chain::find(&self.strategy)?;
+        let source = chain::find(&self.strategy, &self.remote)?;
         let messages = Messages { quiet: self.json };
         let host = self.sandbox.host(HostSettings::default(), messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;

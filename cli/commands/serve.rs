@@ -14,6 +14,7 @@ use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
+use crate::remote::RemoteArguments;
 use crate::settings::{HostSettings, Keeping};
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
@@ -38,6 +39,9 @@ pub(crate) struct ServeCommand {
     /// `baler strategies` lists]
     #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm|URL")]
     strategies: Vec<String>,
+
+    #[command(flatten)]
+    remote: RemoteArguments,
 
     /// The most bytes of a request, such as 32MiB [default: 32MiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = arguments::size)]
@@ -115,11 +119,8 @@ impl ServeCommand {
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));
         }
-        let sources = self
-            .strategies
-            .iter()
-            .map(|named| chain::find(named))
-            .collect::<Result<Vec<_>, _>>()?;
+        let named: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
+        let sources = chain::find_all(&named, &self.remote)?;
         let grant = self.model.grant()?;
         let archive = match &self.archive {
             None => Keeping::Nowhere,

@@ -8,6 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::figures::{cleaned, number, shortened};
 use crate::output::{self, Messages};
 use crate::receipt::remedy;
+use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
 use crate::{chain, input};
 
@@ -29,6 +30,9 @@ pub(crate) struct ShouldCompactCommand {
     /// Config of the strategy: JSON, or @FILE for a file that holds it
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Strategy")]
     config: Option<String>,
+
+    #[command(flatten)]
+    remote: RemoteArguments,
 
     #[command(flatten)]
     goal: GoalArguments,
@@ -118,7 +122,7 @@ impl ShouldCompactCommand {
         let goal = self.goal.request()?;
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
-        let source = chain::find(&self.strategy)?;
+        let source = chain::find(&self.strategy, &self.remote)?;
         let document = input::read(self.conversation.file.as_deref(), "should-compact")?;
         input::warm_up(tokenizer.as_ref(), &document);
 

@@ -9,6 +9,6 @@ mod token;
 mod server;
 mod client;
 
-pub use client::{HttpRemote, UrlError};
+pub use client::{HttpRemote, UrlError, is_server_of};
 pub use server::{Server, ServerBuilder, ServerError, ServerLimits};
 pub use token::{Token, TokenError};

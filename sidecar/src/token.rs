@@ -1,10 +1,15 @@
 //! The secret that a client shows to a server.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use subtle::ConstantTimeEq as _;
+
+/// Bytes of the longest token: what servers take of one header.
+const MOST: usize = 8 * 1024;
 
 /// A bearer token. It is never shown: neither by `Debug` nor in an error.
 #[derive(Clone)]
@@ -14,13 +19,13 @@ pub struct Token(Arc<str>);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// It is empty, or has characters that no header takes.
+    /// It is empty or longer than any token, or has characters that no header takes.
     #[error(
-        "a token is one line of visible ASCII characters; make one with `openssl rand -hex 32`"
+        "a token is one line of visible ASCII characters, at most {MOST}; make one with `openssl rand -hex 32`"
     )]
     Unfit,
     /// Its file cannot be read.
-    #[error("cannot read the token file `{path}`")]
+    #[error("cannot read the token file `{}`", path.to_string_lossy().escape_debug())]
     Io {
         /// The file.
         path: PathBuf,
@@ -34,22 +39,26 @@ impl Token {
     /// A token of this text. White space around it is not part of it.
     ///
     /// # Errors
-    /// It is empty, or has a character that no header takes.
+    /// It is empty or longer than any token, or has a character that no header takes.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
-        let is_fit = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_fit =
+            (1..=MOST).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         is_fit.then(|| Self(text.into())).ok_or(TokenError::Unfit)
     }
 
-    /// The token in a file.
+    /// The token in a file. No more of it is read than a token has.
     ///
     /// # Errors
     /// The file cannot be read, or holds no token.
     pub fn from_file(file: &Path) -> Result<Self, TokenError> {
-        let text = std::fs::read_to_string(file).map_err(|source| TokenError::Io {
-            path: file.to_owned(),
-            source,
-        })?;
+        let mut text = String::new();
+        File::open(file)
+            .and_then(|file| file.take(MOST as u64 + 1).read_to_string(&mut text))
+            .map_err(|source| TokenError::Io {
+                path: file.to_owned(),
+                source,
+            })?;
         Self::new(&text)
     }
 
@@ -106,8 +115,16 @@ mod tests {
         assert!(!format!("{token:?}").contains("s3cret"));
         let error = Token::new("s3cret\u{e9}").expect_err("no header takes it");
         assert!(!format!("{error} {error:?}").contains("s3cret"));
-        for unfit in ["", " \n", "two words"] {
+        for unfit in ["", " \n", "two words", &"x".repeat(MOST + 1)] {
             assert!(Token::new(unfit).is_err(), "{unfit:?}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn token_file_without_an_end_is_refused() {
+        // Read to its end, it would take all memory there is.
+        let endless = Token::from_file(Path::new("/dev/zero"));
+        assert!(matches!(endless, Err(TokenError::Unfit)));
     }
 }

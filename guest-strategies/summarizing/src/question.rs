@@ -3,9 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use baler_digest::quoted;
 use baler_strategy::{ModelRequest, Situation, Trigger};
-
-use crate::transcript::data;
 
 /// A model that may write so many tokens needs no limit in words.
 const AMPLE: u32 = 4_000;
@@ -67,7 +66,7 @@ impl Question<'_> {
         if self.form == Form::OneMessage {
             prompt = std::mem::take(&mut instructions) + "\n\n";
         }
-        if let Some(so_far) = self.so_far.map(data) {
+        if let Some(so_far) = self.so_far.map(str::trim_end).map(quoted) {
             prompt += "This summary tells what came before. The new one replaces it, so carry \
                        over all of it that still matters.\n";
             prompt = format!("{prompt}<summary_so_far>\n{so_far}\n</summary_so_far>\n\n");

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use baler_digest::quoted;
 use baler_strategy::{Content, Conversation, Media, Message, Part, Role, ToolCall, ToolOutput};
 
 use crate::excerpt::excerpt;
@@ -170,7 +171,8 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
         }
         flush(&label, &mut said, &mut paragraphs);
     }
-    paragraphs.join("\n\n")
+    // Names of tools and files, too: all of it is quoted, whatever part it comes from.
+    quoted(&paragraphs.join("\n\n")).into_owned()
 }
 
 fn flush(label: &str, said: &mut Vec<String>, paragraphs: &mut Vec<String>) {
@@ -198,7 +200,7 @@ fn label(message: &Message) -> String {
 fn of_part(part: &Part, bounds: Bounds) -> Option<String> {
     match &part.content {
         Content::Text(text) if text.trim().is_empty() => None,
-        Content::Text(text) => Some(excerpt(&data(text), bounds.text)),
+        Content::Text(text) => Some(excerpt(text.trim_end(), bounds.text)),
         Content::Media(media) => Some(placeholder(media)),
         Content::Opaque(kind) if is_thinking(kind) => None,
         Content::Opaque(kind) => Some(format!("[{}]", name(kind))),
@@ -207,7 +209,7 @@ fn of_part(part: &Part, bounds: Bounds) -> Option<String> {
 }
 
 fn of_call(call: &ToolCall, bounds: Bounds) -> String {
-    let arguments = excerpt(&data(&call.arguments), bounds.arguments);
+    let arguments = excerpt(call.arguments.trim_end(), bounds.arguments);
     format!("Call: {} {arguments}", name(&call.name))
         .trim_end()
         .to_owned()
@@ -226,7 +228,7 @@ fn of_output(output: &ToolOutput, named: bool, bounds: Bounds) -> String {
         "" => String::new(),
         marks => format!(" ({marks})"),
     };
-    let text = Some(excerpt(&data(&output.text), bounds.output));
+    let text = Some(excerpt(output.text.trim_end(), bounds.output));
     let texts: Vec<String> = text
         .filter(|text| !text.trim().is_empty())
         .into_iter()
@@ -259,11 +261,4 @@ fn is_thinking(kind: &str) -> bool {
 fn name(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     excerpt(&words.join(" "), NAME)
-}
-
-/// What is only quoted cannot end the quotation.
-pub(crate) fn data(text: &str) -> String {
-    text.trim_end()
-        .replace("</conversation", "< /conversation")
-        .replace("</summary_so_far", "< /summary_so_far")
 }

@@ -41,6 +41,10 @@ async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
         .map_err(|_| RemoteError::Connection)?;
     let _ = stream.set_nodelay(true);
     let Some(tls) = &remote.tls else {
+        // `localhost` is what the machine's resolver takes it for.
+        if remote.token.is_some() && !is_of_this_machine(&stream) {
+            return Err(RemoteError::Connection);
+        }
         return Ok(Stream::Plain(stream));
     };
     let name = ServerName::try_from(address.host.clone()).map_err(|_| RemoteError::Connection)?;
@@ -48,6 +52,12 @@ async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
     stream
         .map(|stream| Stream::Secure(Box::new(stream)))
         .map_err(|_| RemoteError::Connection)
+}
+
+fn is_of_this_machine(stream: &TcpStream) -> bool {
+    stream
+        .peer_addr()
+        .is_ok_and(|peer| peer.ip().to_canonical().is_loopback())
 }
 
 fn request(

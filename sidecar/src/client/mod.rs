@@ -12,7 +12,7 @@ use baler_host::{Asked, Question, Remote};
 use tokio_rustls::TlsConnector;
 
 use url::Address;
-pub use url::UrlError;
+pub use url::{UrlError, is_server_of};
 
 use crate::token::Token;
 
@@ -49,11 +49,16 @@ impl HttpRemote {
         })
     }
 
-    /// The token that its server wants.
-    #[must_use]
-    pub fn token(mut self, token: Token) -> Self {
+    /// The token that its server wants. No other server gets it.
+    ///
+    /// # Errors
+    /// The URL is a plain `http` one of another machine, so that others could read the token.
+    pub fn token(mut self, token: Token) -> Result<Self, UrlError> {
+        if !self.address.is_private() {
+            return Err(UrlError::PlainToken);
+        }
         self.token = Some(token);
-        self
+        Ok(self)
     }
 
     /// The most time until a connection is there. Default: 5 s.

@@ -1,6 +1,9 @@
 //! Where a remote strategy is.
 
+use std::net::IpAddr;
+
 use hyper::Uri;
+use hyper::http::uri::Authority;
 
 /// A URL cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +19,11 @@ pub enum UrlError {
         "it has a user or password in it; a server that wants a token gets it from a variable or file"
     )]
     HasSecret,
+    /// A token is for it, and the connection would show that token to every network on the way.
+    #[error(
+        "a token is sent over https, or over http to this machine alone; use an https URL, or a tunnel to an address such as http://127.0.0.1:7410"
+    )]
+    PlainToken,
     /// Servers cannot be checked.
     #[error("https cannot be spoken: {what}")]
     Tls {
@@ -54,31 +62,57 @@ impl Address {
         if uri.query().is_some() || url.contains('#') || authority.host().is_empty() {
             return Err(UrlError::Unfit);
         }
-        let port = match authority.as_str().strip_prefix(authority.host()) {
-            Some("") => {
-                if is_secure {
-                    443
-                } else {
-                    80
-                }
-            }
-            _ => authority.port_u16().ok_or(UrlError::Unfit)?,
-        };
+        let (host, port) = server_of(authority, is_secure).ok_or(UrlError::Unfit)?;
         let path = uri.path().trim_end_matches('/').to_owned();
-        let host = authority.host();
-        let bare = host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'));
         let scheme = if is_secure { "https" } else { "http" };
         Ok(Self {
             url: format!("{scheme}://{authority}{path}"),
             is_secure,
             authority: authority.to_string(),
-            host: bare.unwrap_or(host).to_owned(),
+            host: host.to_owned(),
             port,
             path,
         })
     }
+
+    /// Whether what is sent there can be read by nobody on the way.
+    pub(crate) fn is_private(&self) -> bool {
+        let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
+        self.is_secure
+            || self.host.eq_ignore_ascii_case("localhost")
+            || self.host.parse().is_ok_and(is_loopback)
+    }
+
+    fn is_at(&self, server: &str) -> bool {
+        let Ok(authority) = server.parse::<Authority>() else {
+            return false;
+        };
+        !server.contains('@')
+            && server_of(&authority, self.is_secure).is_some_and(|(host, port)| {
+                host.eq_ignore_ascii_case(&self.host) && port == self.port
+            })
+    }
+}
+
+/// Whether `server`, written `HOST` or `HOST:PORT`, is the server of this URL. Without a port it
+/// is the one on the default port of the URL's scheme. False where one of them is malformed.
+#[must_use]
+pub fn is_server_of(server: &str, url: &str) -> bool {
+    Address::parse(url).is_ok_and(|address| address.is_at(server))
+}
+
+/// The host without brackets, and the port.
+fn server_of(authority: &Authority, is_secure: bool) -> Option<(&str, u16)> {
+    let host = authority.host();
+    let port = match authority.as_str().strip_prefix(host) {
+        Some("") if is_secure => 443,
+        Some("") => 80,
+        _ => authority.port_u16()?,
+    };
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    Some((bare.unwrap_or(host), port))
 }
 
 #[cfg(test)]
@@ -94,6 +128,54 @@ mod tests {
         let address = Address::parse("https://baler.example.org").expect("a URL");
         assert_eq!((address.port, address.path.as_str()), (443, ""));
         assert!(address.is_secure);
+    }
+
+    #[test]
+    fn a_server_is_named_by_host_and_port() {
+        for (server, url, is) in [
+            ("baler.example.org", "https://baler.example.org/team", true),
+            ("BALER.example.org", "https://baler.EXAMPLE.org", true),
+            ("baler.example.org:443", "https://baler.example.org", true),
+            ("baler.example.org", "https://baler.example.org:443", true),
+            ("baler.example.org", "https://baler.example.org:8443", false),
+            ("baler.example.org:8443", "https://baler.example.org", false),
+            ("example.org", "https://baler.example.org", false),
+            (
+                "baler.example.org",
+                "https://baler.example.org.evil/",
+                false,
+            ),
+            ("127.0.0.1:7410", "http://127.0.0.1:7410/", true),
+            ("127.0.0.1:7410", "http://127.0.0.1:7411/", false),
+            ("[::1]:7410", "http://[::1]:7410", true),
+            ("me@a", "https://a", false),
+            ("https://a", "https://a", false),
+            ("", "https://a", false),
+            ("a", "a", false),
+        ] {
+            assert_eq!(is_server_of(server, url), is, "{server} {url}");
+        }
+    }
+
+    #[test]
+    fn only_https_and_loopback_addresses_are_private() {
+        for (url, is) in [
+            ("https://baler.example.org", true),
+            ("http://127.0.0.1:7410", true),
+            ("http://127.8.8.8", true),
+            ("http://[::1]:7410", true),
+            ("http://[::ffff:127.0.0.1]:7410", true),
+            ("http://localhost:7410", true),
+            ("http://LOCALHOST", true),
+            ("http://baler.example.org", false),
+            ("http://localhost.example.org", false),
+            ("http://127.0.0.1.example.org", false),
+            ("http://192.168.0.1:7410", false),
+            ("http://0.0.0.0:7410", false),
+        ] {
+            let address = Address::parse(url).expect("a URL");
+            assert_eq!(address.is_private(), is, "{url}");
+        }
     }
 
     #[test]

@@ -98,7 +98,8 @@ async fn a_remote_with_the_token_is_served_and_one_without_falls_back() {
         (
             HttpRemote::new(&server.url())
                 .expect("a URL")
-                .token(token()),
+                .token(token())
+                .expect("a loopback address"),
             false,
         ),
         (HttpRemote::new(&server.url()).expect("a URL"), true),

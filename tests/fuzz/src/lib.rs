@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use baler_generated::{Choices, Generated, Kind, conversation};
 use baler_host::{
-    AttemptResult, Budget, Compaction, Conversation, Fate, Fault, Format, Host, Pins, Quantity,
-    Request, SecretKey, Strategy, ThinkingPolicy, Tokenizer, UnitKind, Violation,
+    Attempt, AttemptResult, Budget, Compaction, Conversation, EngineLimits, Fate, Fault, Format,
+    Host, Pins, Quantity, Request, SecretKey, Strategy, ThinkingPolicy, Tokenizer, UnitKind,
+    Violation,
 };
 
 /// A host that finds formats out.
@@ -17,12 +18,18 @@ static HOSTS: LazyLock<Vec<(Format, Host)>> = LazyLock::new(|| {
     all.map(|format| (*format, host(Some(*format)))).collect()
 });
 
-/// Without a sandbox: none is made before a guest is loaded. The key is fixed, so that an input
-/// that was found does the same again; and one vocabulary is enough.
+/// Without a sandbox: none is made before a guest is loaded. The key is fixed, and no strategy
+/// rests after the faults of earlier inputs, so that an input that was found does the same again;
+/// and one vocabulary is enough.
 fn host(format: Option<Format>) -> Host {
     let tokenizer = Tokenizer::named("cl100k_base").expect("it is built in");
     tokenizer.warm_up();
+    let limits = EngineLimits {
+        faults: u32::MAX,
+        ..EngineLimits::default()
+    };
     let builder = Host::builder()
+        .limits(limits)
         .key(SecretKey::new([7; 32]))
         .tokenizer(tokenizer);
     let builder = match format {
@@ -124,10 +131,29 @@ pub fn check(conversation: &Conversation) {
 /// What holds of every compaction by a strategy that fails in nothing: a valid conversation
 /// stays valid, gets smaller, and keeps what must stay; else it is the one that came in.
 pub fn check_compaction(before: &Conversation, compaction: &Compaction, request: &Request) {
-    let receipt = compaction.receipt();
-    let after = compaction.conversation();
-    check(after);
-    for attempt in &receipt.attempts {
+    check_attempts(before, &compaction.receipt().attempts, request);
+    check_result(before, compaction, request);
+    if compaction.is_compacted() {
+        check_fates(before, compaction, request);
+    }
+}
+
+/// The same of a compaction by a strategy that may try anything, and what comes behind it.
+pub fn check_any_plan(before: &Conversation, compaction: &Compaction, request: &Request) {
+    let attempts = &compaction.receipt().attempts;
+    check_attempts(before, attempts.get(1..).unwrap_or_default(), request);
+    check_result(before, compaction, request);
+    if !compaction.is_compacted() {
+        return;
+    }
+    let must_stay = must_stay(before, request);
+    for (index, (must_stay, fate)) in must_stay.iter().zip(compaction.fates()).enumerate() {
+        assert!(!must_stay || *fate != Fate::Dropped, "unit {index} left");
+    }
+}
+
+fn check_attempts(before: &Conversation, attempts: &[Attempt], request: &Request) {
+    for attempt in attempts {
         assert!(
             may_be(&attempt.result),
             "{}: {:?} for {request:?}\n{}",
@@ -136,6 +162,12 @@ pub fn check_compaction(before: &Conversation, compaction: &Compaction, request:
             before.document()
         );
     }
+}
+
+fn check_result(before: &Conversation, compaction: &Compaction, request: &Request) {
+    let receipt = compaction.receipt();
+    let after = compaction.conversation();
+    check(after);
     assert_eq!(compaction.fates().len(), before.units().len(), "fates");
     if !compaction.is_compacted() {
         assert_eq!(after.document(), before.document(), "touched");
@@ -156,13 +188,15 @@ pub fn check_compaction(before: &Conversation, compaction: &Compaction, request:
     let max_media = request.max_media.unwrap_or(u32::MAX);
     let has_room = after.media() <= max_media || is_below(Quantity::Media);
     assert!(has_room, "over its media");
+}
 
+/// Which units a request, or their own kind, protects.
+fn must_stay(before: &Conversation, request: &Request) -> Vec<bool> {
     let units = before.units();
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
     let newest_user = units.iter().rposition(|unit| unit.traits.user_text);
     let newest_request = units.iter().rposition(|unit| unit.kind == UnitKind::User);
-    let mut rest = after.document();
-    for (index, (unit, fate)) in units.iter().zip(compaction.fates()).enumerate() {
+    let must_stay = units.iter().enumerate().map(|(index, unit)| {
         let pinned = match &request.pins {
             Pins::FirstUser => first_user == Some(index),
             Pins::Units(units) => units.contains(&index),
@@ -171,7 +205,17 @@ pub fn check_compaction(before: &Conversation, compaction: &Compaction, request:
         let end = unit.first_message + unit.messages;
         let live = request.live_from.is_some_and(|first| end > first);
         let is_newest = [newest_user, newest_request].contains(&Some(index));
-        if pinned || live || is_newest || unit.traits.instructions {
+        pinned || live || is_newest || unit.traits.instructions
+    });
+    must_stay.collect()
+}
+
+/// The host's own strategies leave alone what must stay; and what was kept is verbatim.
+fn check_fates(before: &Conversation, compaction: &Compaction, request: &Request) {
+    let must_stay = must_stay(before, request);
+    let mut rest = compaction.conversation().document();
+    for (index, fate) in compaction.fates().iter().enumerate() {
+        if must_stay[index] {
             let loses_thinking =
                 *fate == Fate::Rewritten && request.policy.thinking == ThinkingPolicy::Drop;
             assert!(

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use baler_digest::quoted;
+
 use crate::conversation::message::{Content, Message};
 use crate::conversation::{Conversation, Role, UnitKind};
 use crate::tokens::Tokenizer;
@@ -48,7 +50,10 @@ impl Transcript {
                     .summaries
                     .extend(said.map(|opened| bounded(&opened.text, SUMMARY).into_owned()));
             } else if !paragraphs.is_empty() {
-                transcript.units.push(paragraphs.join("\n\n"));
+                // All of it, whatever part it comes from: a text that is only quoted must not
+                // end the quotation.
+                let text = paragraphs.join("\n\n");
+                transcript.units.push(quoted(&text).into_owned());
             }
         }
         transcript
@@ -61,7 +66,8 @@ impl Transcript {
             // It goes on in the new one, and not a second time as a part of the conversation
             // (PL-N1, PU-N18).
             prompt.push_str("The summary so far, all of which still counts:\n<summary_so_far>\n");
-            prompt.push_str(&self.summaries.join("\n\n"));
+            // A model wrote it, of texts that may have asked for a tag in it.
+            prompt.push_str(&quoted(&self.summaries.join("\n\n")));
             prompt.push_str("\n</summary_so_far>\n\n");
         }
         prompt.push_str("<conversation>\n");

@@ -1,12 +1,15 @@
 //! Session logs out of a fuzzer's bytes: lines as the four programs write them, and all that can
-//! be wrong with such lines.
+//! be wrong with such lines. And what can be wrong with any JSON text between two programs.
 
 mod claude_code;
 mod codex;
 mod gemini_cli;
 mod pi;
+mod spoil;
 
 use baler_generated::Choices;
+
+pub use spoil::Spoiler;
 
 /// The log of a session of one of the four programs.
 pub fn log(choices: &mut Choices<'_>) -> String {

@@ -10,7 +10,7 @@ const SEEDS: u64 = 60;
 
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
-    for target in ["read", "logs", "cuts", "grow"] {
+    for target in ["read", "logs", "cuts", "grow", "remote"] {
         fs::create_dir_all(corpus.join(target))?;
     }
     for seed in 0..SEEDS {
@@ -22,7 +22,7 @@ fn main() -> std::io::Result<()> {
         }
         let text = log(&mut Choices::from_seed(seed));
         fs::write(corpus.join("read").join(format!("log-{seed}")), text)?;
-        for target in ["logs", "cuts", "grow"] {
+        for target in ["logs", "cuts", "grow", "remote"] {
             let mut random = Choices::from_seed(seed);
             let length = 32 << (seed % 8);
             let bytes: Vec<u8> = (0..length)
