@@ -74,7 +74,7 @@ impl Folder {
             return Err(refused(path, NOTHING));
         }
         state::check_private(path)?;
-        if let Standing::Empty = standing(path)? {
+        if matches!(standing(path)?, Standing::Empty) {
             return Err(refused(path, NOTHING));
         }
         for inner in FOLDERS.map(|inner| path.join(inner)) {

@@ -68,7 +68,8 @@ impl Objects {
     }
 
     pub(super) async fn remove(&self, items: &[Item]) -> Result<(), Problem> {
-        let keys: Vec<_> = items.iter().map(|item| Ok(self.key(&item.path))).collect();
+        let keys = items.iter().map(|item| Ok(self.key(&item.path)));
+        let keys: Vec<object_store::Result<Key>> = keys.collect();
         let mut removed = self.store.delete_stream(stream::iter(keys).boxed());
         while let Some(done) = removed.next().await {
             match done {

@@ -10,7 +10,7 @@ use baler_host::object_store::path::Path as Key;
 use baler_host::object_store::{ObjectStore, ObjectStoreExt as _};
 use baler_host::{Archive, ArchiveError, Contents, HostError};
 
-use crate::support::{DAY, age, assert_there, compacted, host_of, made, try_compact};
+use crate::support::{DAY, age, assert_there, compacted, host_of, try_compact};
 
 /// Everything below a folder: of files the content, of links where they lead to.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {

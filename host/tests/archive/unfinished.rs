@@ -92,25 +92,25 @@ async fn what_a_killed_run_of_an_earlier_baler_left_is_cleared_after_an_hour() {
 #[tokio::test]
 async fn opening_an_archive_never_disturbs_who_writes_into_it() {
     let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
     let is_done = AtomicBool::new(false);
     let written: Vec<_> = std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
-                    Archive::open(folder.path()).expect("an archive");
+                    Archive::open(path).expect("an archive");
                 }
             });
         }
         let writers: Vec<_> = (0..4)
             .map(|seed| {
-                let folder = folder.path();
                 scope.spawn(move || {
                     let runtime = tokio::runtime::Builder::new_multi_thread()
                         .worker_threads(2)
                         .enable_all()
                         .build()
                         .expect("a runtime");
-                    let archive = Archive::open(folder).expect("an archive");
+                    let archive = Archive::open(path).expect("an archive");
                     runtime.block_on(compacted(&archive, 10 + seed))
                 })
             })
@@ -120,7 +120,7 @@ async fn opening_an_archive_never_disturbs_who_writes_into_it() {
         is_done.store(true, Ordering::Relaxed);
         written
     });
-    let archive = Archive::open(folder.path()).expect("an archive");
+    let archive = Archive::open(path).expect("an archive");
     for written in written {
         let (document, compaction) = written.expect("it can be stored");
         assert_there(&archive, &document, &compaction).await;
