@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use baler_host::Archive;
+use baler_host::{Archive, ArchiveError, HostError};
 use clap::Args;
 
 use crate::exit::Failure;
@@ -52,16 +52,46 @@ impl ArchivePlace {
     }
 }
 
-/// The archive called so, made where it is a folder that is not there.
+/// The archive called so, made where it is a folder that is not there or empty.
 pub(crate) fn open(named: &str) -> Result<Archive, Failure> {
-    if named != "memory:" && !named.contains("://") {
-        return Ok(Archive::open(named)?);
-    }
-    let options = env::vars().filter(|(name, _)| {
+    let opened = if is_url(named) {
+        Archive::at(named, of_stores())
+    } else {
+        Archive::open(named)
+    };
+    opened.map_err(failure)
+}
+
+/// The archive called so, which has to be there: nothing is created.
+fn open_existing(named: &str) -> Result<Archive, Failure> {
+    let opened = if is_url(named) {
+        Archive::existing_at(named, of_stores())
+    } else {
+        Archive::open_existing(named)
+    };
+    opened.map_err(failure)
+}
+
+fn is_url(named: &str) -> bool {
+    named == "memory:" || named.contains("://")
+}
+
+fn of_stores() -> impl Iterator<Item = (String, String)> {
+    env::vars().filter(|(name, _)| {
         let name = name.to_ascii_uppercase();
         OF_STORES.iter().any(|start| name.starts_with(start))
-    });
-    Archive::at(named, options).map_err(Failure::wrong_use)
+    })
+}
+
+/// Who names a place where no archive is, or can be, uses baler wrongly.
+fn failure(error: HostError) -> Failure {
+    match error {
+        HostError::Archive(error @ ArchiveError::NotAnArchive { .. }) => {
+            Failure::wrong_use(anyhow!("{error}; name another place by --archive"))
+        }
+        HostError::Archive(error @ ArchiveError::NoPlace { .. }) => Failure::wrong_use(error),
+        error => error.into(),
+    }
 }
 
 /// Which archive to look into.
@@ -79,7 +109,7 @@ pub(crate) struct ArchiveArguments {
 }
 
 impl ArchiveArguments {
-    /// The archive, which has to be there.
+    /// The archive, which has to be there: nothing is created.
     pub(crate) fn open(&self) -> Result<Archive, Failure> {
         let place = ArchivePlace::of(self.archive.as_deref());
         let named = place.shown(self.state.as_deref()).ok_or_else(|| {
@@ -87,11 +117,6 @@ impl ArchiveArguments {
                 "no archive is named: give it by --archive, or name the state folder by --state"
             ))
         })?;
-        if !named.contains("://") && !Path::new(&named).is_dir() {
-            return Err(Failure::wrong_use(anyhow!(
-                "there is no archive in `{named}`: nothing was stored there yet, or it is another one; name it by --archive"
-            )));
-        }
-        open(&named)
+        open_existing(&named)
     }
 }

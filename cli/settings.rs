@@ -5,7 +5,7 @@ use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use baler_host::{
     Archive, Compiler, Conversation, EngineLimits, Format, Host, HostError, Limits, ModelGrant,
     Pins, Request, Tokenizer, Trigger,
@@ -35,8 +35,10 @@ pub(crate) struct HostSettings {
 pub(crate) enum Keeping {
     #[default]
     Nowhere,
-    /// Into the state folder, where one can be used.
+    /// Into the state folder, which has to be usable.
     State,
+    /// Nowhere that lasts, where a run in earnest would store in the state folder.
+    Rehearsed,
     In(Archive),
 }
 
@@ -75,8 +77,9 @@ impl SandboxArguments {
         }
     }
 
-    /// A host, with the state folder where one can be used. Without one it goes on; but one
-    /// that others can write into is no inconvenience but a danger, and an error.
+    /// A host, with the state folder where one can be used. Without one it goes on, unless the
+    /// archive should be in it: then what leaves would be lost. One that others can write into is
+    /// no inconvenience but a danger, and an error.
     pub(crate) fn host(&self, settings: HostSettings, messages: Messages) -> Result<Host, Failure> {
         let HostSettings {
             format,
@@ -99,6 +102,7 @@ impl SandboxArguments {
             match &archive {
                 Keeping::Nowhere => builder = builder.without_archive(),
                 Keeping::State => {}
+                Keeping::Rehearsed => builder = builder.archive(Archive::in_memory()),
                 Keeping::In(archive) => builder = builder.archive(archive.clone()),
             }
             if let Some(model) = &model {
@@ -122,7 +126,15 @@ impl SandboxArguments {
             },
         };
         let archive = match archive {
-            Keeping::State => "what leaves cannot be had back, ",
+            Keeping::State => {
+                return Err(anyhow!(
+                    "cannot use the state folder ({why}), so what is removed could not be archived, and nothing was compacted: name another state folder by --state, or an archive by --archive (with `off`, what is removed is lost)"
+                )
+                .into());
+            }
+            Keeping::Rehearsed => {
+                "without --dry-run nothing would be compacted, since what is removed could not be archived; "
+            }
             Keeping::Nowhere | Keeping::In(_) => "",
         };
         messages.warn(&format!(

@@ -1017,7 +1017,7 @@ fn the_version_names_the_contract() {
 }
 
 #[test]
-fn without_a_state_folder_it_goes_on_and_says_so() {
+fn without_a_state_folder_it_goes_on_where_it_needs_no_archive_and_says_so() {
     let bench = Bench::new();
     let file = bench.file("not-a-folder", "");
     let input = example("fix-a-bug.openai.json");
@@ -1027,6 +1027,8 @@ fn without_a_state_folder_it_goes_on_and_says_so() {
             &input,
             "-s",
             "sliding-window",
+            "--archive",
+            "off",
             "--state",
             &format!("{file}/state"),
         ])
@@ -1042,7 +1044,7 @@ fn without_a_state_folder_it_goes_on_and_says_so() {
             .command()
             .env_remove("BALER_STATE")
             .env_remove("HOME")
-            .args(["compact", &input])
+            .args(["compact", &input, "--archive", "off"])
             .output()
             .expect("it runs"),
     );

@@ -41,7 +41,8 @@ struct Shown {
 /// Clear what is old
 ///
 /// Compactions older than this can no longer be undone, and what no younger one names is gone a
-/// day later. Others may use the archive meanwhile.
+/// day later. What killed runs left unfinished goes at any age. Others may use the archive
+/// meanwhile. Removes nothing but files that baler wrote there.
 #[derive(Debug, Args)]
 struct GcCommand {
     /// How old, such as 30d or 12h
@@ -104,14 +105,16 @@ impl Shown {
             let Contents {
                 entries,
                 compactions,
+                unfinished,
                 bytes,
             } = contents;
             output::words(&format!(
-                "{}\n{verb}{} in {} of {}\n",
+                "{}\n{verb}{} in {} of {}{}\n",
                 figures::cleaned(place),
                 figures::bytes(bytes),
                 entry_count(entries),
                 compaction_count(compactions),
+                unfinished_count(unfinished),
             ))?;
         }
         Ok(Exit::Done)
@@ -130,4 +133,12 @@ fn compaction_count(compactions: u64) -> String {
         usize::try_from(compactions).unwrap_or(usize::MAX),
         "compaction",
     )
+}
+
+fn unfinished_count(unfinished: u64) -> String {
+    match unfinished {
+        0 => String::new(),
+        1 => ", and 1 unfinished file".to_owned(),
+        many => format!(", and {} unfinished files", figures::number(many)),
+    }
 }

@@ -143,6 +143,7 @@ impl CompactCommand {
             ArchivePlace::Off => Keeping::Nowhere,
             // A dry run stores what would leave where nobody finds it, so that its plan, which
             // holds references, is the one of a run in earnest.
+            ArchivePlace::State if self.dry_run => Keeping::Rehearsed,
             _ if self.dry_run => Keeping::In(Archive::in_memory()),
             ArchivePlace::State => Keeping::State,
             ArchivePlace::Named(named) => Keeping::In(archive::open(named)?),

@@ -9,20 +9,25 @@ use crate::marks::SecretKey;
 
 /// Makes `folder` where it is not there, and refuses one that others can write into.
 pub(crate) fn private_folder(folder: &Path) -> Result<(), HostError> {
-    let failed = |action| {
-        let path = folder.to_owned();
-        move |source| HostError::Io {
-            action,
-            path,
-            source,
-        }
-    };
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(failed("make the folder"))?;
-    let metadata = fs::metadata(folder).map_err(failed("look at the folder"))?;
+    builder.create(folder).map_err(|source| HostError::Io {
+        action: "make the folder",
+        path: folder.to_owned(),
+        source,
+    })?;
+    check_private(folder)
+}
+
+/// Refuses a folder that others can write into.
+pub(crate) fn check_private(folder: &Path) -> Result<(), HostError> {
+    let metadata = fs::metadata(folder).map_err(|source| HostError::Io {
+        action: "look at the folder",
+        path: folder.to_owned(),
+        source,
+    })?;
     if is_private(&metadata) {
         Ok(())
     } else {

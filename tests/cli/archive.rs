@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -339,4 +340,226 @@ fn commands_that_compact_nothing_make_no_archive() {
     bench.run(&["should-compact", &input, "--budget", "10"]);
     bench.run(&["introspect", "trim"]).ends(0);
     assert!(!bench.path("state/archive").exists());
+}
+
+/// A folder that no umask opens to others.
+fn private_folder(bench: &Bench, name: &str) -> std::path::PathBuf {
+    let path = bench.path(name);
+    fs::create_dir(&path).expect("a folder");
+    #[cfg(unix)]
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("set");
+    path
+}
+
+/// Arguments by which the folder of the default archive cannot be made, and the environment's home.
+fn places_that_cannot_be_made(bench: &Bench) -> Vec<(Vec<String>, Option<&'static str>)> {
+    let file = bench.file("not-a-folder", "");
+    // The state folder can be used, but not for an archive.
+    let half = private_folder(bench, "half");
+    fs::write(half.join("archive"), "in the way").expect("writes");
+    let state = |folder: String| vec!["--state".to_owned(), folder];
+    vec![
+        (state(format!("{file}/state")), None),
+        (state(half.to_str().expect("UTF-8").to_owned()), None),
+        (Vec::new(), Some("/dev/null")),
+        (Vec::new(), Some("")),
+    ]
+}
+
+fn run_at(bench: &Bench, home: Option<&str>, arguments: &[&str]) -> Ran {
+    let mut command = bench.command();
+    if let Some(home) = home {
+        command.env_remove("BALER_STATE").env("HOME", home);
+    }
+    Ran::of(command.args(arguments).output().expect("it runs"))
+}
+
+#[test]
+fn compact_writes_nothing_where_the_default_archive_cannot_be_made() {
+    let bench = Bench::new();
+    let before = fs::read(example("fix-a-bug.openai.json")).expect("an example");
+    let input = bench.file("c.json", &before);
+    for (place, home) in places_that_cannot_be_made(&bench) {
+        let place: Vec<&str> = place.iter().map(String::as_str).collect();
+        let entries = bench.entries();
+        for loud in [&["-q"][..], &["--json"], &[]] {
+            let files = ["-o", &input, "--receipt", "r.json"];
+            for files in [&files[..], &[]] {
+                let arguments = [&["compact", &input][..], files, loud, &place].concat();
+                let ran = run_at(&bench, home, &arguments).ends(1).says(&[
+                    "error: cannot use the state folder (",
+                    "nothing was compacted",
+                    "--state",
+                    "--archive",
+                    "`off`",
+                ]);
+                assert_eq!(ran.stdout, "", "{arguments:?}");
+                assert_eq!(fs::read(&input).expect("is there"), before);
+                assert_eq!(bench.entries(), entries);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_needs_no_default_archive_goes_on_where_it_cannot_be_made() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    for (place, home) in places_that_cannot_be_made(&bench) {
+        let place: Vec<&str> = place.iter().map(String::as_str).collect();
+        let run = |arguments: &[&str]| run_at(&bench, home, &[arguments, &place].concat());
+        run(&["compact", &input, "--archive", "off"])
+            .ends(0)
+            .says(&["there is no archive"]);
+        run(&[
+            "compact",
+            &input,
+            "--archive",
+            "mine",
+            "--receipt",
+            "r.json",
+        ])
+        .ends(0);
+        run(&["undo", "r.json", "--archive", "mine"]).ends(0);
+        run(&["compact", &input, "--dry-run"]).ends(0);
+        run(&["should-compact", &input, "--budget", "10"]).ends(0);
+        run(&["introspect", "sliding-window"]).ends(0);
+        run(&["strategies"]).ends(0);
+        bench.run(&["validate", &input]).ends(0);
+        fs::remove_dir_all(bench.path("mine")).expect("removes it");
+        fs::remove_file(bench.path("r.json")).expect("removes it");
+    }
+}
+
+#[test]
+fn a_dry_run_tells_that_the_default_archive_cannot_be_made() {
+    let bench = Bench::new();
+    let file = bench.file("not-a-folder", "");
+    let input = example("fix-a-bug.openai.json");
+    let state = format!("{file}/state");
+    bench
+        .run(&["compact", &input, "--dry-run", "--state", &state])
+        .ends(0)
+        .says(&["warning: ", "without --dry-run nothing would be compacted"]);
+}
+
+#[test]
+fn commands_that_look_into_an_archive_create_nothing() {
+    let bench = Bench::new();
+    let empty = private_folder(&bench, "empty");
+    let url = format!("file://{}", bench.path("nowhere").display());
+    let receipt = r#"{"outcome": "compacted", "undo": "3f2a90c41be07d5512aa"}"#;
+    bench.file("r.json", receipt);
+    let entries = bench.entries();
+    for place in ["nowhere", "empty", &url] {
+        for command in [
+            &["archive"][..],
+            &["archive", "gc", "--older-than", "0s"],
+            &["archive", "gc", "--older-than", "0s", "-n"],
+            &["expand", "3f2a90c41be07d5512aa"],
+            &["undo", "r.json"],
+        ] {
+            bench
+                .run(&[command, &["--archive", place]].concat())
+                .ends(2)
+                .says(&["there is no archive in `", "nothing was stored there yet"]);
+        }
+    }
+    assert_eq!(bench.entries(), entries);
+    assert_eq!(fs::read_dir(empty).expect("there").count(), 0);
+    assert!(!bench.path("state/archive").exists());
+}
+
+#[test]
+fn archive_gc_refuses_a_folder_that_is_no_archive() {
+    let bench = Bench::new();
+    let blog = private_folder(&bench, "blog");
+    for inner in ["entries", "undo"] {
+        fs::create_dir(blog.join(inner)).expect("a folder");
+    }
+    let post = bench.file("blog/entries/post.md", "hi");
+    let old = std::time::SystemTime::now() - Duration::from_secs(900 * 24 * 60 * 60);
+    let file = fs::File::options().append(true).open(&post).expect("opens");
+    file.set_modified(old).expect("is set");
+    let input = example("fix-a-bug.openai.json");
+    for command in [
+        &["archive", "gc", "--older-than", "30d"][..],
+        &["archive", "gc", "--older-than", "30d", "-n"],
+        &["archive"],
+        &["compact", &input],
+    ] {
+        bench
+            .run(&[command, &["--archive", "blog"]].concat())
+            .ends(2)
+            .says(&["there is no archive in `blog`", "that no archive wrote"]);
+    }
+    assert_eq!(fs::read_to_string(post).expect("is there"), "hi");
+    assert_eq!(fs::read_dir(blog).expect("there").count(), 2);
+}
+
+#[test]
+fn unfinished_files_of_killed_runs_are_told_and_cleared() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    compact(&bench, &input, "receipt.json", &[]).ends(0);
+    let left = bench.file("state/archive/staging/aZ09aZ09aZ09aZ09.part", "half");
+    let told = bench.run(&["archive"]).ends(0).stdout;
+    assert!(
+        told.contains(" of 1 compaction, and 1 unfinished file\n"),
+        "{told}"
+    );
+    let gc = ["archive", "gc", "--older-than", "30d"];
+    let told = bench
+        .run(&[&gc[..], &["--dry-run"]].concat())
+        .ends(0)
+        .stdout;
+    let clearing = "4 B in 0 entries of 0 compactions, and 1 unfinished file\n";
+    assert!(
+        told.contains(&format!("would be cleared: {clearing}")),
+        "{told}"
+    );
+    assert!(fs::exists(&left).expect("can be told"));
+    let told = bench.run(&gc).ends(0).stdout;
+    assert!(told.contains(&format!("cleared: {clearing}")), "{told}");
+    assert!(!fs::exists(&left).expect("can be told"));
+}
+
+/// Nobody writes into it.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_archive_does_not_hold_up_expand() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    compact(&bench, &input, "receipt.json", &[]).ends(0);
+    let receipt = receipt(&bench, "receipt.json");
+    let reference = receipt["archive"][0]["reference"].as_str().expect("one");
+    let entry = bench
+        .path("state/archive/entries")
+        .join(format!("{reference}.json"));
+    fs::remove_file(&entry).expect("removes it");
+    let made = std::process::Command::new("mkfifo").arg(&entry).status();
+    assert!(made.expect("it runs").success());
+    for arguments in [&["expand", reference][..], &["undo", "receipt.json"]] {
+        let mut child = bench
+            .command()
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let until = Instant::now() + Duration::from_secs(60);
+        while child.try_wait().expect("can be asked").is_none() {
+            if Instant::now() > until {
+                child.kill().expect("is killed");
+                panic!("{arguments:?} waits for ever");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ran::of(child.wait_with_output().expect("it ends"))
+            .ends(1)
+            .says(&[
+                "error: cannot read the archive `",
+                "expected a regular file at `entries/",
+            ]);
+    }
 }

@@ -1,10 +1,9 @@
 //! How much there is, and clearing what is old.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
-use object_store::ObjectMeta;
-
+use super::backend::{Backend, Item};
+use super::layout::Role;
 use super::{Archive, ArchiveError, FRESH, Kind, age};
 
 /// How much there is, or was.
@@ -15,74 +14,91 @@ pub struct Contents {
     pub entries: u64,
     /// Compactions that can be undone.
     pub compactions: u64,
+    /// Files that runs are writing, or left when they were killed. They hold texts of
+    /// conversations.
+    pub unfinished: u64,
     /// Bytes of all of it.
     pub bytes: u64,
 }
 
+impl Contents {
+    fn of<'a>(items: impl IntoIterator<Item = &'a Item>) -> Self {
+        let mut contents = Self::default();
+        for item in items {
+            match item.role {
+                Role::Stored(Kind::Entry) => contents.entries += 1,
+                Role::Stored(Kind::Undo) => contents.compactions += 1,
+                Role::Unfinished => contents.unfinished += 1,
+            }
+            contents.bytes += item.bytes;
+        }
+        contents
+    }
+}
+
 impl Archive {
-    /// All that there is.
+    /// All that is there of the archive's. Other files that lie among it are passed over.
     ///
     /// # Errors
     /// The archive cannot be read.
     pub async fn contents(&self) -> Result<Contents, ArchiveError> {
-        self.older_than(Duration::ZERO, Duration::ZERO)
-            .await
-            .map(|(contents, _)| contents)
+        let listing = self.backend.list().await;
+        let listing = listing.map_err(|problem| self.failed("list", &*problem))?;
+        Ok(Contents::of(&listing.items))
     }
 
     /// What [`Archive::clear`] would clear.
     ///
     /// # Errors
-    /// The archive cannot be read.
+    /// The archive cannot be read; or a store holds other objects where the archive's should be.
     pub async fn old(&self, than: Duration) -> Result<Contents, ArchiveError> {
-        let (contents, _) = self.older_than(than, than.saturating_add(FRESH)).await?;
-        Ok(contents)
+        Ok(Contents::of(self.find_old(than).await?.iter().flatten()))
     }
 
     /// Clears the records of compactions older than this, and what nobody named since a day
     /// before. So what is younger can still be undone. What others store meanwhile stays, but
     /// for what lay there unnamed for so long and is named again in the moment when it is cleared.
+    /// Clears also what killed runs left unfinished, of any age.
+    ///
+    /// Removes nothing but files that have an archive's names and lie where it puts them.
     ///
     /// # Errors
-    /// The archive cannot be read or written. What was cleared until then is gone.
+    /// The archive cannot be read or written; what was cleared until then is gone. Or a store
+    /// holds other objects where the archive's should be; then nothing was cleared.
     pub async fn clear(&self, than: Duration) -> Result<Contents, ArchiveError> {
-        let (contents, old) = self.older_than(than, than.saturating_add(FRESH)).await?;
-        let keys = futures_util::stream::iter(old.into_iter().map(|meta| Ok(meta.location)));
-        let mut deleted = self.store.delete_stream(keys.boxed());
-        while let Some(done) = deleted.next().await {
-            match done {
-                // Somebody else clears too.
-                Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(ArchiveError::store("clear", &self.place, &error)),
-            }
+        let old = self.find_old(than).await?;
+        let contents = Contents::of(old.iter().flatten());
+        for items in old {
+            let removed = self.backend.remove(items).await;
+            removed.map_err(|problem| self.failed("clear", &*problem))?;
         }
         Ok(contents)
     }
 
-    async fn older_than(
-        &self,
-        records: Duration,
-        entries: Duration,
-    ) -> Result<(Contents, Vec<ObjectMeta>), ArchiveError> {
-        let mut contents = Contents::default();
-        let mut old = Vec::new();
-        // Records first: where it ends half way, none is left that names what is gone.
-        for (kind, than) in [(Kind::Undo, records), (Kind::Entry, entries)] {
-            let folder = self.folder(kind);
-            let mut all = self.store.list(Some(&folder));
-            let failed = |error| ArchiveError::store("list", &self.place, &error);
-            while let Some(meta) = all.try_next().await.map_err(failed)? {
-                if age(SystemTime::from(meta.last_modified)) < than {
-                    continue;
-                }
-                match kind {
-                    Kind::Undo => contents.compactions += 1,
-                    Kind::Entry => contents.entries += 1,
-                }
-                contents.bytes += meta.size;
-                old.push(meta);
+    /// What can be cleared, in the order in which it has to go. Records first: where it ends half
+    /// way, none is left that names what is gone.
+    async fn find_old(&self, than: Duration) -> Result<[Vec<Item>; 3], ArchiveError> {
+        let listing = self.backend.list().await;
+        let listing = listing.map_err(|problem| self.failed("list", &*problem))?;
+        // A folder is marked; of a store nothing but its names tells that it is an archive.
+        if listing.has_foreign && matches!(self.backend, Backend::Objects(_)) {
+            return Err(ArchiveError::Foreign {
+                place: self.place.to_string(),
+            });
+        }
+        let (mut records, mut entries, mut unfinished) = (Vec::new(), Vec::new(), Vec::new());
+        for item in listing.items {
+            let (than, old) = match item.role {
+                Role::Stored(Kind::Undo) => (than, &mut records),
+                Role::Stored(Kind::Entry) => (than.saturating_add(FRESH), &mut entries),
+                Role::Unfinished => (Duration::ZERO, &mut unfinished),
+            };
+            if age(item.written) >= than {
+                old.push(item);
             }
         }
-        Ok((contents, old))
+        let abandoned = self.backend.abandoned(unfinished).await;
+        let abandoned = abandoned.map_err(|problem| self.failed("read", &*problem))?;
+        Ok([records, entries, abandoned])
     }
 }

@@ -16,6 +16,7 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 
+use super::backend::MOST_BYTES;
 use super::{Archive, place};
 
 /// Time of one request, its answer included.
@@ -24,9 +25,6 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// After so long a request is not sent again.
 const RETRY_TIME: Duration = Duration::from_secs(20);
 const RETRIES: usize = 3;
-/// Bytes of an answer. A unit holds a message with its pictures, of which providers take far
-/// less.
-const MOST_ANSWER: usize = 256 << 20;
 
 /// The archive at a URL whose scheme is known; `rest` is what stands behind it.
 pub(super) fn store<K: AsRef<str>, V: Into<String>>(
@@ -178,7 +176,7 @@ impl HttpService for Bounded {
         let mut answer = self.http.execute(sent).await.map_err(broken)?;
         let mut received = Vec::new();
         while let Some(piece) = answer.chunk().await.map_err(broken)? {
-            if piece.len() > MOST_ANSWER - received.len() {
+            if piece.len() > MOST_BYTES - received.len() {
                 return Err(refused("the answer is too large to be an entry"));
             }
             received.extend_from_slice(&piece);

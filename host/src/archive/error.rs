@@ -54,6 +54,22 @@ pub enum ArchiveError {
         /// Why not, in the words of the store.
         what: String,
     },
+    /// There is no archive in a folder, and none can be made there.
+    #[error("there is no archive in `{place}`: {what}")]
+    NotAnArchive {
+        /// The folder.
+        place: String,
+        /// What was found instead.
+        what: &'static str,
+    },
+    /// Something else than an archive's lies among its objects, so nothing is cleared.
+    #[error(
+        "`{place}` holds objects below `entries/` or `undo/` that no archive wrote, so nothing is cleared there; name the archive's own prefix, or move them away"
+    )]
+    Foreign {
+        /// The store.
+        place: String,
+    },
     /// There can be no archive at such a place.
     #[error("`{url}` is no place for an archive: {what}")]
     NoPlace {
@@ -75,7 +91,11 @@ impl ArchiveError {
     }
 
     /// The innermost cause says what happened; what is around it names paths and addresses again.
-    pub(super) fn store(action: &'static str, place: &str, error: &object_store::Error) -> Self {
+    pub(super) fn store(
+        action: &'static str,
+        place: &str,
+        error: &(dyn Error + Send + Sync + 'static),
+    ) -> Self {
         let mut innermost: &(dyn Error + 'static) = error;
         while let Some(inner) = innermost.source() {
             innermost = inner;

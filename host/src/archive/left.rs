@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::entry::{list_of, messages_of, reference_of};
+use super::undo::MOST_DOCUMENT;
 use super::{Archive, ArchiveError, Kind, undo};
 use crate::conversation::Conversation;
 use crate::plan::Fate;
@@ -27,6 +28,17 @@ impl Archive {
         conversation: &Conversation,
         fates: &[Fate],
     ) -> Result<Stored, ArchiveError> {
+        let came_in = conversation.came_in();
+        // `undo` would refuse it.
+        if came_in.document().len() as u64 > MOST_DOCUMENT {
+            return Err(ArchiveError::Store {
+                action: "write to",
+                place: self.place.to_string(),
+                what: format!(
+                    "the document has more than {MOST_DOCUMENT} bytes, the most that can be restored"
+                ),
+            });
+        }
         let mut entries = BTreeMap::new();
         let mut keep = |content: String| {
             let reference = reference_of(content.as_bytes());
@@ -49,7 +61,7 @@ impl Archive {
                 reference: Some(keep(list_of(std::iter::once(message.json.as_str())))),
             })
             .collect();
-        let record = undo::record(&conversation.came_in(), &mut keep);
+        let record = undo::record(&came_in, &mut keep);
         self.put_all(Kind::Entry, entries).await?;
         // Last, so that what it names is there.
         let undo = reference_of(record.as_bytes());

@@ -2,6 +2,10 @@
 
 mod error;
 mod entry;
+mod layout;
+mod backend;
+mod folder;
+mod objects;
 mod place;
 #[cfg(feature = "cloud")]
 mod cloud;
@@ -18,9 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt as _, stream};
-use object_store::local::LocalFileSystem;
+use object_store::ObjectStore;
 use object_store::path::Path as Key;
-use object_store::{ObjectStore, ObjectStoreExt as _};
 
 pub use clearing::Contents;
 pub(crate) use entry::reference;
@@ -28,8 +31,11 @@ pub use error::ArchiveError;
 pub(crate) use left::Stored;
 
 use crate::fault::HostError;
-use crate::state;
+use backend::{Backend, Found, MOST_BYTES};
 use entry::{is_reference, reference_of};
+use folder::Folder;
+use layout::path_of;
+use objects::Objects;
 
 /// Entries that are read or written at once.
 const AT_ONCE: usize = 16;
@@ -46,8 +52,7 @@ const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 /// is under a reference is the same, whoever writes it, and appears whole or not at all.
 #[derive(Clone)]
 pub struct Archive {
-    store: Arc<dyn ObjectStore>,
-    prefix: Key,
+    backend: Backend,
     place: Arc<str>,
 }
 
@@ -78,22 +83,31 @@ impl Kind {
 }
 
 impl Archive {
-    /// The archive in `folder`, which is made where it is not there.
+    /// The archive in `folder`, which is made where the folder is not there or empty. Unfinished
+    /// files that killed runs left in it are removed.
     ///
     /// # Errors
-    /// The folder cannot be made, or others can write into it.
+    /// The folder cannot be made, others can write into it, or it holds other files and is no
+    /// archive.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, HostError> {
         let folder = folder.as_ref();
-        state::private_folder(folder)?;
-        // Nobody else reads what stands in them, even where others may look into `folder`.
-        for kind in Kind::ALL {
-            state::private_folder(&folder.join(kind.folder()))?;
+        Ok(Self::in_folder(Folder::open(folder)?, folder))
+    }
+
+    /// The archive in `folder`, to be read or cleared: nothing is created.
+    ///
+    /// # Errors
+    /// There is no archive, it cannot be read, or others can write into it.
+    pub fn open_existing(folder: impl AsRef<Path>) -> Result<Self, HostError> {
+        let folder = folder.as_ref();
+        Ok(Self::in_folder(Folder::existing(folder)?, folder))
+    }
+
+    fn in_folder(backend: Folder, folder: &Path) -> Self {
+        Self {
+            backend: Backend::Folder(backend),
+            place: folder.display().to_string().into(),
         }
-        let place = folder.display().to_string();
-        let store = LocalFileSystem::new_with_prefix(folder)
-            .map_err(|error| ArchiveError::store("open", &place, &error))?
-            .with_fsync(true);
-        Ok(Self::on(Arc::new(store), "", place))
     }
 
     /// An archive that lasts as long as it and its clones.
@@ -106,8 +120,10 @@ impl Archive {
     /// An archive on any store, below `prefix`. Errors call it `place`.
     pub fn on(store: Arc<dyn ObjectStore>, prefix: &str, place: impl Into<Arc<str>>) -> Self {
         Self {
-            store,
-            prefix: Key::from(prefix),
+            backend: Backend::Objects(Objects {
+                store,
+                prefix: Key::from(prefix),
+            }),
             place: place.into(),
         }
     }
@@ -151,16 +167,16 @@ impl Archive {
     }
 
     async fn look_up(&self, kind: Kind, reference: &str) -> Result<Option<Found>, ArchiveError> {
-        let failed = |error| ArchiveError::store("read", &self.place, &error);
-        match self.store.get(&self.key(kind, reference)).await {
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(failed(error)),
-            Ok(found) => {
-                let written = SystemTime::from(found.meta.last_modified);
-                let content = found.bytes().await.map_err(failed)?.to_vec();
-                Ok(Some(Found { written, content }))
-            }
-        }
+        let found = self.backend.read(&path_of(kind, reference)).await;
+        found.map_err(|problem| self.failed("read", &*problem))
+    }
+
+    fn failed(
+        &self,
+        action: &'static str,
+        problem: &(dyn std::error::Error + Send + Sync + 'static),
+    ) -> ArchiveError {
+        ArchiveError::store(action, &self.place, problem)
     }
 
     /// Stores contents under their references. What is there, whole and not old, is not written.
@@ -192,6 +208,15 @@ impl Archive {
     }
 
     async fn put(&self, kind: Kind, reference: &str, content: String) -> Result<(), ArchiveError> {
+        let path = path_of(kind, reference);
+        // What could be stored but not read again would be lost.
+        if content.len() > MOST_BYTES {
+            return Err(ArchiveError::Store {
+                action: "write to",
+                place: self.place.to_string(),
+                what: backend::too_large(&path),
+            });
+        }
         // Half written by a crash of the machine, or damaged: it is written again.
         let is_there = self
             .look_up(kind, reference)
@@ -200,28 +225,27 @@ impl Archive {
         if is_there {
             return Ok(());
         }
-        self.store
-            .put(&self.key(kind, reference), content.into())
-            .await
-            .map(drop)
-            .map_err(|error| ArchiveError::store("write to", &self.place, &error))
+        let written = self.backend.write(&path, content).await;
+        written.map_err(|problem| self.failed("write to", &*problem))
     }
-
-    fn key(&self, kind: Kind, reference: &str) -> Key {
-        self.folder(kind).join(format!("{reference}.json"))
-    }
-
-    fn folder(&self, kind: Kind) -> Key {
-        self.prefix.clone().join(kind.folder())
-    }
-}
-
-struct Found {
-    written: SystemTime,
-    content: Vec<u8>,
 }
 
 fn age(written: SystemTime) -> Duration {
     // Where the clocks differ, it may be from the future.
     written.elapsed().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn archive_stores_nothing_that_is_too_large_to_be_read_again() {
+        let archive = Archive::in_memory();
+        let content = "x".repeat(MOST_BYTES + 1);
+        let put = archive.put(Kind::Entry, "0123456789abcdef0123", content);
+        let error = put.await.expect_err("it is too large");
+        assert!(error.to_string().contains("268435456 bytes"), "{error}");
+        assert_eq!(archive.contents().await, Ok(Contents::default()));
+    }
 }

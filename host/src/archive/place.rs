@@ -9,6 +9,13 @@ const KNOWN: &str = "give a folder, `file:///…`, `s3://bucket/prefix`, `gs://b
 #[cfg(not(feature = "cloud"))]
 const KNOWN: &str = "give a folder or `file:///…`; for `s3://…`, `gs://…` and `az://…` this baler lacks the feature `cloud`";
 
+/// What is done where a folder is no archive yet. Stores make nothing before something is stored.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    Made,
+    Existing,
+}
+
 impl Archive {
     /// The archive at a URL: `file:///folder`, `memory:`, and with the feature `cloud`
     /// `s3://bucket/prefix` (and all that speaks S3), `gs://bucket/prefix` or
@@ -24,6 +31,25 @@ impl Archive {
         url: &str,
         options: impl IntoIterator<Item = (K, V)>,
     ) -> Result<Self, HostError> {
+        Self::at_url(url, options, Wanted::Made)
+    }
+
+    /// As [`Archive::at`], to be read or cleared: nothing is created.
+    ///
+    /// # Errors
+    /// As [`Archive::at`], or as [`Archive::open_existing`].
+    pub fn existing_at<K: AsRef<str>, V: Into<String>>(
+        url: &str,
+        options: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<Self, HostError> {
+        Self::at_url(url, options, Wanted::Existing)
+    }
+
+    fn at_url<K: AsRef<str>, V: Into<String>>(
+        url: &str,
+        options: impl IntoIterator<Item = (K, V)>,
+        wanted: Wanted,
+    ) -> Result<Self, HostError> {
         if url == "memory:" {
             return Ok(Self::in_memory());
         }
@@ -38,7 +64,10 @@ impl Archive {
             "file" if rest.contains('%') || !rest.starts_with('/') => {
                 Err(wrong("give the folder as a plain path"))
             }
-            "file" => Self::open(rest),
+            "file" => match wanted {
+                Wanted::Made => Self::open(rest),
+                Wanted::Existing => Self::open_existing(rest),
+            },
             #[cfg(feature = "cloud")]
             "s3" | "gs" | "az" => {
                 super::cloud::store(scheme, url, rest, options).map_err(|what| wrong(&what))

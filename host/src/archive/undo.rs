@@ -3,13 +3,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::entry::{digest_of, messages_of};
 use super::{AT_ONCE, Archive, ArchiveError, Kind};
 use crate::conversation::Conversation;
+
+/// The most bytes of a document. A record that says more is forged: few entries, named again and
+/// again, would make a document of any size.
+pub(super) const MOST_DOCUMENT: u64 = 2 << 30;
 
 /// Version of the form.
 const VERSION: u32 = 1;
@@ -134,24 +138,63 @@ impl Archive {
             let (archive, reference) = (self.clone(), piece.messages.clone());
             async move { archive.get(&reference).await }
         });
-        let units: Vec<String> = stream::iter(units).buffered(AT_ONCE).try_collect().await?;
-        put_together(&record, &texts, &units)
-            .filter(|document| digest_of(document.as_bytes()) == record.document)
-            .ok_or_else(damaged)
+        let mut units = stream::iter(units).buffered(AT_ONCE);
+        let mut document = texts.first().cloned().ok_or_else(damaged)?;
+        for piece in &record.units {
+            // There is one for each piece.
+            let messages = units.next().await.ok_or_else(damaged)??;
+            append(&mut document, piece, &messages, &texts, MOST_DOCUMENT).ok_or_else(damaged)?;
+        }
+        if digest_of(document.as_bytes()) == record.document {
+            Ok(document)
+        } else {
+            Err(damaged())
+        }
     }
 }
 
-fn put_together(record: &Record, texts: &[String], units: &[String]) -> Option<String> {
-    let mut document = texts.first()?.clone();
-    for (piece, messages) in record.units.iter().zip(units) {
-        let messages: Vec<&RawValue> = serde_json::from_str(messages).ok()?;
-        if messages.len() != piece.behind.len() {
+/// Appends the messages of a unit, and what stands behind each; `None` if the piece does not fit
+/// them, or the document would have more than `most` bytes.
+fn append(
+    document: &mut String,
+    piece: &Piece,
+    messages: &str,
+    texts: &[String],
+    most: u64,
+) -> Option<()> {
+    let messages: Vec<&RawValue> = serde_json::from_str(messages).ok()?;
+    if messages.len() != piece.behind.len() {
+        return None;
+    }
+    for (message, behind) in messages.iter().zip(&piece.behind) {
+        let behind = texts.get(*behind)?;
+        let length = document.len() + message.get().len() + behind.len();
+        if length as u64 > most {
             return None;
         }
-        for (message, behind) in messages.iter().zip(&piece.behind) {
-            document.push_str(message.get());
-            document.push_str(texts.get(*behind)?);
-        }
+        document.push_str(message.get());
+        document.push_str(behind);
     }
-    Some(document)
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn append_refuses_what_makes_the_document_too_large() {
+        let piece = Piece {
+            messages: String::new(),
+            behind: vec![1, 0],
+        };
+        let texts = ["[".to_owned(), ",".to_owned()];
+        let append = |most| {
+            let mut document = "[".to_owned();
+            let appended = append(&mut document, &piece, "[1,22]", &texts, most);
+            appended.map(|()| document)
+        };
+        assert_eq!(append(6).as_deref(), Some("[1,22["));
+        assert_eq!(append(5), None);
+    }
 }

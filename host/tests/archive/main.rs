@@ -9,6 +9,10 @@
 /// Conversations, hosts and stores that the tests share.
 mod support;
 
+/// Files that are not the archive's: neither removed nor waited for.
+mod foreign;
+/// What killed runs leave.
+mod unfinished;
 /// Folders: what lies in them, clearing, several writers, damage.
 mod folder;
 /// After any chain of compactions each earlier document comes back.

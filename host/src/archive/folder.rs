@@ -1,0 +1,348 @@
+//! An archive in a folder. No link in it is followed, nothing but regular files is read, and
+//! nothing but the archive's own names is removed.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
+
+use super::backend::{Found, Item, Listing, MOST_BYTES, too_large};
+use super::layout::{FOLDERS, MARK, MARKER, Role, STAGED, STAGED_LETTERS, STAGING};
+use super::{ArchiveError, age};
+use crate::fault::HostError;
+use crate::state;
+
+/// An unfinished file that its writer could not lock is taken for abandoned after this time.
+/// To write one takes seconds.
+const STALE: Duration = Duration::from_secs(60 * 60);
+
+/// How often a file is begun anew where it is removed before it is locked.
+const TRIES: usize = 16;
+
+const NOTHING: &str = "nothing was stored there yet, or the archive is somewhere else";
+const FOREIGN: &str = "the folder has no file `baler-archive` and holds files that no archive wrote; an archive needs a folder of its own";
+const NO_FOLDER: &str = "`entries`, `undo` and `staging` have to be folders, and at least one of them is a link or a file";
+const OTHER_MARK: &str =
+    "its file `baler-archive` is not of version 1; take the baler that wrote it";
+
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    path: Arc<Path>,
+}
+
+/// What a folder looks like.
+enum Standing {
+    /// An archive made it its own.
+    Marked,
+    /// There is no marker, and there are no names but an archive's: one of an earlier baler, or
+    /// one that is being made.
+    Unmarked,
+    Empty,
+}
+
+impl Folder {
+    /// Makes the archive where the folder is not there or empty. Removes unfinished files that
+    /// nobody writes any more: they hold texts of conversations.
+    pub(super) fn open(path: &Path) -> Result<Self, HostError> {
+        state::private_folder(path)?;
+        let standing = standing(path)?;
+        // Nobody else reads what stands in them, even where others may look into the folder.
+        for inner in FOLDERS {
+            state::private_folder(&path.join(inner))?;
+        }
+        let folder = Self::at(path)?;
+        if !matches!(standing, Standing::Marked) {
+            folder
+                .write(MARKER, MARK.as_bytes())
+                .map_err(|source| HostError::Io {
+                    action: "make the archive",
+                    path: path.to_owned(),
+                    source,
+                })?;
+        }
+        // Not what it was opened for; `clear` tells what cannot be removed.
+        let _ = folder.clear_abandoned();
+        Ok(folder)
+    }
+
+    /// The archive that is there. Creates and removes nothing.
+    pub(super) fn existing(path: &Path) -> Result<Self, HostError> {
+        if !path.is_dir() {
+            return Err(refused(path, NOTHING));
+        }
+        state::check_private(path)?;
+        if matches!(standing(path)?, Standing::Empty) {
+            return Err(refused(path, NOTHING));
+        }
+        for inner in FOLDERS.map(|inner| path.join(inner)) {
+            if inner.exists() {
+                state::check_private(&inner)?;
+            }
+        }
+        Self::at(path)
+    }
+
+    /// The same folder, wherever the program goes.
+    fn at(path: &Path) -> Result<Self, HostError> {
+        let path = fs::canonicalize(path).map_err(|source| failed(path, source))?;
+        Ok(Self { path: path.into() })
+    }
+
+    pub(super) fn read(&self, path: &str) -> io::Result<Option<Found>> {
+        read(&self.path, path)
+    }
+
+    /// Puts a file in its place, whole or not at all, and so that it outlasts a crash of the
+    /// machine.
+    pub(super) fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        let mut staged = self.staged()?;
+        // Not by `NamedTempFile` itself, whose errors name the temporary file.
+        staged.as_file_mut().write_all(content)?;
+        staged.as_file().sync_all()?;
+        let place = self.path.join(path);
+        // The lock is held until the file has its place.
+        let _written = staged.persist(&place).map_err(|error| error.error)?;
+        match place.parent() {
+            Some(folder) => sync_folder(folder),
+            None => Ok(()),
+        }
+    }
+
+    /// An empty file that is locked as long as it is written, so that it can be told from what a
+    /// killed run left.
+    fn staged(&self) -> io::Result<NamedTempFile> {
+        for _ in 0..TRIES {
+            let staged = tempfile::Builder::new()
+                .prefix("")
+                .suffix(STAGED)
+                .rand_bytes(STAGED_LETTERS)
+                // Not by `tempfile_in`, whose errors name the temporary file.
+                .make_in(self.path.join(STAGING), create_private)?;
+            match staged.as_file().try_lock() {
+                // Who clears holds the lock while removing, so what is there now stays.
+                Ok(()) if fs::symlink_metadata(staged.path()).is_ok() => return Ok(staged),
+                // Somebody took it for abandoned before it was locked.
+                Ok(()) | Err(TryLockError::WouldBlock) => {}
+                // There are no locks here: it goes by age.
+                Err(TryLockError::Error(_)) => return Ok(staged),
+            }
+        }
+        Err(io::Error::other(
+            "files in its folder `staging` are removed or locked as soon as they are made",
+        ))
+    }
+
+    /// All that is the archive's.
+    pub(super) fn list(&self) -> io::Result<Listing> {
+        let mut all = Listing::default();
+        for inner in FOLDERS {
+            all.items.extend(list(&self.path, inner)?.items);
+        }
+        Ok(all)
+    }
+
+    /// Those of these unfinished files that nobody writes any more.
+    pub(super) fn abandoned(&self, items: Vec<Item>) -> io::Result<Vec<Item>> {
+        let mut abandoned = Vec::new();
+        for item in items {
+            if self.claim(&item.path)?.is_some() {
+                abandoned.push(item);
+            }
+        }
+        Ok(abandoned)
+    }
+
+    /// Removes files; not those that were written again since they were listed, or are still
+    /// being written.
+    pub(super) fn remove(&self, items: &[Item]) -> io::Result<()> {
+        for item in items {
+            let place = self.path.join(&item.path);
+            let mut claimed = None;
+            let is_free = match item.role {
+                Role::Stored(_) => fs::symlink_metadata(&place).is_ok_and(|now| {
+                    now.is_file() && now.modified().is_ok_and(|now| now == item.written)
+                }),
+                Role::Unfinished => {
+                    claimed = self.claim(&item.path)?;
+                    claimed.is_some()
+                }
+            };
+            if is_free {
+                match fs::remove_file(&place) {
+                    // Somebody else clears too.
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    removed => removed?,
+                }
+            }
+            // Unlocked not before it is gone.
+            drop(claimed);
+        }
+        Ok(())
+    }
+
+    fn clear_abandoned(&self) -> io::Result<()> {
+        self.remove(&list(&self.path, STAGING)?.items)
+    }
+
+    /// An unfinished file whose writer is gone, locked; `None` if it has one, or is gone itself.
+    fn claim(&self, path: &str) -> io::Result<Option<File>> {
+        let Some(file) = open_regular(&self.path, path)? else {
+            return Ok(None);
+        };
+        let is_abandoned = match file.try_lock() {
+            Err(TryLockError::WouldBlock) => false,
+            Ok(()) if path.starts_with(STAGING) => true,
+            // No locks here, or a name from before files were locked.
+            Ok(()) | Err(TryLockError::Error(_)) => age(file.metadata()?.modified()?) >= STALE,
+        };
+        Ok(is_abandoned.then_some(file))
+    }
+}
+
+/// Whether a folder is an archive, or can become one.
+fn standing(path: &Path) -> Result<Standing, HostError> {
+    for inner in FOLDERS {
+        match fs::symlink_metadata(path.join(inner)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(path, error)),
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return Err(refused(path, NO_FOLDER)),
+        }
+    }
+    match read(path, MARKER).map_err(|error| failed(path, error))? {
+        Some(found) if found.content == MARK.as_bytes() => return Ok(Standing::Marked),
+        Some(_) => return Err(refused(path, OTHER_MARK)),
+        None => {}
+    }
+    let mut standing = Standing::Empty;
+    for entry in fs::read_dir(path).map_err(|error| failed(path, error))? {
+        let name = entry.map_err(|error| failed(path, error))?.file_name();
+        standing = Standing::Unmarked;
+        // Somebody else makes the archive at the same time.
+        if name.to_str() == Some(MARKER) {
+            continue;
+        }
+        let mut inner = FOLDERS.into_iter();
+        let inner = inner.find(|inner| name.to_str() == Some(*inner));
+        let inner = inner.ok_or_else(|| refused(path, FOREIGN))?;
+        let listing = list(path, inner).map_err(|error| failed(path, error))?;
+        if listing.has_foreign {
+            return Err(refused(path, FOREIGN));
+        }
+    }
+    Ok(standing)
+}
+
+/// What lies in one of an archive's folders.
+fn list(root: &Path, inner: &str) -> io::Result<Listing> {
+    let mut listing = Listing::default();
+    let entries = match fs::read_dir(root.join(inner)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(listing),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        // Of a link it is the link's own.
+        let metadata = match entry.metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            metadata => metadata?,
+        };
+        let name = entry.file_name();
+        let path = name.to_str().map(|name| format!("{inner}/{name}"));
+        let own = path.and_then(|path| Some((Role::of(&path)?, path)));
+        match own.filter(|_| metadata.is_file()) {
+            None => listing.has_foreign = true,
+            Some((role, path)) => listing.items.push(Item {
+                role,
+                path,
+                bytes: metadata.len(),
+                written: metadata.modified()?,
+            }),
+        }
+    }
+    Ok(listing)
+}
+
+fn read(root: &Path, path: &str) -> io::Result<Option<Found>> {
+    let Some(file) = open_regular(root, path)? else {
+        return Ok(None);
+    };
+    let metadata = file.metadata()?;
+    let mut content = Vec::new();
+    if metadata.len() <= MOST_BYTES as u64 {
+        // It may have grown.
+        file.take(MOST_BYTES as u64 + 1).read_to_end(&mut content)?;
+    }
+    if metadata.len() > MOST_BYTES as u64 || content.len() > MOST_BYTES {
+        return Err(io::Error::other(too_large(path)));
+    }
+    Ok(Some(Found {
+        written: metadata.modified()?,
+        content,
+    }))
+}
+
+/// Opens a regular file. To open a pipe would be to wait for ever for somebody who writes; so it
+/// is opened without waiting, and looked at afterwards, when nobody can exchange it any more.
+fn open_regular(root: &Path, path: &str) -> io::Result<Option<File>> {
+    let place = root.join(path);
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let irregular = || {
+        io::Error::other(format!(
+            "expected a regular file at `{path}`, found a link, a folder, a pipe or a device; remove it"
+        ))
+    };
+    match options.open(&place) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        // What the system says of a link or a socket explains nothing.
+        Err(_) if fs::symlink_metadata(&place).is_ok_and(|is| !is.is_file()) => Err(irregular()),
+        Err(error) => Err(error),
+        Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
+        Ok(_) => Err(irregular()),
+    }
+}
+
+/// Makes a file that is its owner's alone.
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn failed(path: &Path, source: io::Error) -> HostError {
+    HostError::Io {
+        action: "open the archive",
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn refused(path: &Path, what: &'static str) -> HostError {
+    HostError::Archive(ArchiveError::NotAnArchive {
+        place: path.display().to_string(),
+        what,
+    })
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Elsewhere folders cannot be synced.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
