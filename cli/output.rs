@@ -56,6 +56,7 @@ pub(crate) fn words(text: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// They cannot be written whole, also where their reader left.
+#[cfg(feature = "eval")]
 pub(crate) fn words_in_full(text: &str) -> anyhow::Result<()> {
     in_full(write_words(text))
 }
