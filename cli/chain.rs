@@ -1,8 +1,7 @@
 //! From the names of strategies to strategies that are ready to run.
 
 use std::borrow::Cow;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{self, Path};
 
 use anyhow::{Context as _, anyhow};
@@ -11,8 +10,8 @@ use baler_strategies::Bundled;
 
 use crate::arguments::SandboxArguments;
 use crate::exit::Failure;
-use crate::figures;
 use crate::remote::{self, RemoteArguments, Tokens};
+use crate::{figures, files};
 
 /// The strategy of a person who names none.
 pub(crate) const DEFAULT: &str = "tiered";
@@ -215,19 +214,19 @@ fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
         ));
     }
     let limit = EngineLimits::default().component_bytes;
-    let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-    if size > limit {
-        return Err(anyhow!(
-            "cannot use `{shown}`: {}",
-            LoadError::TooLarge { bytes: size, limit }
-        ));
+    let too_large = |bytes: u64| {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let error = LoadError::TooLarge { bytes, limit };
+        anyhow!("cannot use `{shown}`: {error}")
+    };
+    if metadata.len() > limit as u64 {
+        return Err(too_large(metadata.len()));
     }
-    let mut bytes = Vec::with_capacity(size);
-    File::open(file)
-        // The host refuses what has more than the limit, so one byte more is enough to know.
-        .and_then(|file| file.take(limit as u64 + 1).read_to_end(&mut bytes))
-        .with_context(|| unreadable(&shown))?;
-    Ok(bytes)
+    let opened = files::regular(file).with_context(|| unreadable(&shown))?;
+    files::bounded(opened, limit as u64)
+        .with_context(|| unreadable(&shown))?
+        // It grew meanwhile.
+        .ok_or_else(|| too_large(limit as u64 + 1))
 }
 
 fn unreadable(shown: &str) -> String {

@@ -9,7 +9,8 @@ use baler_host::HostError;
 pub(crate) const OF_COMPACT: &str = "\
 Exit codes:
   0  compacted; or, with --repair, repaired and for the rest left as it was
-  1  baler itself failed: a file cannot be written, the sandbox cannot be made
+  1  baler itself failed: a file cannot be written, standard output was closed before all was
+     written, the sandbox cannot be made
   2  wrong use: an unknown option or name, a config or strategy file that cannot be used
   3  nothing to do: the conversation comes back unchanged
   4  compacted, but by a fallback and not by the strategy that was asked for

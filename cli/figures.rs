@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::visible::is_active;
+
 /// A number with its thousands apart.
 pub(crate) fn number(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
@@ -51,15 +53,12 @@ pub(crate) fn time(time: Duration) -> String {
     }
 }
 
-/// Words that a stranger wrote, so that a terminal shows them and does nothing else: without
-/// control characters, and without those that turn the direction of writing or show nothing.
+/// Untrusted words on one line, without the characters that a terminal would act on. (Those of
+/// any other text are spelled out where it is written, see `output.rs`.)
 pub(crate) fn cleaned(text: &str) -> String {
     text.chars()
         .map(|c| if c == '\n' || c == '\t' { ' ' } else { c })
-        .filter(|c| {
-            !c.is_control()
-                && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
-        })
+        .filter(|c| !is_active(*c))
         .collect()
 }
 

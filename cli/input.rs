@@ -14,9 +14,9 @@ use serde::Deserialize;
 
 use crate::arguments::ConversationArguments;
 use crate::exit::Failure;
-use crate::figures;
 use crate::output::{self, FAINT, Messages, styled};
 use crate::progress::Progress;
+use crate::{figures, files};
 
 /// The most bytes of a conversation. No model takes nearly as much; a file of this size is the
 /// wrong one.
@@ -56,18 +56,13 @@ fn from_file(file: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 fn limited(source: impl Read) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source.take(LIMIT + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(too_large());
-    }
-    Ok(bytes)
+    files::bounded(source, LIMIT)?.ok_or_else(too_large)
 }
 
 fn too_large() -> anyhow::Error {
-    anyhow!(
-        "it has more than {}, which no model's context window holds; give one request at a time",
-        figures::bytes(LIMIT)
+    files::too_large(
+        LIMIT,
+        "which no model's context window holds; give one request at a time",
     )
 }
 

@@ -8,10 +8,14 @@ mod arguments;
 mod settings;
 mod archive;
 mod input;
+mod files;
 mod chain;
 mod model;
 mod remote;
 mod output;
+mod stdout;
+mod visible;
+mod whole_file;
 mod progress;
 mod strip;
 mod receipt;
@@ -21,7 +25,8 @@ mod exit;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::builder::Styles;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 #[cfg(feature = "eval")]
 use commands::EvalCommand;
@@ -85,25 +90,35 @@ fn main() -> ExitCode {
     }
     let program = match Program::try_parse() {
         Ok(program) => program,
-        Err(error) => {
+        Err(error) if error.use_stderr() => {
+            tell_wrong_use(&error);
+            return Exit::WrongUse.into();
+        }
+        Err(help) => {
             // Help that nobody reads to its end is no failure either.
-            let _ = error.print();
-            return if error.use_stderr() {
-                Exit::WrongUse
-            } else {
-                Exit::Done
-            }
-            .into();
+            let _ = help.print();
+            return Exit::Done.into();
         }
     };
     let done = run(program.command).unwrap_or_else(|failure| {
-        if failure.error.is::<output::Closed>() {
-            return Exit::Done;
-        }
         output::error(&failure.message());
         failure.exit
     });
     done.into()
+}
+
+/// Tells what was wrong with the arguments. It quotes them, so it goes out as all words do, and
+/// without clap's own styles: among these nobody could tell an escape sequence of an argument's.
+fn tell_wrong_use(error: &clap::Error) {
+    let command = Program::command().styles(Styles::plain());
+    let text = match command.try_get_matches() {
+        Err(plain) => plain.render().ansi().to_string(),
+        Ok(_) => error.render().to_string(),
+    };
+    match text.strip_prefix("error: ") {
+        Some(what) => output::error(what.trim_end()),
+        None => output::Messages { quiet: false }.say(&text),
+    }
 }
 
 fn run(command: Command) -> Result<Exit, Failure> {

@@ -8,6 +8,8 @@ use baler_models::clients::{Client, KeySource, ModelChoice};
 use clap::Args;
 
 use crate::exit::Failure;
+use crate::figures;
+use crate::output::Messages;
 
 /// Which model, how it is reached, and how much may be asked of it.
 #[derive(Debug, Args)]
@@ -89,6 +91,24 @@ impl ModelArguments {
         };
         Ok(Some(ModelGrant::new(Arc::new(client)).with_limits(limits)))
     }
+}
+
+/// Warns where none of the strategies that were named will ask the model that was.
+pub(crate) fn warn_if_unasked(chain: &[Strategy], grant: Option<&ModelGrant>, messages: Messages) {
+    if grant.is_none() || chain.iter().any(Strategy::lacks_model) {
+        return;
+    }
+    let names: Vec<String> = chain
+        .iter()
+        .map(|strategy| format!("`{}`", figures::cleaned(strategy.name())))
+        .collect();
+    messages.warn(&format!(
+        "--model is named, and {} ask{} no model: only the fallback `native:summarize` will, if it \
+         comes to that; for a model's summary name a strategy that asks one, such as `tiered-model`, \
+         or none; else leave --model out",
+        names.join(" and "),
+        if names.len() == 1 { "s" } else { "" }
+    ));
 }
 
 /// Gives strategies that want a model the grant.

@@ -1,14 +1,16 @@
-//! Where things go: documents to standard output or files, words for people to standard error.
+//! Where things go: documents and words for people to standard output, what is said beside them
+//! to standard error. Words pass `visible` here, so no text makes a terminal act.
 
-use std::error::Error as _;
 use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal as _, Write};
-use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
-use anyhow::{Context as _, anyhow};
-use tempfile::NamedTempFile;
+use anyhow::Context as _;
+
+use crate::stdout;
+pub(crate) use crate::visible::styled;
+use crate::visible::{visible, visible_json};
+pub(crate) use crate::whole_file::WholeFile;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const FAINT: Style = Style::new().dimmed();
@@ -16,54 +18,81 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const CHANGED: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
-/// `text` in `style`. Whether it is shown in colour is decided where it is written.
-pub(crate) fn styled(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
-}
-
-/// Whoever read standard output wants no more, which is no failure.
+/// Whoever read standard output left before all was written.
 #[derive(Debug)]
-pub(crate) struct Closed;
+struct Closed;
 
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("standard output is closed")
+        f.write_str(
+            "standard output was closed before the whole result was written; what was written of it is not complete",
+        )
     }
 }
 
 impl std::error::Error for Closed {}
 
-/// Writes a document to standard output, byte for byte. Only on a terminal it is made to end
-/// with a line.
+/// Writes a result to standard output, byte for byte. On a terminal it is made to end with a
+/// line, and what the terminal would act on is spelled as JSON spells it.
+///
+/// # Errors
+/// It cannot be written whole, also where its reader left.
 pub(crate) fn document(parts: &[&str]) -> anyhow::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let ends_line = parts.last().is_none_or(|last| last.ends_with('\n'));
-    let line_end = if stdout.is_terminal() && !ends_line {
-        "\n"
-    } else {
-        ""
-    };
-    let written = parts
-        .iter()
-        .chain(&[line_end])
-        .try_for_each(|part| stdout.write_all(part.as_bytes()))
-        .and_then(|()| stdout.flush());
-    reported(written)
+    in_full(write_document(parts))
 }
 
-/// Writes words for people to standard output, in colour where that is a terminal.
+/// Writes JSON that answers a question, such as a list. A reader may leave before its end.
+pub(crate) fn listing(text: &str) -> anyhow::Result<()> {
+    as_far_as_wanted(write_document(&[text]))
+}
+
+/// Writes words for people to standard output, in colour where that is a terminal. A reader
+/// may leave before their end.
 pub(crate) fn words(text: &str) -> anyhow::Result<()> {
-    let mut stdout = anstream::stdout().lock();
-    reported(
-        stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush()),
-    )
+    as_far_as_wanted(write_words(text))
 }
 
-fn reported(written: io::Result<()>) -> anyhow::Result<()> {
+/// Writes words that are the result of a run.
+///
+/// # Errors
+/// They cannot be written whole, also where their reader left.
+#[cfg(feature = "eval")]
+pub(crate) fn words_in_full(text: &str) -> anyhow::Result<()> {
+    in_full(write_words(text))
+}
+
+fn write_document(parts: &[&str]) -> io::Result<()> {
+    let mut stdout = stdout::open()?;
+    if stdout.is_terminal() {
+        for part in parts {
+            stdout.write_all(visible_json(part).as_bytes())?;
+        }
+        let ends_line = parts.last().is_none_or(|last| last.ends_with('\n'));
+        stdout.write_all(if ends_line { "" } else { "\n" }.as_bytes())?;
+    } else {
+        for part in parts {
+            stdout.write_all(part.as_bytes())?;
+        }
+    }
+    stdout.flush()
+}
+
+fn write_words(text: &str) -> io::Result<()> {
+    let mut stdout = anstream::AutoStream::auto(stdout::open()?);
+    stdout.write_all(visible(text).as_bytes())?;
+    stdout.flush()
+}
+
+fn in_full(written: io::Result<()>) -> anyhow::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Closed.into()),
+        written => written.context("cannot write to standard output"),
+    }
+}
+
+fn as_far_as_wanted(written: io::Result<()>) -> anyhow::Result<()> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write to standard output"),
     }
 }
@@ -93,79 +122,7 @@ pub(crate) fn error(text: &str) {
 }
 
 fn to_stderr(text: &str) {
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
-}
-
-/// A file that will be written whole or not at all.
-#[derive(Debug)]
-pub(crate) enum WholeFile {
-    /// Written beside its place, then moved there.
-    Regular {
-        place: PathBuf,
-        written: NamedTempFile,
-    },
-    /// A pipe or device, which cannot be replaced.
-    Special { place: PathBuf, file: File },
-}
-
-impl WholeFile {
-    /// Begins the file, so that one that cannot be written is known before any work is done.
-    pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
-        Self::begin(path).with_context(|| format!("cannot write `{}`", path.display()))
-    }
-
-    fn begin(path: &Path) -> anyhow::Result<Self> {
-        // What a link leads to is replaced, not the link.
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let before = fs::metadata(&place).ok();
-        if let Some(before) = &before {
-            if before.is_dir() {
-                return Err(anyhow!("it is a folder; name a file in it"));
-            }
-            if !before.is_file() {
-                let file = File::options().write(true).open(&place)?;
-                return Ok(Self::Special { place, file });
-            }
-            if before.permissions().readonly() {
-                return Err(anyhow!("it is read-only"));
-            }
-        }
-        let folder = match place.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".baler-");
-        #[cfg(unix)]
-        if before.is_none() {
-            // As any new file, the umask taken off; a temporary one is its owner's alone.
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        }
-        let written = builder.tempfile_in(folder).map_err(|error| {
-            // Without the temporary file's name, which says nothing to anybody.
-            let why = error
-                .source()
-                .map_or_else(|| error.to_string(), ToString::to_string);
-            anyhow!("{why}; name a file in a folder that is there and that you may write to")
-        })?;
-        if let Some(before) = before {
-            fs::set_permissions(written.path(), before.permissions())?;
-        }
-        Ok(Self::Regular { place, written })
-    }
-
-    /// Puts the file in its place with this content.
-    pub(crate) fn finish(self, content: &str) -> anyhow::Result<()> {
-        let (place, done) = match self {
-            Self::Regular { place, mut written } => {
-                let done = written
-                    .write_all(content.as_bytes())
-                    .and_then(|()| written.as_file().sync_all())
-                    .and_then(|()| written.persist(&place).map_err(|error| error.error));
-                (place, done.map(drop))
-            }
-            Self::Special { place, mut file } => (place, file.write_all(content.as_bytes())),
-        };
-        done.with_context(|| format!("cannot write `{}`", place.display()))
-    }
+    let _ = anstream::stderr()
+        .lock()
+        .write_all(visible(text).as_bytes());
 }

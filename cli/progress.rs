@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::Messages;
+use crate::visible::visible;
 
 /// What is done sooner shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -67,7 +68,7 @@ pub(crate) async fn waiting<T>(messages: Messages, what: &str, work: impl Future
     let style = ProgressStyle::with_template("{spinner} {msg}, {elapsed}");
     let line = ProgressBar::new_spinner()
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-        .with_message(what.to_owned())
+        .with_message(visible(what))
         .with_elapsed(PATIENCE);
     // By a thread of its own, so that it goes on while a guest computes.
     line.enable_steady_tick(TICK);

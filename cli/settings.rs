@@ -1,7 +1,7 @@
 //! From what was typed to what it means: a host, limits and a request.
 
 use std::env;
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use baler_host::{
 
 use crate::arguments::{GoalArguments, SandboxArguments, TriggerArgument};
 use crate::exit::Failure;
+use crate::files;
 use crate::output::Messages;
 
 /// What a host is made with.
@@ -250,11 +251,23 @@ pub(crate) fn config(typed: &str) -> Result<String, Failure> {
     text_or_file(typed, "config")
 }
 
+/// The most bytes of a file named after `@`. No config and no context comes near it.
+const MOST: u64 = 16 << 20;
+
+/// A text that was typed, or is in a file named after `@`. That may be a pipe.
 fn text_or_file(typed: &str, what: &str) -> Result<String, Failure> {
-    match typed.strip_prefix('@') {
-        None => Ok(typed.to_owned()),
-        Some(file) => std::fs::read_to_string(file)
-            .with_context(|| format!("cannot read the {what} `{file}`"))
-            .map_err(Failure::wrong_use),
-    }
+    let Some(file) = typed.strip_prefix('@') else {
+        return Ok(typed.to_owned());
+    };
+    let read = || -> anyhow::Result<String> {
+        let bytes = files::bounded(File::open(file)?, MOST)?;
+        let bytes = bytes.ok_or_else(|| {
+            let why = format!("the most that a {what} may have; name a file of JSON");
+            files::too_large(MOST, &why)
+        })?;
+        String::from_utf8(bytes).map_err(|_| anyhow!("expected JSON, and it is not UTF-8"))
+    };
+    read()
+        .with_context(|| format!("cannot read the {what} `{file}`"))
+        .map_err(Failure::wrong_use)
 }

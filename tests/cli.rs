@@ -18,6 +18,17 @@ use tempfile::TempDir;
 #[path = "cli/archive.rs"]
 mod archive;
 
+#[cfg(unix)]
+#[path = "cli/reading.rs"]
+mod reading;
+
+#[cfg(unix)]
+#[path = "cli/terminal.rs"]
+mod terminal;
+
+#[path = "cli/whole_files.rs"]
+mod whole_files;
+
 /// A folder of its own for a test: state, files and nothing of the person's who runs it.
 struct Bench {
     folder: TempDir,
@@ -1071,20 +1082,6 @@ fn a_state_folder_that_is_open_to_others_is_an_error() {
 }
 
 #[test]
-fn a_reader_that_wants_no_more_is_no_failure() {
-    let bench = Bench::new();
-    let mut child = bench
-        .command()
-        .args(["compact", &example("book-a-flight.anthropic.json")])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it runs");
-    drop(child.stdout.take());
-    assert_eq!(child.wait().expect("it ends").code(), Some(0));
-}
-
-#[test]
 fn a_long_strip_stays_short() {
     let bench = Bench::new();
     let mut messages = vec![json!({"role": "system", "content": "Be brief."})];
@@ -1534,6 +1531,31 @@ fn a_strategy_that_wants_a_model_gets_none_by_itself() {
             "→ the model did not answer: is its server there?",
             "asked     a model once",
         ]);
+}
+
+#[test]
+fn a_model_that_no_named_strategy_asks_is_warned_of() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    let model = ["--model", "http://127.0.0.1:9/v1#small", "--timeout", "1s"];
+    let run = |strategies: &[&str]| {
+        let arguments = [&["compact", &file, "-n"][..], &model, strategies].concat();
+        bench.run(&arguments)
+    };
+    run(&["-s", "sliding-window", "-s", "native:digest"])
+        .ends(0)
+        .says(&[
+            "warning: --model is named, and `sliding-window` and `native:digest` ask no model",
+            "`native:summarize`",
+            "`tiered-model`",
+        ]);
+    let default: &[&str] = &[];
+    for asking in [default, &["-s", "sliding-window", "-s", "summarize"]] {
+        let ran = run(asking);
+        assert!(!ran.stderr.contains("warning:"), "{}", ran.stderr);
+    }
+    let quiet = run(&["-s", "sliding-window", "-q"]).ends(0);
+    assert_eq!(quiet.stderr, "");
 }
 
 #[test]

@@ -525,7 +525,7 @@ fn a_file_that_is_none_of_those_is_told_with_what_is_wrong() {
         ),
         (
             format!("{{\"receipt\": {}", "[".repeat(100_000)),
-            "is no JSON",
+            "ends too early",
         ),
     ];
     bench.file("report.html", "the one before");
@@ -563,6 +563,83 @@ fn a_very_long_conversation_is_drawn_as_far_as_a_browser_can_bear() {
     let page = bench.page(&["long.json"]);
     assert_eq!(columns(&page), 4_000);
     assert!(page.contains("100 more units are not shown"));
+}
+
+#[test]
+fn reasons_that_all_name_all_units_make_a_page_of_the_usual_size() {
+    let bench = Bench::new();
+    let mut run = bench.compact(&example(EXAMPLES[0]), "run.json", &[]);
+    let unit = |number: usize| json!({ "unit": number, "kind": "step", "fate": "kept", "messages": 2, "tokens-before": 3, "tokens-after": 3 });
+    run["units"] = (0..4_000).map(unit).collect();
+    let code = |number: usize| format!("{}-{number}", "x".repeat(60));
+    // Some gigabytes, were each put down for each unit.
+    let reasons =
+        (0..15_000).map(|number| json!({ "first": 0, "count": 4_000, "code": code(number) }));
+    run["receipt"]["reasons"] = reasons.collect();
+    bench.file("bomb.json", run.to_string());
+    let page = bench.page(&["bomb.json"]);
+    assert!(page.len() < 10_000_000, "{}", page.len());
+    // The table of codes sums over units as ever.
+    assert!(page.contains("<td class=\"number\">4,000</td><td class=\"number\">12,000</td>"));
+    assert!(page.contains("14,900 more codes are not shown"));
+    // Each unit is told with its first codes.
+    assert_eq!(page.matches(&format!("({}, ", code(0))).count(), 4_000);
+}
+
+#[test]
+fn a_receipt_with_more_than_baler_writes_is_refused_with_what_was_expected() {
+    let bench = Bench::new();
+    let run = bench.compact(&example(EXAMPLES[0]), "run.json", &[]);
+    let reason = json!({ "first": 0, "count": 1, "code": "x" });
+    let attempt = run["receipt"]["attempts"][0].clone();
+    let many = |entry: &Value, count: usize| json!(vec![entry; count]);
+    let cases = [
+        (
+            "reasons",
+            many(&reason, 100_001),
+            "no more than 100,000 entries in `reasons`, found: 100,001",
+        ),
+        (
+            "attempts",
+            many(&attempt, 1_001),
+            "no more than 1,000 entries in `attempts`, found: 1,001",
+        ),
+        (
+            "stages",
+            (0..1_001)
+                .map(|stage| (stage.to_string(), json!(1)))
+                .collect(),
+            "no more than 1,000 entries in `stages`, found: 1,001",
+        ),
+    ];
+    for (name, entries, words) in cases {
+        let mut run = run.clone();
+        run["receipt"][name] = entries;
+        bench.file("wrong.json", run.to_string());
+        let ran = bench.run(&["report", "wrong.json"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{name}");
+        assert!(ran.stderr.contains("`wrong.json`"), "{}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    let mut figures = evaluation("mine");
+    let row = figures["summary"][0].clone();
+    figures["summary"] = (0..300)
+        .map(|number| {
+            let mut row = row.clone();
+            row["strategy"] = json!(format!("s{number}"));
+            row["budget"] = json!(f64::from(number) / 1_000.0);
+            row
+        })
+        .collect();
+    bench.file("figures.json", figures.to_string());
+    let ran = bench.run(&["report", "figures.json"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (5, ""));
+    assert!(
+        ran.stderr.contains("no more than 20,000 combinations")
+            && ran.stderr.contains("90,000 combinations"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

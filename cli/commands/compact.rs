@@ -64,7 +64,9 @@ pub(crate) struct CompactCommand {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Write the receipt to this file, as JSON, whole or not at all
+    /// Write the receipt to this file, as JSON, whole or not at all. It and the file of --output
+    /// take their places, the receipt first, when all that comes out was written; where any of it
+    /// cannot be written, both files stay as they were
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     receipt: Option<PathBuf>,
 
@@ -158,6 +160,7 @@ impl CompactCommand {
         };
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, config.as_deref(), &self.sandbox).await?;
+        model::warn_if_unasked(&chain, grant.as_ref(), messages);
         let chain = model::granted(chain, grant.as_ref())?;
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.check_log_stays(&conversation)?;
@@ -275,7 +278,11 @@ impl CompactCommand {
         messages.say(&text);
     }
 
-    /// Writes the documents. What was begun and is not finished leaves nothing behind.
+    /// Writes the documents. All content is written before the first file is replaced: beside the
+    /// files' places, then to pipes, then to standard output. So where any of it cannot be
+    /// written, no file is replaced, and neither a receipt without its conversation nor a
+    /// conversation without its receipt is left. What was begun and is not finished leaves
+    /// nothing behind.
     fn hand_over(
         &self,
         files: Files,
@@ -286,13 +293,41 @@ impl CompactCommand {
             serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
         let document = compaction.document();
         let to_stdout = self.output().is_none() && !self.dry_run;
+        let receipt_text = format!("{receipt:#}\n");
         // The receipt first: the output may replace the only copy of what came in.
-        if let Some(file) = files.receipt {
-            file.finish(&format!("{receipt:#}\n"))?;
+        let mut files: Vec<(WholeFile, &str)> = [
+            files.receipt.map(|file| (file, receipt_text.as_str())),
+            files.output.map(|file| (file, document)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        files.sort_by_key(|(file, _)| file.is_special());
+        let staged = files
+            .into_iter()
+            .map(|(file, content)| file.stage(content))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.print(to_stdout, &receipt, conversation, compaction)?;
+        for (index, staged) in staged.into_iter().enumerate() {
+            let done = staged.commit();
+            if index == 0 {
+                done?;
+            } else {
+                done.context("the receipt was written, but not the conversation that it is of")?;
+            }
         }
-        if let Some(file) = files.output {
-            file.finish(document)?;
-        }
+        Ok(())
+    }
+
+    /// Writes what goes to standard output.
+    fn print(
+        &self,
+        to_stdout: bool,
+        receipt: &serde_json::Value,
+        conversation: &Conversation,
+        compaction: &Compaction,
+    ) -> anyhow::Result<()> {
+        let document = compaction.document();
         if self.json {
             let units = json!(strip::entries(conversation, compaction));
             let rest = format!("\"receipt\":{receipt},\"units\":{units}}}\n");

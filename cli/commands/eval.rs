@@ -13,12 +13,11 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::SandboxArguments;
-use crate::chain;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Messages, WholeFile};
 use crate::remote::RemoteArguments;
-use crate::report;
 use crate::settings::HostSettings;
+use crate::{chain, files, report};
 
 /// Measure what strategies keep of recorded conversations that is needed later
 ///
@@ -165,7 +164,7 @@ impl EvalCommand {
         let tables = baler_eval::markdown(&evaluation);
         match &self.markdown {
             Some(file) => write(file, &tables)?,
-            None => output::words(&tables)?,
+            None => output::words_in_full(&tables)?,
         }
         Ok(Exit::Done)
     }
@@ -229,6 +228,12 @@ impl EvalCommand {
 
 /// What an earlier run measured of the same, and the file for what is measured now.
 fn resumed(file: &Path, measuring: &Measuring) -> Result<(Evaluation, File), Failure> {
+    // It is read to its end and written on: of a pipe or device neither can be done.
+    if fs::exists(file).unwrap_or(true) {
+        files::regular(file)
+            .with_context(|| format!("cannot resume from `{}`", file.display()))
+            .map_err(Failure::wrong_use)?;
+    }
     let done = Evaluation::resume(file, measuring).map_err(Failure::wrong_use)?;
     let mut notes = append_to(file)?;
     if done.is_none() {
@@ -257,7 +262,9 @@ fn append_to(file: &Path) -> anyhow::Result<File> {
 
 /// Writes the charts, each whole or not at all.
 fn charts(folder: &Path, figures: serde_json::Value) -> anyhow::Result<()> {
-    let figures = serde_json::from_value(figures).context("the charts cannot be drawn")?;
+    let figures: report::Evaluation =
+        serde_json::from_value(figures).context("the charts cannot be drawn")?;
+    figures.check().context("the charts cannot be drawn")?;
     fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
     for (name, chart) in report::charts(&figures) {

@@ -69,7 +69,7 @@ impl IntrospectCommand {
         };
         if self.json {
             let value = as_json(&strategy, said.as_ref());
-            output::document(&[&format!("{value:#}\n")])?;
+            output::listing(&format!("{value:#}\n"))?;
         } else {
             output::words(&as_words(&strategy, said.as_ref(), config.is_some()))?;
         }

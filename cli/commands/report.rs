@@ -36,7 +36,7 @@ Examples:
 
 Exit codes:
   0  the page is there
-  1  baler itself failed: a file cannot be written
+  1  baler itself failed: the page cannot be written, or not whole
   2  wrong use
   5  wrong input: a file cannot be read, or is none of those above";
 

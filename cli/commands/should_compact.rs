@@ -183,7 +183,7 @@ impl ShouldCompactCommand {
                 "over-budget": is_over,
                 "attempt": answer.attempt,
             });
-            output::document(&[&format!("{answer}\n")])?;
+            output::listing(&format!("{answer}\n"))?;
         } else if !self.quiet {
             let who = if by_strategy {
                 format!("{name} decides")

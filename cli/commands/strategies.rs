@@ -81,7 +81,7 @@ impl StrategiesCommand {
                     },
                 )
                 .collect();
-            output::document(&[&format!("{:#}\n", json!(list))])?;
+            output::listing(&format!("{:#}\n", json!(list)))?;
         } else {
             output::words(&as_words(&list))?;
         }

@@ -69,7 +69,7 @@ impl ValidateCommand {
         let repaired = repaired.as_ref();
         if self.json {
             let told = as_json(&conversation, repaired);
-            output::document(&[&format!("{told:#}\n")])?;
+            output::listing(&format!("{told:#}\n"))?;
         } else if !self.quiet {
             output::words(&as_text(&conversation, repaired))?;
         }

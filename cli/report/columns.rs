@@ -1,5 +1,7 @@
 //! The strip of a compaction: a column for each unit, as high as it has tokens.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 
 use super::read::{Fate, Run, Unit};
@@ -11,6 +13,9 @@ const PER_LINE: usize = 150;
 
 /// The most columns that are drawn, and rows of the table. A browser wants no more.
 pub(crate) const MOST: usize = 4_000;
+
+/// The most codes that are shown of one unit; a strategy gives one or two.
+const CODES: usize = 8;
 
 const LEFT: f64 = 64.0;
 const WIDTH: f64 = 896.0;
@@ -102,12 +107,18 @@ pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
 /// The codes of each unit that is drawn.
 fn reasons<'a>(run: &'a Run, drawn: &[Unit]) -> Vec<Vec<&'a str>> {
     let units = drawn.iter().filter_map(|unit| unit.unit).max();
-    let mut codes = vec![Vec::new(); units.map_or(0, |last| (last + 1).min(MOST))];
-    for reason in &run.receipt.reasons {
-        let first = (reason.first as usize).min(codes.len());
-        let end = first.saturating_add(reason.count as usize).min(codes.len());
-        for of in &mut codes[first..end] {
-            of.push(reason.code.as_str());
+    let mut codes = vec![Vec::new(); units.map_or(0, |last| last.saturating_add(1).min(MOST))];
+    // Units with room for another code: many reasons may name all units.
+    let mut open: BTreeSet<usize> = (0..codes.len()).collect();
+    for reason in run.receipt.reasons.iter() {
+        let first = reason.first as usize;
+        let end = first.saturating_add(reason.count as usize);
+        let named: Vec<usize> = open.range(first..end).copied().collect();
+        for unit in named {
+            codes[unit].push(reason.code.as_str());
+            if codes[unit].len() == CODES {
+                open.remove(&unit);
+            }
         }
     }
     codes

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use maud::{Markup, html};
-use serde_json::Value;
 
+use super::bounded::{Members, Scalar, Text};
 use super::columns;
 use super::life::Named;
-use super::read::{Attempt, Ended, Receipt, Run};
+use super::read::{Attempt, Component, Ended, Receipt, Run};
 use super::words::{Foreign, Px, quoted, reference, share};
 use crate::figures::{self, count, number};
 use crate::receipt::cache_effect;
@@ -21,7 +21,7 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
             p class="muted" {
                 "Counted: " (Foreign(&receipt.format)) " with " (Foreign(&receipt.tokenizer)) ". Asked for: " (Foreign(&receipt.trigger)) ". Took " (time(receipt.time_us))
                 @if !receipt.stages.is_empty() {
-                    ": " @for (index, (stage, us)) in receipt.stages.iter().enumerate() {
+                    ": " @for (index, (stage, us)) in receipt.stages.iter().take(CODES).enumerate() {
                         @if index > 0 { ", " } (Foreign(stage.trim_end_matches("-us"))) " " (time(*us))
                     }
                 }
@@ -121,23 +121,32 @@ fn reasons(run: &Run) -> Markup {
     let sizes: BTreeMap<usize, u64> = run
         .units
         .iter()
-        .flatten()
+        .flat_map(|units| units.iter())
         .filter_map(|unit| Some((unit.unit?, u64::from(unit.tokens_before))))
         .collect();
+    // Sums up to each unit, so that the sum of a reason's units needs no walk over them: many
+    // reasons may name all units.
+    let (numbers, up_to): (Vec<usize>, Vec<u64>) = sizes
+        .iter()
+        .scan(0u64, |sum, (number, tokens)| {
+            *sum += tokens;
+            Some((*number, *sum))
+        })
+        .unzip();
+    let before = |unit: u64| {
+        let unit = usize::try_from(unit).unwrap_or(usize::MAX);
+        match numbers.partition_point(|number| *number < unit) {
+            0 => 0,
+            units => up_to[units - 1],
+        }
+    };
     let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for reason in &run.receipt.reasons {
-        let (first, end) = (
-            u64::from(reason.first),
-            u64::from(reason.first) + u64::from(reason.count),
-        );
-        let of = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
-        let tokens: u64 = sizes
-            .range(of(first)..of(end))
-            .map(|(_, tokens)| tokens)
-            .sum();
-        let sum = sums.entry(&reason.code).or_default();
+    for reason in run.receipt.reasons.iter() {
+        let first = u64::from(reason.first);
+        let end = first + u64::from(reason.count);
+        let sum = sums.entry(reason.code.as_str()).or_default();
         sum.0 += u64::from(reason.count);
-        sum.1 += tokens;
+        sum.1 = sum.1.saturating_add(before(end) - before(first));
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(_, (units, tokens))| std::cmp::Reverse((*tokens, *units)));
@@ -165,21 +174,26 @@ impl Ended {
 
     /// What it was, by codes and numbers.
     fn told(&self) -> String {
-        let of = |map: &serde_json::Map<String, Value>, name| {
-            let code = map.get(name).and_then(Value::as_str).unwrap_or_default();
-            let numbers = map.iter().filter_map(|(key, value)| {
-                let value = value.as_u64()?;
-                Some(format!(", {} {}", key.replace('-', " "), number(value)))
-            });
-            format!(": {code}{}", numbers.collect::<String>())
-        };
         let more = match (&self.fault, &self.failure) {
-            (Some(fault), _) => of(fault, "fault"),
-            (_, Some(failure)) => of(failure, "declared"),
+            (Some(fault), _) => coded(fault, "fault"),
+            (_, Some(failure)) => coded(failure, "declared"),
             _ => String::new(),
         };
-        format!("{}{more}", self.result)
+        format!("{}{more}", self.result.as_str())
     }
+}
+
+/// A code, and the numbers beside it.
+fn coded<const MOST: usize>(members: &Members<Scalar, MOST>, name: &str) -> String {
+    let code = match members.get(name) {
+        Some(Scalar::Text(code)) => code.as_str(),
+        _ => "",
+    };
+    let numbers = members.iter().filter_map(|(key, value)| match value {
+        Scalar::Whole(value) => Some(format!(", {} {}", key.replace('-', " "), number(*value))),
+        _ => None,
+    });
+    format!(": {code}{}", numbers.collect::<String>())
 }
 
 fn attempts(attempts: &[Attempt]) -> Markup {
@@ -210,7 +224,7 @@ fn row(attempt: &Attempt) -> Markup {
                 @if let Some(component) = &attempt.component {
                     div class="muted small" {
                         span title=(figures::shortened(&component.digest)) { (super::words::label(&component.digest, 20)) } ", " (figures::bytes(component.bytes)) ", " (Foreign(&component.contract))
-                        @if !component.permissions.is_empty() { ", may reach: " (Foreign(&component.permissions.join(", "))) }
+                        @if !component.permissions.is_empty() { ", may reach: " (Foreign(&permissions(component))) }
                     }
                 }
             }
@@ -224,19 +238,24 @@ fn row(attempt: &Attempt) -> Markup {
                 @if let Some(cost) = model.cost { ", " (format!("{cost:.4}")) }
             } @else { "–" } }
             // Words among them may quote the conversation.
-            td class="small" { @for (index, metric) in attempt.metrics.iter().filter(|metric| !metric.value.is_string()).take(CODES).enumerate() {
+            td class="small" { @for (index, metric) in attempt.metrics.iter().filter(|metric| !matches!(metric.value, Scalar::Text(_))).take(CODES).enumerate() {
                 @if index > 0 { ", " } (Foreign(&metric.name)) " " (figure(&metric.value))
             } }
         }
     }
 }
 
-fn figure(value: &Value) -> String {
+fn permissions(component: &Component) -> String {
+    let names: Vec<&str> = component.permissions.iter().map(Text::as_str).collect();
+    names.join(", ")
+}
+
+fn figure(value: &Scalar) -> String {
     match value {
-        Value::Bool(flag) => if *flag { "yes" } else { "no" }.to_owned(),
-        Value::Number(of) if of.is_u64() => number(of.as_u64().unwrap_or_default()),
-        Value::Number(of) => format!("{:.3}", of.as_f64().unwrap_or_default()),
-        _ => "?".to_owned(),
+        Scalar::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        Scalar::Whole(of) => number(*of),
+        Scalar::Number(of) => format!("{of:.3}"),
+        Scalar::Text(_) | Scalar::Other => "?".to_owned(),
     }
 }
 
@@ -257,38 +276,39 @@ fn mended(receipt: &Receipt) -> Markup {
 
 /// What left, with the commands that have it back.
 fn having_back(receipt: &Receipt, file: &str) -> Markup {
-    let left: Vec<(String, &str)> = receipt
-        .archive
-        .iter()
-        .flatten()
-        .map(|of| (format!("unit {}", of.unit), of.reference.as_str()))
-        .chain(receipt.originals.iter().filter_map(|of| {
-            Some((
-                format!("message {}, before it was mended", of.message),
-                of.reference.as_deref()?,
-            ))
-        }))
-        .collect();
+    let units = receipt.archive.iter().flat_map(|archive| archive.iter());
+    let units = units.map(|of| (format!("unit {}", of.unit), of.reference.as_str()));
+    let originals = receipt.originals.iter().filter_map(|of| {
+        let reference = of.reference.as_deref()?;
+        Some((
+            format!("message {}, before it was mended", of.message),
+            reference,
+        ))
+    });
+    let stored = receipt.archive.as_ref().map_or(0, |archive| archive.len());
+    let repaired = receipt.originals.iter();
+    let stored = stored + repaired.filter(|of| of.reference.is_some()).count();
+    let left: Vec<(String, &str)> = units.chain(originals).take(columns::MOST).collect();
     // On standard input it had no name.
     let name = if file == "-" { "RECEIPT" } else { file };
     html! {
         @if receipt.undo.is_some() {
             h3 { "Have it back" }
             p { "All of it, as it was: " code { "baler undo " (figures::cleaned(&quoted(name))) } }
-        } @else if receipt.outcome == "compacted" {
+        } @else if receipt.outcome.as_str() == "compacted" {
             h3 { "Have it back" }
             p class="changed" { "There was no archive: what left cannot be had back." }
         }
         @if !left.is_empty() {
             details {
-                summary { (count(left.len(), "entry").replace("entrys", "entries")) " in the archive" }
+                summary { (count(stored, "entry").replace("entrys", "entries")) " in the archive" }
                 div class="scroll" { table {
                     thead { tr { th scope="col" { "what" } th scope="col" { "command" } } }
-                    tbody { @for (what, of) in left.iter().take(columns::MOST) {
+                    tbody { @for (what, of) in &left {
                         tr { th scope="row" { (what) } td { @match reference(of) { Some(of) => code { "baler expand " (of) }, None => span class="bad" { "its reference is none" } } } }
                     } }
                 } }
-                @if left.len() > columns::MOST { p class="muted" { (number((left.len() - columns::MOST) as u64)) " more are not shown." } }
+                @if stored > left.len() { p class="muted" { (number((stored - left.len()) as u64)) " more are not shown." } }
             }
         }
     }

@@ -1,34 +1,65 @@
 //! What `baler eval` measured, as charts.
 
+use anyhow::anyhow;
 use maud::{Markup, html};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use serde::de::IgnoredAny;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::bounded::{List, Text};
 use super::chart::{Chart, Interval, Panel, Row};
 use super::words::Foreign;
-use crate::figures::count;
+use crate::figures::{count, number};
+
+/// The most figures by set, strategy and budget; a browser wants no more points.
+const ROWS: usize = 20_000;
+
+/// The most sets; each has charts of its own.
+const SETS: usize = 200;
 
 /// What is shown of an evaluation's JSON (`eval/src/table.rs`).
 #[derive(Deserialize)]
 pub(crate) struct Evaluation {
-    summary: Vec<Measured>,
+    summary: List<Measured, ROWS>,
     #[serde(default)]
-    baselines: Vec<String>,
-    conversations: Vec<Conversation>,
+    baselines: List<Text, 100>,
+    conversations: List<Conversation, 1_000_000>,
 }
 
 #[derive(Deserialize)]
 struct Measured {
     /// A share of the history; 0 at recorded compactions.
     budget: f64,
-    strategy: String,
-    set: String,
-    figures: BTreeMap<String, Interval>,
+    strategy: Text,
+    set: Text,
+    figures: Figures,
+}
+
+/// Those that are charted.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Figures {
+    recall: Option<Interval>,
+    far: Option<Interval>,
+    instructions: Option<Interval>,
+    last_error: Option<Interval>,
+}
+
+impl Figures {
+    fn get(&self, name: &str) -> Option<Interval> {
+        match name {
+            "recall" => self.recall,
+            "far" => self.far,
+            "instructions" => self.instructions,
+            "last-error" => self.last_error,
+            _ => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]
 struct Conversation {
-    skipped: Option<String>,
+    skipped: Option<IgnoredAny>,
 }
 
 /// A figure that is charted: its name in JSON and of its file, in words, and what is counted.
@@ -65,12 +96,42 @@ pub(crate) const FIGURES: [Figure; 4] = [
 const ALL: &str = "all";
 
 impl Evaluation {
+    /// Fails where there is more than a page can show: of rows, or of points in its charts, which
+    /// have a place for every strategy at every budget of every set.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.summary.check("summary")?;
+        self.baselines.check("baselines")?;
+        self.conversations.check("conversations")?;
+        let sets = self.sets().len();
+        let strategies = self.strategies().len();
+        let rows = self.summary.iter();
+        let budgets: BTreeSet<u64> = rows.map(|row| row.budget.to_bits()).collect();
+        let points = (sets + 1)
+            .saturating_mul(strategies)
+            .saturating_mul(budgets.len());
+        if sets > SETS || points > ROWS {
+            return Err(anyhow!(
+                "expected an evaluation of no more than {SETS} sets, and no more than {} combinations of set, \
+                 strategy and budget, found: {} sets, {} combinations",
+                number(ROWS as u64),
+                number(sets as u64),
+                number(points as u64)
+            ));
+        }
+        Ok(())
+    }
+
     /// One figure by budget.
     pub(crate) fn chart(&self, figure: &Figure, set: &str) -> Chart<'_> {
         let strategies = self.strategies();
         let mut budgets: Vec<f64> = self.summary.iter().map(|row| row.budget).collect();
         budgets.sort_by(f64::total_cmp);
         budgets.dedup();
+        let mut rows: HashMap<(&str, u64), &Measured> = HashMap::new();
+        for row in self.summary.iter().filter(|row| row.set.as_str() == set) {
+            rows.entry((row.strategy.as_str(), row.budget.to_bits()))
+                .or_insert(row);
+        }
         let panels = budgets.into_iter().map(|budget| Panel {
             title: match budget {
                 0.0 => "at recorded compactions".to_owned(),
@@ -79,11 +140,9 @@ impl Evaluation {
             points: strategies
                 .iter()
                 .map(|strategy| {
-                    let mut rows = self.summary.iter();
-                    let row = rows.find(|row| {
-                        row.set == set && row.strategy == *strategy && row.budget == budget
-                    })?;
-                    row.figures.get(figure.name).copied()
+                    rows.get(&(*strategy, budget.to_bits()))?
+                        .figures
+                        .get(figure.name)
                 })
                 .collect(),
         });
@@ -112,18 +171,21 @@ impl Evaluation {
     }
 
     fn is_baseline(&self, name: &str) -> bool {
-        self.baselines.iter().any(|baseline| baseline == name)
+        self.baselines
+            .iter()
+            .any(|baseline| baseline.as_str() == name)
     }
 
     /// Baselines first, for the rest in the order in which they were run.
     fn strategies(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for row in &self.summary {
-            if !names.contains(&row.strategy.as_str()) {
-                names.push(&row.strategy);
-            }
-        }
-        names.sort_by_key(|name| !self.is_baseline(name));
+        let mut seen = HashSet::new();
+        let mut names: Vec<&str> = self
+            .summary
+            .iter()
+            .map(|row| row.strategy.as_str())
+            .collect();
+        names.retain(|name| seen.insert(*name));
+        names.sort_by_cached_key(|name| !self.is_baseline(name));
         names
     }
 

@@ -2,6 +2,7 @@
 //! nothing, and holds no text of a message. Every value on it may be a stranger's; markup
 //! escapes it.
 
+mod bounded;
 mod chart;
 mod columns;
 mod compaction;

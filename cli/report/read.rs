@@ -1,18 +1,27 @@
 //! What a file says, as far as a report shows it. A file may come from anybody.
 
-use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use baler_host::CacheEffect;
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::{Map, Value};
+use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, de};
 
+use super::bounded::{List, Members, Scalar, Text};
 use super::evaluation::Evaluation;
 
 /// The version of receipts that is known.
 const VERSION: u64 = 1;
+
+/// The most units or messages that are told of one by one. A conversation of so many has a gigabyte.
+const MANY: usize = 1_000_000;
+
+/// The most reasons, and the most figures of a strategy: five times what a host takes by default.
+const ANNOTATIONS: usize = 100_000;
+
+/// The most of what there are a few of: strategies that were tried, permissions, stages of a run.
+const FEW: usize = 1_000;
 
 /// One file.
 pub(crate) enum Source {
@@ -25,7 +34,7 @@ pub(crate) enum Source {
 pub(crate) struct Run {
     pub(crate) receipt: Receipt,
     /// What became of every unit; none in a receipt alone.
-    pub(crate) units: Option<Vec<Unit>>,
+    pub(crate) units: Option<List<Unit, MANY>>,
 }
 
 /// A unit, or a text that was inserted (`cli/strip.rs` writes it).
@@ -33,7 +42,7 @@ pub(crate) struct Run {
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Unit {
     pub(crate) unit: Option<usize>,
-    pub(crate) kind: String,
+    pub(crate) kind: Text,
     pub(crate) fate: Fate,
     #[serde(default)]
     pub(crate) protected: bool,
@@ -56,31 +65,31 @@ pub(crate) enum Fate {
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Receipt {
-    pub(crate) outcome: String,
-    pub(crate) why: Option<String>,
-    pub(crate) strategy: Option<String>,
+    pub(crate) outcome: Text,
+    pub(crate) why: Option<Text>,
+    pub(crate) strategy: Option<Text>,
     pub(crate) fell_back: bool,
-    pub(crate) attempts: Vec<Attempt>,
-    pub(crate) format: String,
-    pub(crate) tokenizer: String,
-    pub(crate) trigger: String,
+    pub(crate) attempts: List<Attempt, FEW>,
+    pub(crate) format: Text,
+    pub(crate) tokenizer: Text,
+    pub(crate) trigger: Text,
     pub(crate) tokens: Tokens,
     pub(crate) bytes: BeforeAfter,
     pub(crate) messages: BeforeAfter,
     pub(crate) cache: Option<Cache>,
     pub(crate) units: Units,
-    pub(crate) reasons: Vec<Reason>,
-    pub(crate) archive: Option<Vec<Archived>>,
-    pub(crate) undo: Option<String>,
+    pub(crate) reasons: List<Reason, ANNOTATIONS>,
+    pub(crate) archive: Option<List<Archived, MANY>>,
+    pub(crate) undo: Option<Text>,
     #[serde(default)]
-    pub(crate) repairs: Vec<Repair>,
+    pub(crate) repairs: List<Repair, MANY>,
     #[serde(default)]
-    pub(crate) originals: Vec<Original>,
+    pub(crate) originals: List<Original, MANY>,
     #[serde(default)]
-    pub(crate) violations: Vec<Violation>,
+    pub(crate) violations: List<Violation, MANY>,
     pub(crate) time_us: u64,
     #[serde(default)]
-    pub(crate) stages: BTreeMap<String, u64>,
+    pub(crate) stages: Members<u64, FEW>,
 }
 
 #[derive(Deserialize)]
@@ -125,57 +134,57 @@ pub(crate) struct Units {
 pub(crate) struct Reason {
     pub(crate) first: u32,
     pub(crate) count: u32,
-    pub(crate) code: String,
+    pub(crate) code: Text,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Archived {
     pub(crate) unit: usize,
-    pub(crate) reference: String,
+    pub(crate) reference: Text,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Repair {
-    pub(crate) rule: String,
+    pub(crate) rule: Text,
     pub(crate) message: usize,
-    pub(crate) what: String,
+    pub(crate) what: Text,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Original {
     pub(crate) message: usize,
-    pub(crate) reference: Option<String>,
+    pub(crate) reference: Option<Text>,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Violation {
-    pub(crate) rule: String,
+    pub(crate) rule: Text,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Attempt {
-    pub(crate) strategy: String,
+    pub(crate) strategy: Text,
     pub(crate) component: Option<Component>,
     pub(crate) result: Ended,
     pub(crate) usage: Usage,
     pub(crate) model: Option<Model>,
     #[serde(default)]
-    pub(crate) metrics: Vec<Metric>,
+    pub(crate) metrics: List<Metric, ANNOTATIONS>,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Component {
-    pub(crate) digest: String,
-    pub(crate) contract: String,
-    pub(crate) permissions: Vec<String>,
+    pub(crate) digest: Text,
+    pub(crate) contract: Text,
+    pub(crate) permissions: List<Text, FEW>,
     pub(crate) bytes: u64,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Ended {
-    pub(crate) result: String,
-    pub(crate) fault: Option<Map<String, Value>>,
-    pub(crate) failure: Option<Map<String, Value>>,
+    pub(crate) result: Text,
+    pub(crate) fault: Option<Members<Scalar, FEW>>,
+    pub(crate) failure: Option<Members<Scalar, FEW>>,
 }
 
 #[derive(Deserialize)]
@@ -198,19 +207,128 @@ pub(crate) struct Model {
 
 #[derive(Deserialize)]
 pub(crate) struct Metric {
-    pub(crate) name: String,
-    pub(crate) value: Value,
+    pub(crate) name: Text,
+    pub(crate) value: Scalar,
 }
 
 /// As much as tells the kinds of files apart.
 #[derive(Deserialize)]
 struct Shape {
-    receipt: Option<Value>,
+    receipt: Option<Head>,
     summary: Option<IgnoredAny>,
     conversations: Option<IgnoredAny>,
     messages: Option<IgnoredAny>,
     input: Option<IgnoredAny>,
     contents: Option<IgnoredAny>,
+}
+
+/// What stands at `receipt`: a whole receipt, or the version of the one that the file is.
+enum Head {
+    /// With its version, where it has one.
+    Receipt(Option<u64>),
+    Version(Option<u64>),
+}
+
+impl<'de> Deserialize<'de> for Head {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = Head;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a receipt or its version")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Head, A::Error> {
+                let mut version = None;
+                while let Some(name) = map.next_key::<Text>()? {
+                    if name.as_str() == "receipt" {
+                        version = whole(&map.next_value::<Scalar>()?);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(Head::Receipt(version))
+            }
+
+            fn visit_u64<E: Error>(self, version: u64) -> Result<Head, E> {
+                Ok(Head::Version(Some(version)))
+            }
+
+            fn visit_i64<E: Error>(self, _: i64) -> Result<Head, E> {
+                Ok(Head::Version(None))
+            }
+
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Head, E> {
+                Ok(Head::Version(None))
+            }
+
+            fn visit_bool<E: Error>(self, _: bool) -> Result<Head, E> {
+                Ok(Head::Version(None))
+            }
+
+            fn visit_str<E: Error>(self, _: &str) -> Result<Head, E> {
+                Ok(Head::Version(None))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<Head, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Head::Version(None))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
+    }
+}
+
+fn whole(value: &Scalar) -> Option<u64> {
+    match value {
+        Scalar::Whole(number) => Some(*number),
+        _ => None,
+    }
+}
+
+impl Run {
+    /// Fails where a list is longer than baler writes one.
+    fn check(&self) -> anyhow::Result<()> {
+        if let Some(units) = &self.units {
+            units.check("units")?;
+        }
+        self.receipt.check()
+    }
+}
+
+impl Receipt {
+    fn check(&self) -> anyhow::Result<()> {
+        self.attempts.check("attempts")?;
+        self.reasons.check("reasons")?;
+        if let Some(archive) = &self.archive {
+            archive.check("archive")?;
+        }
+        self.repairs.check("repairs")?;
+        self.originals.check("originals")?;
+        self.violations.check("violations")?;
+        self.stages.check("stages")?;
+        self.attempts.iter().try_for_each(Attempt::check)
+    }
+}
+
+impl Attempt {
+    fn check(&self) -> anyhow::Result<()> {
+        if let Some(component) = &self.component {
+            component.permissions.check("permissions")?;
+        }
+        for (name, told) in [
+            ("fault", &self.result.fault),
+            ("failure", &self.result.failure),
+        ] {
+            if let Some(told) = told {
+                told.check(name)?;
+            }
+        }
+        self.metrics.check("metrics")
+    }
 }
 
 const WANTED: &str =
@@ -243,21 +361,26 @@ pub(crate) fn source(file: &Path, bytes: &[u8]) -> anyhow::Result<Source> {
             ));
         }
     };
-    match (&shape.receipt, &shape.summary) {
-        (Some(Value::Object(receipt)), _) => {
-            check_version(file, receipt.get("receipt"))?;
-            exactly(file, "the run", bytes).map(|run| Source::Run(Box::new(run)))
+    match (shape.receipt, &shape.summary) {
+        (Some(Head::Receipt(version)), _) => {
+            check_version(file, version)?;
+            let run: Run = exactly(file, "the run", bytes)?;
+            bounded(file, run.check())?;
+            Ok(Source::Run(Box::new(run)))
         }
-        (Some(version), _) => {
-            check_version(file, Some(version))?;
-            let receipt = exactly(file, "the receipt", bytes)?;
+        (Some(Head::Version(version)), _) => {
+            check_version(file, version)?;
+            let receipt: Receipt = exactly(file, "the receipt", bytes)?;
+            bounded(file, receipt.check())?;
             Ok(Source::Run(Box::new(Run {
                 receipt,
                 units: None,
             })))
         }
         (None, Some(_)) if shape.conversations.is_some() => {
-            exactly(file, "the evaluation", bytes).map(Source::Evaluation)
+            let evaluation: Evaluation = exactly(file, "the evaluation", bytes)?;
+            bounded(file, evaluation.check())?;
+            Ok(Source::Evaluation(evaluation))
         }
         _ if shape.messages.is_some() || shape.input.is_some() || shape.contents.is_some() => Err(
             anyhow!("`{shown}` is a conversation, not what was done to it; {WANTED}"),
@@ -268,9 +391,19 @@ pub(crate) fn source(file: &Path, bytes: &[u8]) -> anyhow::Result<Source> {
     }
 }
 
-fn check_version(file: &Path, version: Option<&Value>) -> anyhow::Result<()> {
+/// Which file it was that had too much of something.
+fn bounded(file: &Path, checked: anyhow::Result<()>) -> anyhow::Result<()> {
+    checked.with_context(|| {
+        format!(
+            "`{}` cannot be shown, as it has more than baler writes",
+            file.display()
+        )
+    })
+}
+
+fn check_version(file: &Path, version: Option<u64>) -> anyhow::Result<()> {
     let shown = file.display();
-    match version.and_then(Value::as_u64) {
+    match version {
         Some(VERSION) => Ok(()),
         Some(other) => Err(anyhow!(
             "`{shown}` is a receipt of another version than {VERSION}, which is all that this baler reads: {other}"

@@ -1,0 +1,229 @@
+//! Files that are written whole or not at all, results that are lost, and what is left behind.
+
+use std::fs;
+use std::io;
+
+use super::{Bench, Ran, example};
+
+/// Runs the program with a standard output that nobody reads.
+fn unread(bench: &Bench, arguments: &[&str]) -> Ran {
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = bench.command();
+    command.args(arguments).stdout(writer);
+    Ran::of(command.output().expect("it runs"))
+}
+
+#[test]
+fn a_result_that_nobody_reads_is_a_failure_and_a_listing_is_none() {
+    let bench = Bench::new();
+    let example = example("book-a-flight.anthropic.json");
+    bench
+        .run(&[
+            "compact",
+            &example,
+            "-o",
+            "out.json",
+            "--receipt",
+            "receipt.json",
+            "-q",
+        ])
+        .ends(0);
+    for result in [
+        &["compact", &example, "-q"][..],
+        &["compact", &example, "--json"],
+        &["undo", "receipt.json"],
+        &["report", "receipt.json"],
+    ] {
+        unread(&bench, result)
+            .ends(1)
+            .says(&["error: standard output was closed before the whole result was written"]);
+    }
+    for listing in [
+        &["strategies"][..],
+        &["strategies", "--json"],
+        &["introspect", "tiered"],
+    ] {
+        assert_eq!(unread(&bench, listing).ends(0).stderr, "", "{listing:?}");
+    }
+    // The exit code is the answer, and stays it.
+    let broken = bench.file(
+        "broken.json",
+        r#"{"messages":[{"role":"tool","tool_call_id":"c","content":"x"}]}"#,
+    );
+    unread(&bench, &["validate", &broken]).ends(5);
+    unread(&bench, &["should-compact", &example, "--budget", "100000"]).ends(3);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_output_that_is_not_there_is_a_failure() {
+    use std::process::Command;
+    let bench = Bench::new();
+    let example = example("book-a-flight.anthropic.json");
+    let run = |how: &str| {
+        let mut shell = Command::new("sh");
+        shell
+            .args([
+                "-c",
+                &format!("exec \"$0\" compact \"$1\" -q -s native:digest {how}"),
+            ])
+            .args([env!("CARGO_BIN_EXE_baler"), &example])
+            .env("BALER_STATE", bench.path("state"));
+        Ran::of(shell.output().expect("it runs"))
+    };
+    run(">&-")
+        .ends(1)
+        .says(&["cannot write to standard output", "started without one"]);
+    // Open, but not for writing.
+    run("1</dev/null")
+        .ends(1)
+        .says(&["cannot write to standard output"]);
+    run(">/dev/full")
+        .ends(1)
+        .says(&["cannot write to standard output"]);
+    run(">/dev/null").ends(0);
+}
+
+#[test]
+fn no_file_is_replaced_where_the_result_is_not_read() {
+    let bench = Bench::new();
+    let before = fs::read(example("plan-a-week.openai.json")).expect("an example");
+    let file = bench.file("request.json", &before);
+    unread(
+        &bench,
+        &[
+            "compact",
+            &file,
+            "--json",
+            "-o",
+            &file,
+            "--receipt",
+            "receipt.json",
+        ],
+    )
+    .ends(1);
+    assert_eq!(fs::read(&file).expect("there"), before);
+    unread(
+        &bench,
+        &["compact", &file, "-q", "--receipt", "receipt.json"],
+    )
+    .ends(1);
+    assert_eq!(bench.entries(), ["request.json"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_receipt_is_not_left_without_its_conversation_nor_the_other_way_round() {
+    let bench = Bench::new();
+    let before = fs::read(example("plan-a-week.openai.json")).expect("an example");
+    let file = bench.file("request.json", &before);
+    for (output, receipt) in [("/dev/full", "receipt.json"), (file.as_str(), "/dev/full")] {
+        bench
+            .run(&["compact", &file, "-q", "-o", output, "--receipt", receipt])
+            .ends(1)
+            .says(&["cannot write `/dev/full`", "No space left"]);
+        assert_eq!(fs::read(&file).expect("there"), before);
+        assert_eq!(bench.entries(), ["request.json"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_error_names_the_file_that_was_named_and_not_the_temporary_one() {
+    use std::process::Command;
+    let bench = Bench::new();
+    let input = example("plan-a-week.openai.json");
+    // The state folder is made before no file may grow any more.
+    bench.run(&["strategies"]).ends(0);
+    let mut shell = Command::new("sh");
+    // Not ended by the signal (25, SIGXFSZ) that comes with it, but told by an error.
+    let script = "trap '' 25; ulimit -f 0; exec \"$0\" compact \"$1\" -q -s native:digest --archive off -o out.json";
+    shell
+        .args(["-c", script, env!("CARGO_BIN_EXE_baler"), &input])
+        .env("BALER_STATE", bench.path("state"))
+        .current_dir(bench.folder.path());
+    let ran = Ran::of(shell.output().expect("it runs"))
+        .ends(1)
+        .says(&["cannot write `out.json`: File too large"]);
+    assert!(!ran.stderr.contains(".baler-"), "{}", ran.stderr);
+    assert_eq!(bench.entries(), [] as [&str; 0]);
+}
+
+/// A model that is asked and does not answer: the program is in the middle of its work for as
+/// long as a test wants it to be.
+#[cfg(target_os = "linux")]
+mod in_the_middle {
+    use std::fs;
+    use std::io::ErrorKind;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::{Child, Command, Stdio};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::super::{Bench, Ran, example};
+
+    /// The program while it waits for a model, with its output and its receipt begun.
+    fn asking(bench: &Bench, timeout: &str) -> (Child, TcpStream) {
+        let model = TcpListener::bind("127.0.0.1:0").expect("a port");
+        model.set_nonblocking(true).expect("set");
+        let address = model.local_addr().expect("an address");
+        let mut child = bench
+            .command()
+            .args(["compact", &example("fix-a-bug.openai.json"), "-q"])
+            .args(["-s", "summarize", "--timeout", timeout, "--archive", "off"])
+            .args(["--model", &format!("http://{address}/v1#small")])
+            .args(["-o", "out.json", "--receipt", "receipt.json"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        loop {
+            match model.accept() {
+                Ok((question, _)) => return (child, question),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let ended = child.try_wait().expect("a child");
+                    assert!(ended.is_none(), "it ended before it asked: {ended:?}");
+                    thread::sleep(Duration::from_millis(10));
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_ended_by_a_signal_leaves_no_file_behind() {
+        let bench = Bench::new();
+        // Not INT and HUP, which tests that run in the background are often deaf to. KILL can be
+        // handled by nobody, so it stands for all others.
+        for (name, number) in [("TERM", 15), ("KILL", 9)] {
+            let (mut child, _question) = asking(&bench, "600s");
+            let sent = Command::new("kill")
+                .args([&format!("-{name}"), &child.id().to_string()])
+                .status()
+                .expect("a signal");
+            assert!(sent.success());
+            // By the signal and not by an exit code, so that a shell's loop ends, too.
+            let ended = child.wait().expect("it ends");
+            assert_eq!(ended.signal(), Some(number), "{name}: {ended}");
+            assert_eq!(bench.entries(), [] as [&str; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_receipt_that_cannot_take_its_place_leaves_the_output_as_it_was() {
+        let bench = Bench::new();
+        bench.file("out.json", "the one before");
+        let (child, question) = asking(&bench, "2s");
+        fs::create_dir(bench.path("receipt.json")).expect("in its way");
+        drop(question);
+        let ran = Ran::of(child.wait_with_output().expect("it ends"))
+            .ends(1)
+            .says(&["cannot write `receipt.json`"]);
+        assert!(!ran.stderr.contains(".baler-"), "{}", ran.stderr);
+        assert_eq!(bench.entries(), ["out.json", "receipt.json"]);
+        let output = fs::read_to_string(bench.path("out.json")).expect("there");
+        assert_eq!(output, "the one before");
+    }
+}
