@@ -102,9 +102,9 @@ pub struct LogFacts {
     pub aborted_responses: usize,
     /// Calls without a recorded result, which were given one that says so.
     pub completed_calls: usize,
-    /// Calls that were left out: their id came twice, or nothing can answer them.
+    /// Calls that were left out: their id came twice in one response, or nothing can answer them.
     pub dropped_calls: usize,
-    /// Results that were left out: their call is not there, or is answered already.
+    /// Results that were left out: no earlier call of their id is without one.
     pub dropped_results: usize,
     /// Sessions that the lines since the last compaction name; they are read as one.
     pub sessions: usize,

@@ -15,7 +15,7 @@ pub(super) struct Segment<'a> {
     /// Numbers of the responses, by the id that their parts share.
     replies: HashMap<Cow<'a, str>, usize>,
     reply_count: usize,
-    /// The response that made a call.
+    /// The response that made the newest call of an id.
     callers: HashMap<Cow<'a, str>, usize>,
     messages: usize,
     summaries: usize,

@@ -1,14 +1,14 @@
 //! From lines to messages: parts of a response joined, results behind their calls.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::segment::Segment;
 use super::{Block, BlockKind, Content, Reply, branches};
 use crate::formats::Format;
 use crate::formats::json;
 use crate::logs::body::{Body, Message};
-use crate::logs::pairing::{Calls, NO_RESULT};
+use crate::logs::pairing::{Calls, NO_RESULT, Names, with_id};
 use crate::logs::{Log, LogError, LogFacts, LogKind};
 
 enum Turn<'a> {
@@ -61,7 +61,28 @@ struct Flow<'a> {
     turns: Vec<Turn<'a>>,
     /// Where the response with an id is among the turns.
     replies: HashMap<Cow<'a, str>, usize>,
-    calls: Calls<'a, &'a str>,
+    ids: Ids<'a>,
+    calls: Calls<'a, Block<'a>>,
+}
+
+/// The ids of calls, each with the turn of its response.
+#[derive(Default)]
+struct Ids<'a> {
+    used: HashSet<(usize, Cow<'a, str>)>,
+    names: Names,
+}
+
+impl<'a> Ids<'a> {
+    /// The id in the body of a call of `turn`: a new one where the log has an empty one. None
+    /// where another call of the response has it (ALL-4).
+    fn of_call(&mut self, turn: usize, logged: &Cow<'a, str>) -> Option<Cow<'a, str>> {
+        let Self { used, names } = self;
+        if logged.is_empty() {
+            let name = names.next(|name| used.insert((turn, Cow::Owned(name.to_owned()))));
+            return Some(Cow::Owned(name));
+        }
+        used.insert((turn, logged.clone())).then(|| logged.clone())
+    }
 }
 
 impl<'a> Flow<'a> {
@@ -93,21 +114,29 @@ impl<'a> Flow<'a> {
         };
         *tokens = reply.tokens;
         for block in reply.blocks {
-            match &block.kind {
-                BlockKind::Call(id) if id.is_empty() || self.calls.knows(id) => {
-                    facts.dropped_calls += 1;
-                    continue;
+            let listed = match &block.kind {
+                BlockKind::Call(logged) => {
+                    let Some(id) = self.ids.of_call(index, logged) else {
+                        facts.dropped_calls += 1;
+                        continue;
+                    };
+                    let listed = if logged.is_empty() {
+                        with_id(block.raw, "id", &id)
+                    } else {
+                        block.listed()
+                    };
+                    self.calls.open(index, logged.clone(), id);
+                    listed
                 }
-                BlockKind::Call(id) => self.calls.open(index, id.clone(), id.clone()),
                 // Results of the user's tools are the user's.
                 BlockKind::Result(_) => {
                     facts.dropped_results += 1;
                     continue;
                 }
-                _ => {}
-            }
+                _ => block.listed(),
+            };
             *says |= !matches!(block.kind, BlockKind::Thinking);
-            blocks.push(block.listed());
+            blocks.push(listed);
         }
     }
 
@@ -115,12 +144,12 @@ impl<'a> Flow<'a> {
     fn said(&mut self, said: Vec<Block<'a>>, facts: &mut LogFacts) {
         let mut blocks = Vec::new();
         for block in said {
-            match &block.kind {
-                BlockKind::Result(id) => {
-                    let is_new = self.calls.answer(id, block.raw);
-                    facts.dropped_results += usize::from(!is_new);
-                }
-                _ => blocks.push(block),
+            if let BlockKind::Result(id) = &block.kind {
+                let id = id.clone();
+                let is_new = self.calls.answer(&id, block);
+                facts.dropped_results += usize::from(!is_new);
+            } else {
+                blocks.push(block);
             }
         }
         match self.turns.last_mut() {
@@ -149,7 +178,7 @@ impl<'a> Flow<'a> {
                     for (id, result) in self.calls.batch(index, index == last) {
                         facts.completed_calls += usize::from(result.is_none());
                         user.results
-                            .push(result.map_or_else(|| missing(&id), Cow::Borrowed));
+                            .push(result.map_or_else(|| missing(&id), |block| answer(&block, &id)));
                     }
                 }
             }
@@ -186,6 +215,14 @@ impl<'a> User<'a> {
                 body.push(Message::Parts("user", results));
             }
         }
+    }
+}
+
+/// A result of the call that has this id in the body.
+fn answer<'a>(block: &Block<'a>, id: &str) -> Cow<'a, str> {
+    match &block.kind {
+        BlockKind::Result(logged) if logged.is_empty() => with_id(block.raw, "tool_use_id", id),
+        _ => Cow::Borrowed(block.raw),
     }
 }
 

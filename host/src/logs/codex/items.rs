@@ -6,16 +6,15 @@ use crate::formats::json::{self, Members};
 use crate::logs::body;
 
 /// An item of the history, as raw JSON.
-#[derive(Clone)]
 pub(super) struct Item<'a> {
     pub(super) raw: Cow<'a, str>,
     pub(super) kind: Kind<'a>,
 }
 
-#[derive(Clone)]
 pub(super) enum Kind<'a> {
     /// A call that the client answers.
     Call {
+        /// It may be empty.
         id: Cow<'a, str>,
         /// The type of an output that says that there is none; none where its form is not known.
         output: Option<&'static str>,
@@ -30,7 +29,7 @@ pub(super) enum Kind<'a> {
     User,
     /// A message of anybody else, or what Codex itself says in the user's name.
     Input,
-    /// What a compaction wrote.
+    /// What a compaction wrote: the text alone, until [`Item::mark`] makes a message of it.
     Summary,
     /// A compaction, or what is not known.
     Other,
@@ -43,12 +42,11 @@ impl<'a> Item<'a> {
         let tag = members
             .text("type")
             .or_else(|| members.get("role").map(|_| Cow::Borrowed("message")))?;
-        let own_id = || (tag == "local_shell_call").then(|| members.text("id"))?;
+        let own_id = || {
+            let id = (tag == "local_shell_call").then(|| members.text("id"))?;
+            id.filter(|id| !id.is_empty())
+        };
         let id = members.text("call_id").or_else(own_id);
-        // An empty one pairs nothing.
-        if id.as_ref().is_some_and(|id| id.is_empty()) {
-            return None;
-        }
         let is_hosted = members.text("execution").as_deref() == Some("server");
         let kind = match (&*tag, id) {
             ("ghost_snapshot" | "other", _) => return None,
@@ -92,14 +90,33 @@ impl<'a> Item<'a> {
     }
 }
 
-impl Item<'_> {
-    /// A message with a summary.
-    pub(super) fn summary(text: &str) -> Self {
-        let text = json::encode(text);
+impl<'a> Item<'a> {
+    /// A summary that was recorded.
+    pub(super) fn summary(text: Cow<'a, str>) -> Self {
         Self {
-            raw: Cow::Owned(format!(r#"{{"role":"user","content":{text}}}"#)),
+            raw: text,
             kind: Kind::Summary,
         }
+    }
+
+    /// Makes the message that stands for a recorded summary. Only of those that are seen: a mark
+    /// is longer than the line that it may come from.
+    pub(super) fn mark(&mut self, summary: &dyn Fn(&str) -> String) {
+        let text = json::encode(&summary(&self.raw));
+        self.raw = Cow::Owned(format!(r#"{{"role":"user","content":{text}}}"#));
+    }
+
+    /// The id of a call that the client answers.
+    pub(super) fn call_id(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Call { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a message of anybody but the model, which compactions keep.
+    pub(super) fn is_said(&self) -> bool {
+        matches!(self.kind, Kind::User | Kind::Input)
     }
 }
 

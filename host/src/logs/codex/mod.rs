@@ -43,7 +43,7 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
         let is_used = match line.text("type").as_deref() {
             Some("response_item") => history.add(payload.get(), &members),
             Some("compacted") => {
-                history = history.compacted(&members, summary);
+                history.compact(&members);
                 true
             }
             Some("session_meta") => {
@@ -57,7 +57,7 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
             Some("event_msg") => match members.text("type").as_deref() {
                 Some("token_count") => history.note_count(&members),
                 Some("thread_rolled_back") => {
-                    history = history.rolled_back(&members, &mut lines.facts);
+                    history.roll_back(&members, &mut lines.facts);
                     true
                 }
                 _ => false,
@@ -68,7 +68,7 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
     }
     let mut facts = lines.finish(LogKind::Codex)?;
     facts.sessions = sessions.len();
-    let (items, reported) = history.finish(&mut facts);
+    let (items, reported) = history.finish(summary, &mut facts);
     let pieces = pairs::paired(items, &mut facts);
     for piece in pieces {
         body.push(Message::Whole(piece.raw));

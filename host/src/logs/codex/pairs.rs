@@ -1,12 +1,12 @@
 //! Makes the items valid: every output has its call, every call its output (RESP-1, RESP-2).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::items::{Item, Kind};
 use crate::formats::json;
 use crate::logs::LogFacts;
-use crate::logs::pairing::NO_RESULT;
+use crate::logs::pairing::{NO_RESULT, Names, Open, with_id};
 
 /// An item of the body.
 pub(super) struct Piece<'a> {
@@ -24,8 +24,21 @@ enum Fate {
     Completed(&'static str),
 }
 
+/// What becomes of the items.
+struct Outcome {
+    fates: Vec<Fate>,
+    /// The index of the last item that is no call or reasoning: calls behind it are pending.
+    ended: usize,
+    /// By the index of a call or an output, the id that it gets in the place of an empty one.
+    names: HashMap<usize, String>,
+}
+
 pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piece<'a>> {
-    let (fates, ended) = fates(&items, facts);
+    let Outcome {
+        fates,
+        ended,
+        names,
+    } = outcome(&items, facts);
     let mut pieces = Pieces::default();
     let mut missing: Vec<Piece<'a>> = Vec::new();
     for (index, (item, fate)) in items.into_iter().zip(fates).enumerate() {
@@ -36,21 +49,24 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
         if !matches!(item.kind, Kind::Call { .. } | Kind::Output { .. }) {
             pieces.answer(&mut missing);
         }
+        let name = names.get(&index);
         if let (Kind::Call { id, .. }, Fate::Completed(output)) = (&item.kind, fate) {
-            let (id, text) = (json::encode(id), json::encode(NO_RESULT));
+            let id = json::encode(name.map_or(&**id, String::as_str));
+            let text = json::encode(NO_RESULT);
             let raw = format!(r#"{{"type":"{output}","call_id":{id},"output":{text}}}"#);
             missing.push(Piece {
                 raw: Cow::Owned(raw),
                 index,
             });
         }
-        let piece = Piece {
-            raw: item.raw,
-            index,
+        let raw = match name {
+            Some(name) => Cow::Owned(with_id(&item.raw, "call_id", name).into_owned()),
+            None => item.raw,
         };
+        let piece = Piece { raw, index };
         match item.kind {
-            Kind::Output { .. } => pieces.answer(&mut vec![piece]),
-            Kind::Reasoning => pieces.reason(piece),
+            Kind::Output { .. } => pieces.all.push(piece),
+            Kind::Reasoning => pieces.reasoning.push(piece),
             _ => pieces.add(piece),
         }
         // Calls that follow are pending, and an output between them would part them.
@@ -58,59 +74,74 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
             pieces.answer(&mut missing);
         }
     }
-    pieces.all
+    pieces.finish()
 }
 
 /// The items of the body, as far as they are put together.
 #[derive(Default)]
 struct Pieces<'a> {
     all: Vec<Piece<'a>>,
-    /// How many of the last ones are reasoning.
-    reasoning: usize,
+    /// Reasoning whose product comes next. It waits, since what reasoning produced comes directly
+    /// behind it (RESP-3): outputs that were written while the response went on come in front.
+    reasoning: Vec<Piece<'a>>,
 }
 
 impl<'a> Pieces<'a> {
     fn add(&mut self, piece: Piece<'a>) {
+        self.all.append(&mut self.reasoning);
         self.all.push(piece);
-        self.reasoning = 0;
     }
 
-    fn reason(&mut self, piece: Piece<'a>) {
-        self.all.push(piece);
-        self.reasoning += 1;
-    }
-
-    /// Adds outputs. What reasoning produced comes directly behind it (RESP-3), so outputs that
-    /// were written while the response went on come in front of it.
     fn answer(&mut self, outputs: &mut Vec<Piece<'a>>) {
-        let at = self.all.len() - self.reasoning;
-        self.all.splice(at..at, outputs.drain(..));
+        self.all.append(outputs);
+    }
+
+    fn finish(mut self) -> Vec<Piece<'a>> {
+        self.all.append(&mut self.reasoning);
+        self.all
     }
 }
 
-/// What becomes of each item, and the index of the last one that is no call or reasoning: calls
-/// behind it are pending.
-fn fates(items: &[Item<'_>], facts: &mut LogFacts) -> (Vec<Fate>, usize) {
+fn outcome(items: &[Item<'_>], facts: &mut LogFacts) -> Outcome {
     let mut fates = vec![Fate::Stays; items.len()];
-    // Calls by id: where, and whether answered.
-    let mut calls: HashMap<&str, (usize, bool)> = HashMap::new();
+    let mut open = Open::default();
+    let taken: HashSet<&str> = items.iter().filter_map(Item::call_id).collect();
+    let mut made = Names::default();
+    let mut names: HashMap<usize, String> = HashMap::new();
+    // Calls are of one response until something comes that is not the model's.
+    let mut response = 0;
+    // The newest response with a call of an id.
+    let mut responses: HashMap<&str, usize> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
         match &item.kind {
-            Kind::Call { id, .. } if calls.contains_key(&**id) => {
-                fates[index] = Fate::Goes;
-                facts.dropped_calls += 1;
+            Kind::Call { id, .. } if id.is_empty() => {
+                names.insert(index, made.next(|name| !taken.contains(name)));
+                open.add(response, Cow::Borrowed(""), index);
             }
             Kind::Call { id, .. } => {
-                calls.insert(id, (index, false));
-            }
-            Kind::Output { id } => match calls.get_mut(&**id) {
-                Some((_, answered)) if !*answered => *answered = true,
-                _ => {
+                if responses.insert(id, response) == Some(response) {
                     fates[index] = Fate::Goes;
-                    facts.dropped_results += 1;
+                    facts.dropped_calls += 1;
+                } else {
+                    open.add(response, Cow::Borrowed(id), index);
                 }
-            },
-            _ => {}
+            }
+            Kind::Output { id } => {
+                response += 1;
+                match open.take(id) {
+                    Some(call) => {
+                        if let Some(name) = names.get(&call).cloned() {
+                            names.insert(index, name);
+                        }
+                    }
+                    None => {
+                        fates[index] = Fate::Goes;
+                        facts.dropped_results += 1;
+                    }
+                }
+            }
+            Kind::Reasoning | Kind::Reply => {}
+            Kind::User | Kind::Input | Kind::Summary | Kind::Other => response += 1,
         }
     }
     // A call is pending while only calls of the same response follow.
@@ -121,10 +152,7 @@ fn fates(items: &[Item<'_>], facts: &mut LogFacts) -> (Vec<Fate>, usize) {
             *fate != Fate::Goes && !matches!(item.kind, Kind::Call { .. } | Kind::Reasoning)
         })
         .unwrap_or(0);
-    for (index, _) in calls
-        .into_values()
-        .filter(|(index, answered)| !answered && *index < ended)
-    {
+    for index in open.rest().filter(|index| *index < ended) {
         if let Kind::Call {
             output: Some(output),
             ..
@@ -138,7 +166,11 @@ fn fates(items: &[Item<'_>], facts: &mut LogFacts) -> (Vec<Fate>, usize) {
         }
     }
     drop_dangling(items, &mut fates, facts);
-    (fates, ended)
+    Outcome {
+        fates,
+        ended,
+        names,
+    }
 }
 
 /// Reasoning is followed by what it produced (RESP-3); else its response was aborted.

@@ -81,7 +81,9 @@ struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// Adds a message, or replaces the one with its id.
-    fn put(&mut self, message: Members<'a>) {
+    fn put(&mut self, mut message: Members<'a>) {
+        // All of them are kept, and short ones have more room than members.
+        message.0.shrink_to_fit();
         let Some(id) = message.text("id") else {
             self.list.push(message);
             return;

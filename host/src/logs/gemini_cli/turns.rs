@@ -20,7 +20,6 @@ pub(super) fn contents<'a>(
 ) -> (Vec<Content<'a>>, Option<Cow<'a, str>>) {
     let mut contents: Vec<Content<'a>> = Vec::new();
     let mut model = None;
-    let mut ids = HashSet::new();
     let is_said =
         |record: &Members<'_>| matches!(record.text("type").as_deref(), Some("user" | "gemini"));
     let last = records.iter().rposition(is_said).unwrap_or(0);
@@ -39,7 +38,7 @@ pub(super) fn contents<'a>(
             }
             Some("gemini") => {
                 model = record.text("model").or(model);
-                answer(record, index == last, &mut ids, &mut contents, facts);
+                answer(record, index == last, &mut contents, facts);
             }
             _ => facts.skipped_lines += 1,
         }
@@ -47,22 +46,22 @@ pub(super) fn contents<'a>(
     (contents, model)
 }
 
-/// Adds a model turn, and the user turn that answers its calls (LGE-1). `ids` are those of the
-/// calls so far: no other call may have one of them (ALL-4).
+/// Adds a model turn, and the user turn that answers its calls (LGE-1). No two of these have the
+/// same id (ALL-4).
 fn answer<'a>(
     record: &Members<'a>,
     is_last: bool,
-    ids: &mut HashSet<Cow<'a, str>>,
     contents: &mut Vec<Content<'a>>,
     facts: &mut LogFacts,
 ) {
     let mut parts = said(record, facts);
+    let mut ids: HashSet<Cow<'a, str>> = HashSet::new();
     let mut batch = Vec::new();
     for raw in lines::list(record, "toolCalls").unwrap_or_default() {
         match serde_json::from_str(raw.get())
             .ok()
             .and_then(|members| Call::of(&members))
-            .filter(|call| call.is_new(ids))
+            .filter(|call| call.is_new(&mut ids))
         {
             Some(call) => batch.push(call),
             None => facts.dropped_calls += 1,

@@ -25,7 +25,7 @@ pub(super) enum Block<'a> {
         mime: &'a str,
     },
     Call {
-        /// The id in the log, not raw.
+        /// The id in the log, not raw. It may be empty.
         logged: Cow<'a, str>,
         /// The id in the body, not raw.
         id: String,
@@ -72,8 +72,7 @@ impl<'a> Block<'a> {
                 mime: text("mimeType")?,
             }),
             "toolCall" => {
-                // An empty id pairs nothing.
-                let logged = members.text("id").filter(|id| !id.is_empty())?;
+                let logged = members.text("id").unwrap_or_default();
                 let arguments = members.get("arguments").map(RawValue::get);
                 Some(Self::Call {
                     id: logged.clone().into_owned(),

@@ -9,7 +9,7 @@ use crate::logs::{LogError, LogFacts, LogKind};
 /// A session file.
 #[derive(Default)]
 pub(super) struct Session<'a> {
-    /// All objects of the file in order, the first line too (LPI-3).
+    /// The objects of the file in order, but for those that neither say anything nor have an id.
     pub(super) entries: Vec<Entry<'a>>,
     /// Whether entries form a tree: from version 2 on (LPI-1).
     pub(super) is_tree: bool,
@@ -18,6 +18,8 @@ pub(super) struct Session<'a> {
 }
 
 pub(super) struct Entry<'a> {
+    /// Its number among all objects of the file, the first line being 0 (LPI-3).
+    pub(super) number: usize,
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) parent: Option<Cow<'a, str>>,
     pub(super) kind: Kind<'a>,
@@ -41,7 +43,10 @@ pub(super) enum Kind<'a> {
 pub(super) fn read(text: &str) -> Result<(Session<'_>, LogFacts), LogError> {
     let mut lines = Lines::new(text);
     let mut session = Session::default();
+    let mut objects = 0;
     while let Some(line) = lines.next() {
+        let number = objects;
+        objects += 1;
         let tag = line.text("type");
         let provider = line.text("provider");
         if let (Some("session" | "model_change"), Some(provider)) = (tag.as_deref(), provider) {
@@ -54,8 +59,13 @@ pub(super) fn read(text: &str) -> Result<(Session<'_>, LogFacts), LogError> {
         if matches!(kind, Kind::Other) {
             lines.facts.skipped_lines += 1;
         }
+        let id = line.text("id");
+        if id.is_none() && matches!(kind, Kind::Other) {
+            continue;
+        }
         session.entries.push(Entry {
-            id: line.text("id"),
+            number,
+            id,
             parent: line.text("parentId"),
             kind: match kind {
                 Kind::Message(members) if members.0.is_empty() => Kind::Message(Box::new(line)),

@@ -58,7 +58,11 @@ fn first_kept(entries: &[Entry<'_>], compaction: usize, before: &[usize]) -> Opt
                 .get(*index)
                 .is_some_and(|e| e.id.as_ref() == Some(id))
         }),
-        (None, Some(first)) => Some(before.partition_point(|index| index < first)),
+        (None, Some(first)) => Some(before.partition_point(|index| {
+            entries
+                .get(*index)
+                .is_some_and(|entry| entry.number < *first)
+        })),
         (None, None) => None,
     }
 }
@@ -76,8 +80,9 @@ fn branch(entries: &[Entry<'_>]) -> Vec<usize> {
                 .as_ref()
                 .and_then(|id| places.get(&**id).copied()),
         );
+        // The first line has the id of the session.
         if let Some(id) = &entry.id
-            && index > 0
+            && entry.number > 0
         {
             places.insert(id, index);
             leaf = Some(index);

@@ -41,10 +41,9 @@ pub(super) fn turns<'a>(entries: &[&Entry<'a>], provider: &str, facts: &mut LogF
         turns: Vec::new(),
         calls: Calls::default(),
     };
-    let mut ids = Ids::default();
     for entry in entries {
         match &entry.kind {
-            Kind::Message(message) => turns.add(message, api.as_deref(), &mut ids, facts),
+            Kind::Message(message) => turns.add(message, api.as_deref(), facts),
             Kind::Compaction { summary, .. } | Kind::BranchSummary(summary) => {
                 turns
                     .turns
@@ -80,17 +79,12 @@ fn wire_of(api: &str, model: &str) -> Format {
 }
 
 impl<'a> Turns<'a> {
-    fn add(
-        &mut self,
-        message: &Members<'a>,
-        api: Option<&str>,
-        ids: &mut Ids,
-        facts: &mut LogFacts,
-    ) {
+    fn add(&mut self, message: &Members<'a>, api: Option<&str>, facts: &mut LogFacts) {
         let content = message.present("content");
         match message.text("role").as_deref() {
             Some("assistant") => {
                 let same_api = message.text("api").as_deref() == api;
+                let mut ids = Ids::default();
                 let mut blocks = blocks::read(content, same_api);
                 let index = self.turns.len();
                 for block in &mut blocks {

@@ -4,15 +4,15 @@ use super::{body, file, log, messages, try_read};
 use crate::formats::Format;
 use crate::logs::LogKind;
 
-fn line(kind: &str, payload: Value) -> Value {
+pub(super) fn line(kind: &str, payload: Value) -> Value {
     json!({"timestamp": "2026-03-01T10:00:00Z", "type": kind, "payload": payload})
 }
 
-fn item(payload: Value) -> Value {
+pub(super) fn item(payload: Value) -> Value {
     line("response_item", payload)
 }
 
-fn user(text: &str) -> Value {
+pub(super) fn user(text: &str) -> Value {
     json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
 }
 
@@ -20,19 +20,19 @@ fn reasoning() -> Value {
     json!({"type": "reasoning", "summary": [], "content": null, "encrypted_content": "gAAAAB="})
 }
 
-fn call(id: &str) -> Value {
+pub(super) fn call(id: &str) -> Value {
     json!({"type": "function_call", "call_id": id, "name": "shell", "arguments": "{\"command\":[\"ls\"]}"})
 }
 
-fn output(id: &str) -> Value {
+pub(super) fn output(id: &str) -> Value {
     json!({"type": "function_call_output", "call_id": id, "output": "{\"output\":\"Kai.rs\",\"metadata\":{\"exit_code\":0}}"})
 }
 
-fn answer(text: &str) -> Value {
+pub(super) fn answer(text: &str) -> Value {
     json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
 }
 
-fn count(tokens: u64) -> Value {
+pub(super) fn count(tokens: u64) -> Value {
     line(
         "event_msg",
         json!({"type": "token_count", "info": {
@@ -216,7 +216,7 @@ fn a_compaction_without_history_leaves_what_the_user_said_and_a_summary() {
     assert_eq!((facts.dropped_results, facts.earlier_messages), (1, 1));
 }
 
-fn roll_back(turns: usize) -> Value {
+pub(super) fn roll_back(turns: usize) -> Value {
     line(
         "event_msg",
         json!({"type": "thread_rolled_back", "num_turns": turns}),
@@ -386,8 +386,8 @@ fn sessions_in_one_file_are_counted_and_reasoning_goes_with_its_call() {
         line("session_meta", json!({"id": "y"})),
         item(user("And the barrels?")),
         item(second),
-        item(call("c1")),
-        item(output("c1")),
+        item(json!({"type": "shell_call", "call_id": "c2"})),
+        item(user("Well?")),
         item(reasoning()),
         item(answer("Nine.")),
     ]);
@@ -398,6 +398,11 @@ fn sessions_in_one_file_are_counted_and_reasoning_goes_with_its_call() {
     );
     assert_eq!(
         messages(&log)[5..],
-        [user("And the barrels?"), reasoning(), answer("Nine.")]
+        [
+            user("And the barrels?"),
+            user("Well?"),
+            reasoning(),
+            answer("Nine.")
+        ]
     );
 }

@@ -4,26 +4,26 @@ use super::{body, file, log, messages, try_read};
 use crate::formats::Format;
 use crate::logs::{Log, LogError, LogKind};
 
-fn user(id: &str, text: &str) -> Value {
+pub(super) fn user(id: &str, text: &str) -> Value {
     json!({"id": id, "timestamp": "t", "type": "user", "content": text})
 }
 
-fn model(id: &str, text: &str, calls: Value) -> Value {
+pub(super) fn model(id: &str, text: &str, calls: Value) -> Value {
     json!({"id": id, "timestamp": "t", "type": "gemini", "content": text, "toolCalls": calls,
            "thoughts": [{"subject": "Hm", "description": "…"}], "model": "gemini-2.5-pro",
            "tokens": {"input": 90, "output": 9, "cached": 50, "thoughts": 1, "tool": 0, "total": 100}})
 }
 
-fn call(id: &str, result: Value, status: &str) -> Value {
+pub(super) fn call(id: &str, result: Value, status: &str) -> Value {
     json!({"id": id, "name": "book", "args": {"from": "LIS"}, "result": result, "status": status,
            "resultDisplay": "done"})
 }
 
-fn response(id: &str, key: &str, text: &str) -> Value {
+pub(super) fn response(id: &str, key: &str, text: &str) -> Value {
     json!({"functionResponse": {"id": id, "name": "book", "response": {key: text}}})
 }
 
-fn head() -> Value {
+pub(super) fn head() -> Value {
     json!({"sessionId": "s", "projectHash": "p", "startTime": "t", "lastUpdated": "t"})
 }
 

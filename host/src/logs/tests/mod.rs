@@ -4,9 +4,11 @@ mod claude_code;
 mod claude_code_branches;
 mod claude_code_validity;
 mod codex;
+mod codex_history;
 mod pi;
 mod pi_wires;
 mod gemini_cli;
+mod call_ids;
 mod hostile;
 
 use serde_json::Value;
