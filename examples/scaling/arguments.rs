@@ -44,10 +44,20 @@ impl Arguments {
                     .with_context(|| format!("`{word}` needs a value"))
             };
             match word.as_str() {
-                "--max" => largest = value()?.parse().context("`--max` takes a number")?,
-                "--limit" => limit = value()?.parse().context("`--limit` takes seconds")?,
+                "--max" => {
+                    largest = value()?
+                        .parse::<usize>()
+                        .context("`--max` takes a number")?
+                }
+                "--limit" => limit = value()?.parse::<f64>().context("`--limit` takes seconds")?,
                 "--list" => is_list = true,
-                "--line" => line = Some(value()?.parse().context("`--line` takes a number")?),
+                "--line" => {
+                    line = Some(
+                        value()?
+                            .parse::<usize>()
+                            .context("`--line` takes a number")?,
+                    )
+                }
                 "--state" => state = Some(PathBuf::from(value()?)),
                 other if other.starts_with('-') => {
                     bail!("`{other}` is no option; known: --max N, --limit SECONDS, --list")
