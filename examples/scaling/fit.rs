@@ -1,0 +1,90 @@
+//! The exponent by which a measure grows.
+
+/// Above this, something grows worse than n log n, which is about 1.1 at these sizes.
+pub(crate) const MOST: f64 = 1.3;
+
+/// What is less at the largest size is noise: 20 ms.
+const LEAST_SECONDS: f64 = 0.020;
+
+/// Seconds below this count as this: 1 ms.
+const FLOOR_SECONDS: f64 = 0.001;
+
+/// The same of memory, in MB: below that it is what every process has.
+const LEAST_MEGABYTES: f64 = 512.0;
+const FLOOR_MEGABYTES: f64 = 64.0;
+
+/// What was measured at one size.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measured {
+    pub(crate) size: usize,
+    pub(crate) seconds: f64,
+    /// The most memory that the process had until then, where the system tells.
+    pub(crate) megabytes: Option<f64>,
+    /// How it ended, in a word or two.
+    pub(crate) outcome: String,
+}
+
+/// Slopes of the logarithms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Fit {
+    /// Over all sizes, by least squares.
+    pub(crate) all: f64,
+    /// Over the largest three: what is quadratic with a small factor shows there alone.
+    pub(crate) top: f64,
+}
+
+impl Fit {
+    fn of(points: &[(f64, f64)], least: f64, floor: f64) -> Option<Self> {
+        let (_, largest) = points.last()?;
+        if points.len() < 3 || *largest < least {
+            return None;
+        }
+        let logarithms: Vec<(f64, f64)> = points
+            .iter()
+            .map(|(size, value)| (size.ln(), value.max(floor).ln()))
+            .collect();
+        Some(Self {
+            all: slope(&logarithms),
+            top: slope(&logarithms[logarithms.len() - 3..]),
+        })
+    }
+
+    pub(crate) fn worst(self) -> f64 {
+        self.all.max(self.top)
+    }
+}
+
+/// The fit of the times. Sizes that ended in another way than their neighbours, such as at a limit,
+/// are fitted apart; the worst counts.
+pub(crate) fn times(measured: &[Measured]) -> Option<Fit> {
+    measured
+        .chunk_by(|one, next| one.outcome == next.outcome)
+        .filter_map(|alike| {
+            let points: Vec<(f64, f64)> = alike
+                .iter()
+                .map(|one| (one.size as f64, one.seconds))
+                .collect();
+            Fit::of(&points, LEAST_SECONDS, FLOOR_SECONDS)
+        })
+        .max_by(|one, other| one.worst().total_cmp(&other.worst()))
+}
+
+/// The fit of the memory.
+pub(crate) fn memory(measured: &[Measured]) -> Option<Fit> {
+    let points: Vec<(f64, f64)> = measured
+        .iter()
+        .filter_map(|one| Some((one.size as f64, one.megabytes?)))
+        .collect();
+    Fit::of(&points, LEAST_MEGABYTES, FLOOR_MEGABYTES)
+}
+
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let count = points.len() as f64;
+    let x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
+    let y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
+    let (over, under) = points.iter().fold((0.0, 0.0), |(over, under), point| {
+        let (along, up) = (point.0 - x, point.1 - y);
+        (over + along * up, under + along * along)
+    });
+    over / under
+}

@@ -1,0 +1,27 @@
+//! The dimensions that a session's log can grow in: kinds of lines, branches, what is taken back.
+
+mod claude_code;
+mod codex;
+mod gemini_cli;
+mod pi;
+
+use crate::case::Input;
+
+/// A program, a dimension of its logs, and what makes one.
+type Log = (&'static str, &'static str, fn(usize) -> Input);
+
+/// All of them.
+pub(crate) fn all() -> Vec<Log> {
+    let of = |kind: &'static str, all: &[(&'static str, fn(usize) -> Input)]| -> Vec<Log> {
+        all.iter()
+            .map(|(name, make)| (kind, *name, *make))
+            .collect()
+    };
+    [
+        of("log: codex", codex::DIMENSIONS),
+        of("log: claude-code", claude_code::DIMENSIONS),
+        of("log: pi", pi::DIMENSIONS),
+        of("log: gemini-cli", gemini_cli::DIMENSIONS),
+    ]
+    .concat()
+}
