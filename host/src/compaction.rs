@@ -8,6 +8,7 @@ use crate::archive::Stored;
 use crate::cache;
 use crate::conversation::Conversation;
 use crate::fault::{Declared, Fault, HostError, Quantity};
+use crate::formats::{Rule, Severity};
 use crate::host::Host;
 use crate::metrics;
 use crate::plan::{Applied, CheckedPlan, Fate, Plan, Reason, Shortened, apply, check};
@@ -441,6 +442,9 @@ pub(crate) fn accept(
             rule: violation.rule,
         });
     }
+    if let Some(rule) = new_warning(before, &after) {
+        return Err(Fault::InvalidResult { rule });
+    }
     // What cannot be reached is no reason to refuse what comes closest.
     let is_below = |fault: &Fault| matches!(fault, Fault::OverBudget { what, .. } if *what != Quantity::Tokens && situation.below_floor.contains(what));
     if let Some(fault) = over(&after, situation, situation.target()).find(|fault| !is_below(fault))
@@ -463,6 +467,21 @@ pub(crate) fn accept(
     })
 }
 
+/// A rule about which a result raises a doubt that its conversation did not.
+fn new_warning(before: &Conversation, after: &Conversation) -> Option<Rule> {
+    let warnings = |conversation: &'_ Conversation| -> HashSet<(Rule, String)> {
+        let violations = conversation.violations().iter();
+        let warnings = violations.filter(|own| own.severity == Severity::Warning);
+        warnings.map(|own| (own.rule, own.what.clone())).collect()
+    };
+    let mut new: Vec<(Rule, String)> = warnings(after)
+        .difference(&warnings(before))
+        .cloned()
+        .collect();
+    new.sort_unstable();
+    new.first().map(|(rule, _)| *rule)
+}
+
 /// How often a plan is carried out at most, until unseen outputs take what it leaves of the budget.
 const FITTINGS: usize = 3;
 
@@ -475,6 +494,8 @@ fn carried_out(
 ) -> Result<(Applied, Conversation), Fault> {
     let unseen = &situation.unseen;
     let target = situation.target();
+    // At the floor they are at their shortest, or a second compaction would find something to do.
+    let may_widen = situation.budget >= situation.floor;
     let mut cap = unseen.cap();
     let mut best: Option<(Applied, Conversation)> = None;
     for _ in 0..FITTINGS {
@@ -488,9 +509,7 @@ fn carried_out(
         let after = situation
             .conversation
             .read_alike(applied.document.clone())
-            .map_err(|_| Fault::InvalidResult {
-                rule: crate::formats::Rule::All1,
-            })?;
+            .map_err(|_| Fault::InvalidResult { rule: Rule::All1 })?;
         stages.verify_us += micros(start);
         let tokens = u64::from(after.tokens());
         let is_over = tokens > u64::from(target) || after.bytes() > situation.max_bytes;
@@ -505,7 +524,11 @@ fn carried_out(
         if !is_over || best.is_none() {
             best = Some((applied, after));
         }
-        let is_settled = if is_over { next >= cap } else { next <= cap };
+        let is_settled = if is_over {
+            next >= cap
+        } else {
+            next <= cap || !may_widen
+        };
         if unseen.outputs().is_empty() || is_settled {
             break;
         }

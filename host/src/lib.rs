@@ -73,7 +73,7 @@ pub use compactor::{
 pub use config::ConfigError;
 pub use conversation::{Conversation, Role, Traits, Unit, UnitKind};
 pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap};
-pub use formats::{Format, ProviderLimits, ReadError, Rule, Violation};
+pub use formats::{Format, ProviderLimits, ReadError, Rule, Severity, Violation};
 pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
 pub use limits::{EngineLimits, Limits};
 pub use logs::{LogError, LogFacts, LogKind};

@@ -303,6 +303,7 @@ async fn tiered_keeps_its_budget_where_all_speak_of_balers_marks() {
         messages.push(step(&call(&id, "grep", &path)));
         messages.push(output(&id, &tags));
     }
+    messages.push(json!({"role": "assistant", "content": "All marked."}));
     messages.push(json!({"role": "user", "content": "Go on."}));
     let document = json!({"model": "gpt-5", "messages": messages}).to_string();
     let tiered = bundled(host(), "tiered").await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::message::{Content, Message};
+use super::message::{Call, Content, Message};
 use super::{Conversation, Inner, Unit};
 use crate::formats::{Body, ReadError};
 
@@ -129,16 +129,38 @@ impl Inner {
             }
             let id = &output.call_id;
             let newest_first = || self.messages.iter().rev();
-            let mut of_call = newest_first().flat_map(Message::calls);
             let mut of_item = newest_first()
                 .filter(|message| message.id.as_ref() == Some(id))
                 .flat_map(Message::calls);
-            let call = of_call
-                .find(|call| call.id == *id)
-                .or_else(|| of_item.next());
+            let call = self.nearest_open(id).or_else(|| of_item.next());
             if let Some(call) = call {
                 output.answer(&call.id, &call.name);
             }
         }
+    }
+
+    /// The nearest call of an id without an output; else the nearest one.
+    fn nearest_open(&self, id: &str) -> Option<&Call> {
+        let mut outputs = 0;
+        let mut newest = None;
+        for part in self
+            .messages
+            .iter()
+            .rev()
+            .flat_map(|own| own.parts.iter().rev())
+        {
+            match &part.content {
+                Content::Output(output) if output.call_id == id => outputs += 1,
+                Content::Call(call) if call.id == id => {
+                    newest.get_or_insert(call);
+                    if outputs == 0 {
+                        return Some(call);
+                    }
+                    outputs -= 1;
+                }
+                _ => {}
+            }
+        }
+        newest
     }
 }

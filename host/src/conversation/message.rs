@@ -1,11 +1,10 @@
 //! Messages and their parts: what stands where in the document.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::Document;
-use crate::formats::Rule;
 use crate::formats::json::{self, Place};
+use crate::formats::{Rule, Severity};
 
 /// Who speaks, in the words of the wire formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,6 +47,8 @@ pub(crate) struct Message {
     pub(crate) cache_marks: u32,
     /// Has a list for calls, and nothing in it.
     pub(crate) has_empty_calls: bool,
+    /// Instructions that hold no text and only set options of the answer.
+    pub(crate) is_directive: bool,
     /// What its reader saw that breaks a rule.
     pub(crate) flaws: Vec<Flaw>,
 }
@@ -56,6 +57,7 @@ pub(crate) struct Message {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flaw {
     pub(crate) rule: Rule,
+    pub(crate) severity: Severity,
     pub(crate) what: &'static str,
 }
 
@@ -207,13 +209,27 @@ impl Message {
             id: None,
             cache_marks: 0,
             has_empty_calls: false,
+            is_directive: false,
             flaws: Vec::new(),
         }
     }
 
     /// Notes that it breaks a rule by itself.
     pub(crate) fn flaw(&mut self, rule: Rule, what: &'static str) {
-        self.flaws.push(Flaw { rule, what });
+        self.flaws.push(Flaw {
+            rule,
+            severity: Severity::Error,
+            what,
+        });
+    }
+
+    /// Notes that it is unusual in what a rule is about.
+    pub(crate) fn warning(&mut self, rule: Rule, what: &'static str) {
+        self.flaws.push(Flaw {
+            rule,
+            severity: Severity::Warning,
+            what,
+        });
     }
 
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
@@ -301,11 +317,6 @@ impl Message {
 }
 
 impl Output {
-    /// Whether it is of the kind that a call wants, where both say so.
-    pub(crate) fn fits(&self, call: &Call) -> bool {
-        self.kind.is_empty() || call.kind.is_empty() || self.kind == call.kind
-    }
-
     /// It answers the call with this id and name.
     pub(crate) fn answer(&mut self, id: &str, name: &str) {
         if self.call_id != id {
@@ -335,64 +346,5 @@ impl Output {
                 .get(..sign.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(sign))
         })
-    }
-}
-
-/// The calls of `messages` without an output among them, and the outputs without a call. They
-/// belong together by id; those without an id by name and order.
-pub(crate) struct Pairing<'a> {
-    pub(crate) unanswered: Vec<&'a Call>,
-    pub(crate) orphans: Vec<&'a Output>,
-}
-
-impl<'a> Pairing<'a> {
-    pub(crate) fn of(messages: impl IntoIterator<Item = &'a Message> + Clone) -> Self {
-        let mut by_id: HashMap<&str, u32> = HashMap::new();
-        let mut by_name: HashMap<&str, u32> = HashMap::new();
-        let outputs: Vec<&Output> = messages
-            .clone()
-            .into_iter()
-            .flat_map(Message::outputs)
-            .collect();
-        for output in &outputs {
-            if output.call_id.is_empty() {
-                *by_name.entry(&output.name).or_default() += 1;
-            } else {
-                *by_id.entry(&output.call_id).or_default() += 1;
-            }
-        }
-        let mut called: HashMap<&str, u32> = HashMap::new();
-        let mut unanswered = Vec::new();
-        for call in messages.into_iter().flat_map(Message::calls) {
-            if !call.id.is_empty() && by_id.contains_key(call.id.as_str()) {
-                *called.entry(&call.id).or_default() += 1;
-            } else if let Some(left) = by_name
-                .get_mut(call.name.as_str())
-                .filter(|left| **left > 0)
-            {
-                *left -= 1;
-            } else {
-                unanswered.push(call);
-            }
-        }
-        let orphans = outputs
-            .into_iter()
-            .filter(|output| {
-                if output.call_id.is_empty() {
-                    // What is left over of a name; which of them is the same to everybody.
-                    by_name
-                        .get_mut(output.name.as_str())
-                        .filter(|left| **left > 0)
-                        .map(|left| *left -= 1)
-                        .is_some()
-                } else {
-                    !called.contains_key(output.call_id.as_str())
-                }
-            })
-            .collect();
-        Self {
-            unanswered,
-            orphans,
-        }
     }
 }

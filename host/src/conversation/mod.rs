@@ -4,6 +4,7 @@ mod anchor;
 mod document;
 mod grow;
 pub(crate) mod message;
+pub(crate) mod pairing;
 mod read;
 mod unit;
 
@@ -195,12 +196,12 @@ impl Conversation {
         })
     }
 
-    /// Violations that make the request another one than its provider takes, whatever is left
-    /// out. What is merely too large, a compaction can mend.
+    /// Violations for which its provider refuses the request, whatever is left out. What is merely too
+    /// large, a compaction reduces; a warning is no reason to leave a conversation alone.
     pub fn broken(&self) -> impl Iterator<Item = &Violation> {
         self.violations()
             .iter()
-            .filter(|violation| !violation.rule.is_about_size())
+            .filter(|violation| violation.is_fatal())
     }
 
     pub(crate) fn is_broken(&self) -> bool {

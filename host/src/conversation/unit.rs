@@ -1,6 +1,9 @@
 //! Units: the smallest runs of messages that stay or go as one.
 
-use super::message::{Content, Link, Message, Opaque, Pairing, Role};
+use std::collections::HashSet;
+
+use super::message::{Content, Link, Message, Role};
+use super::pairing::Pairing;
 use super::{Document, opened};
 use crate::marks::{Purpose, SecretKey};
 use crate::tokens::Counts;
@@ -182,15 +185,18 @@ fn is_pending(messages: &[Message], last: bool) -> bool {
                 .iter()
                 .any(|call| call.detached);
     }
-    let closed = |id: &str| {
-        messages
-            .iter()
-            .flat_map(Message::opaques)
-            .any(|opaque| matches!(&opaque.link, Link::Closes(closed) if closed == id))
+    let links = || {
+        let opaques = messages.iter().flat_map(Message::opaques);
+        opaques.map(|opaque| &opaque.link)
     };
-    let waits = |opaque: &Opaque| matches!(&opaque.link, Link::Opens(id) if !closed(id));
-    !Pairing::of(messages).unanswered.is_empty()
-        || messages.iter().flat_map(Message::opaques).any(waits)
+    let closed: HashSet<&str> = links()
+        .filter_map(|link| match link {
+            Link::Closes(id) => Some(id.as_str()),
+            _ => None,
+        })
+        .collect();
+    links().any(|link| matches!(link, Link::Opens(id) if !closed.contains(id.as_str())))
+        || !Pairing::of(messages).unanswered.is_empty()
 }
 
 fn kind(messages: &[Message], purpose: Option<Purpose>) -> UnitKind {

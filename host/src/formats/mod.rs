@@ -21,13 +21,14 @@ mod tests;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::rc::Rc;
 use std::str::FromStr;
 
 pub(crate) use body::Body;
 pub(crate) use edit::{Replacement, joined, new_text, replace};
 pub(crate) use frame::Frame;
 pub use limits::ProviderLimits;
-pub use rules::{Rule, Violation};
+pub use rules::{Rule, Severity, Violation};
 pub(crate) use rules::{View, violations};
 pub(crate) use space::at_the_end as space_at_the_end;
 
@@ -65,6 +66,47 @@ pub enum Format {
     Gemini,
 }
 
+/// The calls of a conversation as it is read, so that outputs get the names of theirs.
+#[derive(Debug, Default)]
+struct Named {
+    /// Id and name of the calls under their ids that have no output yet, the newest last; and of the
+    /// newest one.
+    calls: HashMap<String, (Vec<Rc<(String, String)>>, Rc<(String, String)>)>,
+    /// The same under the ids of their items.
+    items: HashMap<String, Rc<(String, String)>>,
+}
+
+impl Named {
+    /// Notes the calls of a message, and completes its outputs.
+    fn note(&mut self, message: &mut Message) {
+        for call in message.calls() {
+            let known = Rc::new((call.id.clone(), call.name.clone()));
+            if let Some(item) = &message.id {
+                self.items.insert(item.clone(), Rc::clone(&known));
+            }
+            let entry = self.calls.entry(call.id.clone());
+            let (open, newest) = entry.or_insert_with(|| (Vec::new(), Rc::clone(&known)));
+            open.push(Rc::clone(&known));
+            *newest = known;
+        }
+        for part in &mut message.parts {
+            let Content::Output(output) = &mut part.content else {
+                continue;
+            };
+            if output.call_id.is_empty() {
+                continue;
+            }
+            let call = match self.calls.get_mut(&output.call_id) {
+                Some((open, newest)) => Some(open.pop().unwrap_or_else(|| Rc::clone(newest))),
+                None => self.items.get(&output.call_id).cloned(),
+            };
+            if let Some(call) = call {
+                output.answer(&call.0, &call.1);
+            }
+        }
+    }
+}
+
 /// What baler needs to know of a format.
 pub(crate) trait WireFormat: Sync {
     /// Reads one message of a body, or says what is wrong with it.
@@ -76,8 +118,7 @@ pub(crate) trait WireFormat: Sync {
     /// Takes the messages out of the body, and lets go of each as soon as it is read: of long
     /// logs both together would be large.
     fn messages(&self, body: &mut Body<'_>) -> Result<Vec<Message>, ReadError> {
-        let mut calls: HashMap<String, (String, String)> = HashMap::new();
-        let mut items: HashMap<String, (String, String)> = HashMap::new();
+        let mut calls = Named::default();
         std::mem::take(&mut body.messages)
             .into_iter()
             .enumerate()
@@ -90,21 +131,7 @@ pub(crate) trait WireFormat: Sync {
                     })?;
                 // Most have one part, and a list that grows has room for four.
                 message.parts.shrink_to_fit();
-                for call in message.calls() {
-                    let known = (call.id.clone(), call.name.clone());
-                    items.extend(message.id.clone().map(|item| (item, known.clone())));
-                    calls.insert(call.id.clone(), known);
-                }
-                for part in &mut message.parts {
-                    if let Content::Output(output) = &mut part.content
-                        && !output.call_id.is_empty()
-                        && let Some((id, name)) = calls
-                            .get(&output.call_id)
-                            .or_else(|| items.get(&output.call_id))
-                    {
-                        output.answer(id, name);
-                    }
-                }
+                calls.note(&mut message);
                 Ok(message)
             })
             .collect()
@@ -197,6 +224,8 @@ pub(crate) struct Envelope {
     /// Whether the model takes thinking only behind exactly what it was made behind, and
     /// refuses the request otherwise.
     pub(crate) binds_thinking: bool,
+    /// Whether the model that the request names is one of the format's own maker.
+    pub(crate) is_makers_own: bool,
     /// Whether the provider stores nothing (`store: false`).
     pub(crate) stateless: bool,
     /// Whether the request goes on from one that the provider stored, so that the document

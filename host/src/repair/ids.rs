@@ -1,4 +1,4 @@
-//! Ids of calls that are used twice, and calls that are answered twice (ALL-4).
+//! Ids that two calls of one response have, and calls that are answered twice (ALL-4).
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -38,7 +38,8 @@ impl Latest {
     /// The call that an output of a kind answers: the first that fits, else the first.
     fn take(&mut self, kind: &str) -> Option<Option<usize>> {
         let fits = |own: &str| own.is_empty() || kind.is_empty() || own == kind;
-        let at = self.open.iter().position(|(own, _)| fits(own));
+        // Calls of one id mostly are of one kind, so this is the first.
+        let at = self.open.iter().take(8).position(|(own, _)| fits(own));
         self.open.remove(at.unwrap_or(0)).map(|(_, call)| call)
     }
 }
@@ -69,10 +70,15 @@ pub(crate) fn make_unique(reading: &Reading, draft: &mut Draft<'_>, id_place: Id
                         let latest = entry.insert(Latest { unit, open });
                         latest.open.push_back((call.kind, None));
                     }
+                    // Ids are unique within a response, and another one may have the same.
+                    Entry::Occupied(mut entry) if entry.get().unit != unit => {
+                        entry.insert(Latest { unit, open });
+                        entry.get_mut().open.push_back((call.kind, None));
+                    }
+                    Entry::Occupied(mut entry) if entry.get().open.is_empty() => {
+                        entry.get_mut().open.push_back((call.kind, None));
+                    }
                     Entry::Occupied(mut entry) => {
-                        if entry.get().unit != unit {
-                            entry.insert(Latest { unit, open });
-                        }
                         let next = Some(later.len());
                         entry.get_mut().open.push_back((call.kind, next));
                         let place = id_place(reading, part);
@@ -123,15 +129,17 @@ pub(crate) fn make_unique(reading: &Reading, draft: &mut Draft<'_>, id_place: Id
     }
 }
 
-/// Signed messages with calls that stand there byte for byte as before. Their ids cannot be
-/// changed, and no two responses have the same signature.
+/// Signed messages with calls that stand byte for byte as before in the same unit. Their ids cannot be
+/// changed, and no response says the same twice under one signature.
 fn signed_copies(reading: &Reading) -> HashSet<usize> {
-    let mut seen: HashSet<&str> = HashSet::new();
     let mut copies = HashSet::new();
-    for (index, message) in reading.messages.iter().enumerate() {
-        let has_ids = message.calls().any(|call| !call.id.is_empty());
-        if message.opaque && has_ids && !seen.insert(reading.message(index)) {
-            copies.insert(index);
+    for (start, unit) in reading.units() {
+        let mut seen: HashSet<&str> = HashSet::new();
+        for (index, message) in (start..).zip(unit) {
+            let has_ids = message.calls().any(|call| !call.id.is_empty());
+            if message.opaque && has_ids && !seen.insert(reading.message(index)) {
+                copies.insert(index);
+            }
         }
     }
     copies

@@ -67,7 +67,8 @@ pub(crate) use mends;
 const PASSES: usize = 8;
 
 impl Conversation {
-    /// The conversation with all mended that can be; an equal one where it was valid.
+    /// The conversation with all repaired that can be, warnings included; an equal one where there
+    /// was nothing to repair.
     /// [`Conversation::repairs`] of it tells what was done, and [`Conversation::unrepaired`]
     /// what is left.
     ///
@@ -76,7 +77,11 @@ impl Conversation {
     /// provider stored is not touched: what seems to be missing may lie there.
     #[must_use]
     pub fn repaired(&self) -> Self {
-        if !self.is_broken() || self.envelope().continues {
+        let is_sound = self
+            .violations()
+            .iter()
+            .all(|found| found.rule.is_about_size());
+        if is_sound || self.envelope().continues {
             return self.clone();
         }
         let Ok(reading) = Reading::of(self) else {

@@ -120,6 +120,8 @@ impl WireFormat for Anthropic {
             .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
             .is_some_and(|thinking| thinking.text("type").as_deref() == Some("enabled"));
         envelope.binds_thinking = binding::is_bound(body);
+        let model = body.text("model");
+        envelope.is_makers_own = model.is_empty() || model.contains("claude");
         envelope
     }
 

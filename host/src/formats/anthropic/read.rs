@@ -35,6 +35,9 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         });
         return Ok(message);
     }
+    message.is_directive = role == Role::System
+        && json::is_empty_list(content.get())
+        && members.present("output_config").is_some();
     let blocks = body.content_parts(content, "block")?;
     for Object {
         members: block,
@@ -56,10 +59,10 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
     let is_thinking = content.is_thinking();
     if message.role != Role::Assistant {
         if is_thinking {
-            message.flaw(Rule::Anth11, "thinking is not in an assistant message");
+            message.warning(Rule::Anth11, "thinking is not in an assistant message");
         }
         if matches!(content, Content::Call(_)) {
-            message.flaw(Rule::Anth11, "a `tool_use` is not in an assistant message");
+            message.warning(Rule::Anth11, "a `tool_use` is not in an assistant message");
         }
     }
     if is_thinking && block.present("cache_control").is_some() {
@@ -69,6 +72,9 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
         Content::Call(call) => {
             if call.name.is_empty() {
                 message.flaw(Rule::Anth11, "a `tool_use` has no `name`");
+            }
+            if call.id.is_empty() {
+                message.warning(Rule::Anth11, "a `tool_use` has no `id`");
             }
             if !block
                 .get("input")
@@ -123,10 +129,7 @@ fn read_block(
             None => Content::Opaque(Opaque::new("thinking")),
         },
         "tool_use" => Content::Call(Call {
-            id: block
-                .text("id")
-                .ok_or_else(|| "a `tool_use` block has no `id`".to_owned())?
-                .into_owned(),
+            id: block.text("id").unwrap_or_default().into_owned(),
             name: block.text("name").unwrap_or_default().into_owned(),
             arguments: block.get("input").map(|raw| body.place(raw)),
             detached: false,
@@ -147,10 +150,7 @@ fn read_output(
     block: &Members<'_>,
     message: &mut Message,
 ) -> Result<Output, String> {
-    let call_id = block
-        .text("tool_use_id")
-        .ok_or_else(|| "a `tool_result` block has no `tool_use_id`".to_owned())?
-        .into_owned();
+    let call_id = block.text("tool_use_id").unwrap_or_default().into_owned();
     let content = block.present("content");
     let mut output = Output {
         name: String::new(),

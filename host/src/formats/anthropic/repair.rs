@@ -3,9 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::rules::{CACHE_MARKS, turns};
+use super::rules::{CACHE_MARKS, pairing, turns};
 use super::run;
-use crate::conversation::message::{Content, Message, Part, Role};
+use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
+use crate::conversation::pairing::Pairing;
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::formats::rules::common;
@@ -69,57 +70,68 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
     });
 }
 
+/// How the calls of a turn and the results of the next one, which begins at `end`, belong together.
+fn pairing_at<'a>(reading: &'a Reading, turn: &'a [Message], end: usize) -> Pairing<'a> {
+    let after = reading.messages.get(end..).unwrap_or_default();
+    let answers = if after.is_empty() { 0 } else { run(after) };
+    pairing(turn, &after[..answers])
+}
+
 /// The calls of a turn that the next one, which begins at `end`, does not answer.
 fn unanswered<'a>(
     reading: &'a Reading,
     turn: &'a [Message],
     end: usize,
 ) -> impl Iterator<Item = (usize, &'a str)> {
-    let after = reading.messages.get(end..).unwrap_or_default();
-    let answers = if after.is_empty() { 0 } else { run(after) };
-    let answered: HashSet<&str> = after[..answers]
-        .iter()
-        .filter(|message| message.role == Role::User)
-        .flat_map(Message::outputs)
-        .map(|output| output.call_id.as_str())
+    let waiting: HashSet<*const Call> = pairing_at(reading, turn, end)
+        .unanswered
+        .into_iter()
+        .map(std::ptr::from_ref)
         .collect();
-    turn.iter()
-        .enumerate()
-        .filter(|(_, message)| message.role == Role::Assistant)
-        .flat_map(|(index, message)| message.calls().map(move |call| (index, call.id.as_str())))
-        .filter(move |(_, id)| !answered.contains(id))
+    turn.iter().enumerate().flat_map(move |(index, message)| {
+        let calls = message.calls();
+        let waits = calls.filter(|call| waiting.contains(&std::ptr::from_ref(*call)));
+        let found: Vec<(usize, &str)> = waits.map(|call| (index, call.id.as_str())).collect();
+        found
+    })
 }
 
 fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
     let mut waiting = Waiting::default();
+    let mut paired: HashSet<*const Output> = HashSet::new();
     for (at, turn) in turns(&reading.messages) {
         let end = at + turn.len();
         let mut noted = HashSet::new();
         for (_, id) in unanswered(reading, turn, end).filter(|(_, id)| noted.insert(*id)) {
             waiting.add(id, end);
         }
+        if turn.iter().any(|message| message.role == Role::Assistant) {
+            let after = reading.messages.get(end..).unwrap_or_default();
+            let answers = if after.is_empty() { 0 } else { run(after) };
+            let pairing = pairing_at(reading, turn, end);
+            let orphans: HashSet<*const Output> = pairing
+                .orphans
+                .into_iter()
+                .map(std::ptr::from_ref)
+                .collect();
+            let answers = after[..answers].iter().filter(|own| own.role == Role::User);
+            let outputs = answers.flat_map(Message::outputs).map(std::ptr::from_ref);
+            paired.extend(outputs.filter(|output| !orphans.contains(output)));
+        }
     }
     let mut strays = Vec::new();
-    let mut called: HashSet<&str> = HashSet::new();
-    for (at, turn) in turns(&reading.messages) {
-        for (index, message) in turn.iter().enumerate() {
-            for (part, own) in message.parts.iter().enumerate() {
-                if let Content::Output(output) = &own.content
-                    && (message.role != Role::User || !called.contains(output.call_id.as_str()))
-                {
-                    strays.push(Stray {
-                        message: at + index,
-                        part,
-                        to: waiting.take(&output.call_id, at + index),
-                    });
-                }
+    for (index, message) in reading.messages.iter().enumerate() {
+        for (part, own) in message.parts.iter().enumerate() {
+            if let Content::Output(output) = &own.content
+                && !paired.contains(&std::ptr::from_ref(output))
+            {
+                strays.push(Stray {
+                    message: index,
+                    part,
+                    to: waiting.take(&output.call_id, index),
+                });
             }
         }
-        called = turn
-            .iter()
-            .flat_map(Message::calls)
-            .map(|call| call.id.as_str())
-            .collect();
     }
     settle(reading, draft, &strays, |_| None, message_of);
 }

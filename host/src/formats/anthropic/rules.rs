@@ -1,18 +1,21 @@
 //! The rules of Anthropic Messages. Neighbours of one role count as one message, as the API
 //! takes them (ANTH-2).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use std::ops::Range;
 
 use super::run;
-use crate::conversation::message::{Content, Link, Message, Role};
-use crate::formats::rules::{Check, Findings, View, checks, common};
+use crate::conversation::message::{Call, Content, Link, Message, Role};
+use crate::conversation::pairing::Pairing;
+use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
 
 /// Marks for the cache that a request may have.
 pub(super) const CACHE_MARKS: u32 = 4;
 
 pub(super) const CHECKS: &[Check] = checks![
     All1 => common::somebody_speaks,
-    All4 => common::ids_are_unique,
+    All4 => ids_are_unique,
     Anth1 => roles_are_right,
     Anth3 => calls_are_answered_at_once,
     Anth4 => outputs_stand_behind_their_calls,
@@ -25,32 +28,57 @@ pub(super) const CHECKS: &[Check] = checks![
 ];
 
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
-    for (index, message) in view.messages.iter().enumerate() {
-        // What a provider's own compaction left behind may come first.
-        if index == 0 && message.role != Role::User && !message.has_compaction() {
-            found.add(0, "the first message is not the user's");
-        }
-        if message.role == Role::System && !is_in_place(view.messages, index) {
-            found.add(
-                index,
-                "a system message stands neither between a user's and an assistant's message nor at the end",
-            );
+    let first = view.messages.first();
+    // What a provider's own compaction left behind may come first. Newer models take other words of
+    // the model's there as well; results still put a note in front.
+    if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
+        found.warn(0, "the first message is not the user's");
+    }
+    for group in system_groups(view.messages) {
+        if !is_in_place(view.messages, &group) && !(group.start == 0 && view.envelope.continues) {
+            for index in group {
+                found.add(
+                    index,
+                    "a system message stands neither between a user's and an assistant's message nor at the end",
+                );
+            }
         }
     }
 }
 
+/// Runs of neighbouring system messages.
+fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at
+            + messages
+                .get(at..)?
+                .iter()
+                .position(|own| own.role == Role::System)?;
+        at = start + run(&messages[start..]);
+        Some(start..at)
+    })
+}
+
 /// Newer models take instructions in the middle: behind a turn of the user's, or one that ends
-/// with a server tool's result, and in front of one of the assistant's.
-fn is_in_place(messages: &[Message], index: usize) -> bool {
-    let Some(before) = index.checked_sub(1).and_then(|before| messages.get(before)) else {
+/// with a server tool's result, and in front of one of the assistant's. Those that only set options
+/// of the answer stand anywhere.
+fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
+    if messages[group.clone()].iter().any(|own| own.is_directive) {
+        return true;
+    }
+    let Some(before) = group.start.checked_sub(1).map(|before| &messages[before]) else {
         return false;
     };
-    let ends_with_result = before
-        .opaques()
-        .last()
-        .is_some_and(|opaque| matches!(opaque.link, Link::Closes(_)));
-    let next = messages.get(index + 1).map(|next| next.role);
-    (before.role == Role::User || ends_with_result) && matches!(next, None | Some(Role::Assistant))
+    let next = messages.get(group.end).map(|next| next.role);
+    (before.role == Role::User || ends_with_result(before))
+        && matches!(next, None | Some(Role::Assistant))
+}
+
+/// Whether a message ends with the result of a server's own tool.
+fn ends_with_result(message: &Message) -> bool {
+    let last = message.parts.last().map(|part| &part.content);
+    matches!(last, Some(Content::Opaque(opaque)) if matches!(opaque.link, Link::Closes(_)))
 }
 
 /// Turns, each with the index of its first message.
@@ -64,29 +92,74 @@ pub(super) fn turns(messages: &[Message]) -> impl Iterator<Item = (usize, &[Mess
     })
 }
 
+/// Each turn with the messages of the one behind it, which answer its calls.
+fn with_answers(messages: &[Message]) -> impl Iterator<Item = (usize, &[Message], &[Message])> {
+    turns(messages).map(|(at, turn)| {
+        let after = &messages[at + turn.len()..];
+        let answers = if after.is_empty() { 0 } else { run(after) };
+        (at, turn, &after[..answers])
+    })
+}
+
+/// How the calls of a turn and the results of the next one belong together.
+pub(super) fn pairing<'a>(turn: &'a [Message], answers: &'a [Message]) -> Pairing<'a> {
+    let calling = turn
+        .iter()
+        .filter(|message| message.role == Role::Assistant);
+    let answering = answers.iter().filter(|message| message.role == Role::User);
+    let outputs = answering.flat_map(Message::outputs);
+    Pairing::between(calling.flat_map(Message::calls), outputs, false)
+}
+
+fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
+    for (at, turn, answers) in with_answers(view.messages) {
+        let response = turn
+            .iter()
+            .enumerate()
+            .map(|(index, own)| (at + index, own));
+        common::ids_of_a_response_are_unique(response, Severity::Error, found);
+        let pairing = pairing(turn, answers);
+        common::no_call_is_answered_twice(at + turn.len(), answers, &pairing, found);
+    }
+}
+
 fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
-    let mut called: HashSet<&str> = HashSet::new();
-    for (at, turn) in turns(view.messages) {
+    let what = "a `tool_result` has no `tool_use` in the message before it";
+    let is_behind_calls = |at: usize| {
+        let before = at.checked_sub(1).map(|before| view.messages[before].role);
+        before == Some(Role::Assistant)
+    };
+    for (at, turn, answers) in with_answers(view.messages) {
         for (index, message) in turn.iter().enumerate() {
-            for output in message.outputs() {
-                if message.role != Role::User {
-                    found.add(at + index, "a `tool_result` is not in a user message");
-                } else if !called.contains(output.call_id.as_str()) {
-                    let what = "a `tool_result` has no `tool_use` in the message before it";
-                    found.add(at + index, what);
+            if message.outputs().next().is_none() {
+                continue;
+            }
+            if message.role != Role::User {
+                found.add(at + index, "a `tool_result` is not in a user message");
+            } else if !is_behind_calls(at) && !(at == 0 && view.envelope.continues) {
+                found.add(at + index, what);
+            }
+        }
+        if turn.iter().any(|message| message.role == Role::Assistant) {
+            let pairing = pairing(turn, answers);
+            let start = at + turn.len();
+            common::report(start, answers, &pairing.orphans, |index| {
+                found.add(index, what)
+            });
+            for (index, message) in answers.iter().enumerate() {
+                if message.outputs().any(|output| output.call_id.is_empty()) {
+                    found.warn(
+                        start + index,
+                        "a `tool_result` has no `tool_use_id`, and is taken for that of the first call that is left",
+                    );
                 }
             }
         }
-        called = turn
-            .iter()
-            .flat_map(Message::calls)
-            .map(|call| call.id.as_str())
-            .collect();
     }
 }
 
 fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
-    for (at, turn) in turns(view.messages) {
+    for (at, turn, answers) in with_answers(view.messages) {
         let mut other = false;
         for (index, message) in turn.iter().enumerate() {
             for part in &message.parts {
@@ -97,19 +170,19 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
                 other |= !is_output;
             }
         }
-        let after = &view.messages[at + turn.len()..];
-        if after.is_empty() {
+        if answers.is_empty() {
             continue;
         }
-        let answered: HashSet<&str> = after[..run(after)]
+        let pairing = pairing(turn, answers);
+        let waiting: HashSet<*const Call> = pairing
+            .unanswered
             .iter()
-            .flat_map(Message::outputs)
-            .map(|output| output.call_id.as_str())
+            .map(|call| std::ptr::from_ref(*call))
             .collect();
         for (index, message) in turn.iter().enumerate() {
             if message
                 .calls()
-                .any(|call| !answered.contains(call.id.as_str()))
+                .any(|call| waiting.contains(&std::ptr::from_ref(call)))
             {
                 let what = "a `tool_use` has no `tool_result` in the next message";
                 found.add(at + index, what);
@@ -125,7 +198,10 @@ fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     if !view.envelope.wants_thinking() {
         return;
     }
-    let turns: Vec<(usize, &[Message])> = turns(view.messages).collect();
+    // Instructions in the middle part no turns.
+    let turns: Vec<(usize, &[Message])> = turns(view.messages)
+        .filter(|(_, turn)| turn.iter().any(|own| own.role != Role::System))
+        .collect();
     let answers = |turn: &[Message]| turn.iter().any(|own| own.outputs().next().is_some());
     // Responses, and the answers to their calls: from the newest back.
     let mut steps = turns
@@ -138,7 +214,13 @@ fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     let first = steps.last().unwrap_or(newest);
     if !begins_with_thinking(newest.1) && !begins_with_thinking(first.1) {
         let what = "the response of an open tool loop does not begin with its thinking";
-        found.add(newest.0, what);
+        // Servers of other models that speak this format do not look.
+        let severity = if view.envelope.is_makers_own {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        found.note(severity, newest.0, what);
     }
 }
 
@@ -176,8 +258,10 @@ fn blocks_are_right(view: &View<'_>, found: &mut Findings) {
     }
 }
 
+/// Of a use without a result no refusal is known.
 fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
-    let mut open: Vec<(usize, &str)> = Vec::new();
+    // The messages of the uses of each id that have no result yet, the first ones first.
+    let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, turn) in turns(view.messages) {
         // A response that the provider paused goes on in the next request, and so does one whose
         // code waits for the client's tools.
@@ -186,25 +270,23 @@ fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
                 .iter()
                 .all(|message| message.outputs().next().is_none())
         {
-            for (index, _) in open.drain(..) {
-                found.add(index, "a server tool's use has no result in its turn");
+            for index in open.drain().flat_map(|(_, uses)| uses) {
+                found.warn(index, "a server tool's use has no result in its turn");
             }
         }
         for (index, message) in turn.iter().enumerate() {
             for opaque in message.opaques() {
                 match &opaque.link {
-                    Link::Opens(id) => open.push((at + index, id)),
-                    Link::Closes(id) => match open.iter().position(|(_, own)| own == id) {
-                        Some(place) => {
-                            open.remove(place);
-                        }
-                        None => {
+                    Link::Opens(id) => open.entry(id).or_default().push_back(at + index),
+                    Link::Closes(id) => {
+                        let closed = open.get_mut(id.as_str()).and_then(VecDeque::pop_front);
+                        if closed.is_none() && !view.envelope.continues {
                             found.add(
                                 at + index,
                                 "a server tool's result has no use before it in its turn",
                             );
                         }
-                    },
+                    }
                     Link::None => {}
                 }
             }

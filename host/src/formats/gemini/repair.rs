@@ -1,12 +1,13 @@
 //! How conversations of Gemini are mended.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::read::either;
-use super::rules::has_calls;
-use crate::conversation::message::{Call, Content, Message, Output, Pairing, Part, Role};
+use super::rules::{has_calls, pairing};
+use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
+use crate::conversation::pairing::Pairing;
 use crate::formats::Replacement;
-use crate::formats::json::{self, Members};
+use crate::formats::json::{self, Members, Place};
 use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
 use crate::repair::moves::{Stray, join, settle};
 use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
@@ -120,21 +121,26 @@ fn name_responses(reading: &Reading, draft: &mut Draft<'_>) {
         if !has_calls(message) || message.role != Role::Assistant || next.opaque {
             continue;
         }
-        let pairing = Pairing::of([message, next]);
+        let pairing = Pairing::between(message.calls(), next.outputs(), false);
         let (calls, strays) = (&pairing.unanswered, &pairing.orphans);
         let has_no_ids = calls.iter().all(|call| call.id.is_empty())
             && strays.iter().all(|output| output.call_id.is_empty());
         if calls.len() != strays.len() || !has_no_ids {
             continue;
         }
+        let places: HashMap<*const Output, &Place> = next
+            .parts
+            .iter()
+            .filter_map(|part| match &part.content {
+                Content::Output(output) => Some((std::ptr::from_ref(output), &part.place)),
+                _ => None,
+            })
+            .collect();
         for (call, stray) in calls.iter().zip(strays) {
-            let is_it = |part: &&Part| matches!(&part.content, Content::Output(output) if std::ptr::eq(output, *stray));
             let keys = ["functionResponse", "function_response"];
-            let inner = next
-                .parts
-                .iter()
-                .find(is_it)
-                .and_then(|part| reading.member(&part.place, &keys));
+            let inner = places
+                .get(&std::ptr::from_ref(*stray))
+                .and_then(|place| reading.member(place, &keys));
             let name = json::encode(&call.name);
             if let Some(edit) = inner.and_then(|inner| reading.set_member(&inner, "name", &name)) {
                 draft.edit(index + 1, edit);
@@ -151,7 +157,10 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in messages.iter().enumerate() {
         let next = messages.get(index + 1);
         if has_calls(message) && message.role == Role::Assistant {
-            let pairing = Pairing::of([message].into_iter().chain(next).collect::<Vec<_>>());
+            let pairing = match next {
+                Some(next) => pairing(message, next),
+                None => Pairing::of([message]),
+            };
             // Nothing can join answers that are sealed.
             let is_sealed = next.is_some_and(|next| next.opaque && next.outputs().next().is_some());
             for call in pairing.unanswered.iter().filter(|_| !is_sealed) {
@@ -165,8 +174,9 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
             let before = index.checked_sub(1).map(|before| &messages[before]);
             match before.filter(|before| has_calls(before)) {
                 Some(before) => {
-                    let pairing = Pairing::of([before, message]);
-                    orphans.extend(pairing.orphans.into_iter().map(std::ptr::from_ref));
+                    let pairing = pairing(before, message);
+                    let outputs = pairing.orphans.into_iter().chain(pairing.second);
+                    orphans.extend(outputs.map(std::ptr::from_ref));
                 }
                 None => orphans.extend(message.outputs().map(std::ptr::from_ref)),
             }
@@ -206,7 +216,7 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
         if !has_calls(message) || message.role != Role::Assistant {
             continue;
         }
-        let unanswered: HashSet<*const Call> = Pairing::of([message, next])
+        let unanswered: HashSet<*const Call> = pairing(message, next)
             .unanswered
             .into_iter()
             .map(std::ptr::from_ref)

@@ -1,13 +1,14 @@
 //! The rules of Gemini.
 
 use super::read::either;
-use crate::conversation::message::{Content, Message, Pairing, Role};
+use crate::conversation::message::{Content, Message, Role};
+use crate::conversation::pairing::Pairing;
 use crate::formats::json::Members;
-use crate::formats::rules::{Check, Findings, View, checks, common};
+use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
 
 pub(super) const CHECKS: &[Check] = checks![
-    All1 => common::somebody_speaks,
-    All4 => common::ids_are_unique,
+    All1 => common::somebody_should_speak,
+    All4 => ids_are_unique,
     All8 => common::sizes_are_within_limits,
     Gem1 => roles_are_right,
     Gem2 => calls_are_answered_at_once,
@@ -17,15 +18,29 @@ pub(super) const CHECKS: &[Check] = checks![
     Gem7 => calls_and_responses_have_names,
 ];
 
+/// Ids are for the client's own use here.
+fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
+    for (index, message) in view.messages.iter().enumerate() {
+        common::ids_of_a_response_are_unique([(index, message)], Severity::Warning, found);
+    }
+}
+
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
     for (index, message) in view.messages.iter().enumerate() {
-        if index == 0 && message.role != Role::User {
-            found.add(0, "the first content is not the user's");
+        if index == 0 && message.role == Role::Assistant {
+            found.warn(0, "the first content is not the user's");
         }
         if !matches!(message.role, Role::User | Role::Assistant) {
             found.add(index, "the role is neither user nor model");
         }
     }
+}
+
+/// How the calls of a content and the answers in the next one belong together: by id or name, and
+/// the others by their order. The API looks at their number.
+pub(super) fn pairing<'a>(calling: &'a Message, answering: &'a Message) -> Pairing<'a> {
+    let numbers = (calling.calls().count(), answering.outputs().count());
+    Pairing::between(calling.calls(), answering.outputs(), numbers.0 == numbers.1)
 }
 
 pub(super) fn has_calls(message: &Message) -> bool {
@@ -46,23 +61,27 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
                 found.add(index, what);
             }
             if let Some(next) = messages.get(index + 1) {
-                let pairing = Pairing::of([message, next]);
-                if !pairing.unanswered.is_empty() {
+                if !pairing(message, next).unanswered.is_empty() {
                     found.add(index, "a call is not answered in the next content");
                 }
                 if message.role != Role::Assistant {
-                    found.add(index, "a call is not in a content of the model's");
+                    found.warn(index, "a call is not in a content of the model's");
                 }
             }
         }
         if has_outputs(message) {
-            let orphans = match before.filter(|before| has_calls(before)) {
-                Some(before) => !Pairing::of([before, message]).orphans.is_empty(),
-                None => true,
-            };
-            if orphans {
-                let what = "a `functionResponse` answers no call of the content before it";
-                found.add(index, what);
+            let what = "a `functionResponse` answers no call of the content before it";
+            match before.filter(|before| has_calls(before)) {
+                Some(before) => {
+                    let pairing = pairing(before, message);
+                    if !(pairing.orphans.is_empty() && pairing.second.is_empty()) {
+                        found.add(index, what);
+                    } else if !pairing.by_order.is_empty() {
+                        let what = "a `functionResponse` has an id or a name that no call has, and is taken for the answer to the first call that is left";
+                        found.warn(index, what);
+                    }
+                }
+                None => found.add(index, what),
             }
         }
     }
@@ -81,14 +100,17 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
     };
     let turn = view.messages.iter().rposition(is_own).unwrap_or(0);
     let is_signed = |message: &Message| {
+        // Some clients get it on the thought in front of the call.
         let first = message
             .parts
             .iter()
-            .find(|part| matches!(part.content, Content::Call(_)));
-        first
-            .and_then(|part| view.document.get(part.place.clone()))
-            .and_then(|raw| serde_json::from_str::<Members<'_>>(raw).ok())
-            .is_some_and(|part| either(&part, "thoughtSignature", "thought_signature").is_some())
+            .position(|part| matches!(part.content, Content::Call(_)));
+        let parts = &message.parts[..first.map_or(0, |first| first + 1)];
+        parts
+            .iter()
+            .filter_map(|part| view.document.get(part.place.clone()))
+            .filter_map(|raw| serde_json::from_str::<Members<'_>>(raw).ok())
+            .any(|part| either(&part, "thoughtSignature", "thought_signature").is_some())
     };
     let steps: Vec<(usize, bool)> = view
         .messages
@@ -132,7 +154,7 @@ fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
 fn calls_and_responses_have_names(view: &View<'_>, found: &mut Findings) {
     for (index, message) in view.messages.iter().enumerate() {
         if message.calls().any(|call| call.name.is_empty()) {
-            found.add(index, "a `functionCall` has no `name`");
+            found.warn(index, "a `functionCall` has no `name`");
         }
         if message.outputs().any(|output| output.name.is_empty()) {
             found.add(index, "a `functionResponse` has no `name`");

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::rules::OLD;
 use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
 use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, no_role, without_position};
@@ -39,8 +40,13 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     if role == Role::Tool {
         let part = read_output(body, raw, members, name.unwrap_or_default())?;
         let is_old = members.text("role").as_deref() == Some("function");
-        if !is_old && is_nothing(content) {
+        if !is_old && content.is_none() {
             message.flaw(Rule::Chat3, "a tool message has no content");
+        } else if !is_old && content.is_some_and(|raw| json::is_empty_list(raw.get())) {
+            message.warning(
+                Rule::Chat3,
+                "the content of a tool message is an empty list",
+            );
         }
         message.parts.push(part);
         return Ok(message);
@@ -83,7 +89,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         lacks_nothing(&function, &mut message);
         message
             .parts
-            .push(call_part(body, body.place(call), "", &function));
+            .push(call_part(body, body.place(call), "", OLD, &function));
     }
     Ok(message)
 }
@@ -126,11 +132,6 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
     Ok(())
 }
 
-/// Whether a content is missing, null or an empty list.
-fn is_nothing(content: Option<&RawValue>) -> bool {
-    content.is_none_or(|raw| json::is_empty_list(raw.get()))
-}
-
 /// Notes what the function of a call lacks.
 fn lacks_nothing(function: &Members<'_>, message: &mut Message) {
     if function.text("name").is_none_or(|name| name.is_empty()) {
@@ -150,9 +151,10 @@ fn read_call(body: &Body<'_>, call: Object<'_>, message: &mut Message) -> Result
         members: call,
         place,
     } = call;
-    let Some(id) = call.text("id") else {
-        return Err("a tool call has no `id`".to_owned());
-    };
+    let id = call.text("id").unwrap_or_default();
+    if id.is_empty() {
+        message.warning(Rule::Chat4, "a call has no `id`");
+    }
     let inner = call.present("function").or_else(|| call.present("custom"));
     let function = inner
         .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
@@ -161,17 +163,23 @@ fn read_call(body: &Body<'_>, call: Object<'_>, message: &mut Message) -> Result
         message.flaw(Rule::Chat4, "a call has no `type`");
     }
     lacks_nothing(&function, message);
-    Ok(call_part(body, place, &id, &function))
+    Ok(call_part(body, place, &id, "", &function))
 }
 
-fn call_part(body: &Body<'_>, place: Place, id: &str, function: &Members<'_>) -> Part {
+fn call_part(
+    body: &Body<'_>,
+    place: Place,
+    id: &str,
+    kind: &'static str,
+    function: &Members<'_>,
+) -> Part {
     Part {
         content: Content::Call(Call {
             id: id.to_owned(),
             name: function.text("name").unwrap_or_default().into_owned(),
             arguments: arguments_of(function).map(|raw| body.place(raw)),
             detached: false,
-            kind: "",
+            kind,
         }),
         place,
     }
@@ -190,7 +198,11 @@ fn read_output(
             .unwrap_or_default()
             .into_owned(),
         name,
-        kind: "",
+        kind: if members.text("role").as_deref() == Some("function") {
+            OLD
+        } else {
+            ""
+        },
         failed: false,
         texts: Vec::new(),
         others: Vec::new(),

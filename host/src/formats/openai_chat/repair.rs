@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::conversation::message::{Call, Content, Message, Part, Role};
+use crate::conversation::message::{Call, Content, Message, Output, Role};
 use crate::formats::Replacement;
-use crate::formats::json::{self, Place};
+use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
 use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
 
-use super::rules::says_nothing;
+use super::rules::{OLD, is_old, pairing, says_nothing};
 
 pub(super) const MENDS: &[Mend] = mends![
     Chat3 => give_content,
@@ -139,23 +139,19 @@ fn steps(reading: &Reading) -> impl Iterator<Item = (usize, usize, &Message, &[M
     })
 }
 
-/// The calls that none of `outputs` answers, by id.
-fn unanswered<'a>(calling: &'a Message, outputs: &'a [Message]) -> impl Iterator<Item = &'a Call> {
-    let answered: HashSet<&str> = outputs
-        .iter()
-        .flat_map(Message::outputs)
-        .map(|output| output.call_id.as_str())
-        .collect();
-    calling
-        .calls()
-        .filter(move |call| !call.id.is_empty() && !answered.contains(call.id.as_str()))
-}
-
 /// Outputs without an id, as many as calls wait for one directly before them, get those of the
 /// calls, in their order.
 fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
     for (start, _, first, outputs) in steps(reading) {
-        let waiting: Vec<&Call> = unanswered(first, outputs).collect();
+        let named: HashSet<&str> = outputs
+            .iter()
+            .flat_map(Message::outputs)
+            .map(|output| output.call_id.as_str())
+            .collect();
+        let waiting: Vec<&Call> = first
+            .calls()
+            .filter(|call| !call.id.is_empty() && !named.contains(call.id.as_str()))
+            .collect();
         let nameless: Vec<usize> = (0..outputs.len())
             .filter(|at| {
                 let message = &outputs[*at];
@@ -179,8 +175,8 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
 
 fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     let mut waiting = Waiting::default();
-    for (_, end, first, outputs) in steps(reading) {
-        for call in unanswered(first, outputs) {
+    for (start, end, _, _) in steps(reading) {
+        for call in unanswered(&reading.messages[start..end]) {
             waiting.add(&call.id, end);
         }
     }
@@ -189,17 +185,26 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
         if first.role != Role::Assistant && first.calls().next().is_some() {
             continue;
         }
-        let called: HashSet<&str> = first.calls().map(|call| call.id.as_str()).collect();
+        let orphans: HashSet<*const Output> = pairing(unit)
+            .orphans
+            .into_iter()
+            .map(std::ptr::from_ref)
+            .collect();
         for (at, message) in unit.iter().enumerate() {
-            let strays = message
-                .outputs()
-                .any(|output| output.call_id.is_empty() || !called.contains(&*output.call_id));
+            let mut outputs = message.outputs();
+            let strays = outputs.any(|output| orphans.contains(&std::ptr::from_ref(output)));
             if strays && !is_old(message) {
                 let id = message.outputs().next().map(|output| &*output.call_id);
                 settle(draft, &mut waiting, id.unwrap_or_default(), start + at);
             }
         }
     }
+}
+
+/// The calls of a unit without an output.
+fn unanswered(unit: &[Message]) -> impl Iterator<Item = &Call> {
+    let unanswered = pairing(unit).unanswered.into_iter();
+    unanswered.filter(|call| call.kind != OLD)
 }
 
 fn settle(draft: &mut Draft<'_>, waiting: &mut Waiting<'_>, key: &str, message: usize) {
@@ -216,11 +221,11 @@ fn settle(draft: &mut Draft<'_>, waiting: &mut Waiting<'_>, key: &str, message: 
 }
 
 fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
-    for (start, end, first, outputs) in steps(reading) {
+    for (start, end, _, _) in steps(reading) {
         if end == reading.messages.len() {
             continue;
         }
-        for call in unanswered(first, outputs) {
+        for call in unanswered(&reading.messages[start..end]) {
             let id = json::encode(&call.id);
             let text = json::encode(&reading.note(NONE_RECORDED));
             let output = format!(r#"{{"role":"tool","tool_call_id":{id},"content":{text}}}"#);
@@ -230,36 +235,24 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-/// A message of the older `function` role.
-fn is_old(message: &Message) -> bool {
-    message
-        .outputs()
-        .any(|output| output.call_id.is_empty() && !output.name.is_empty())
-}
-
 /// The older call of a message, which has no id.
-fn old_call<'a>(reading: &Reading, message: &'a Message) -> Option<&'a Call> {
-    let has_id = |place: &Place| reading.member(place, &["id"]).is_some();
+fn old_call(message: &Message) -> Option<&Call> {
     message
-        .parts
-        .iter()
-        .find_map(|part: &Part| match &part.content {
-            Content::Call(call) if !call.name.is_empty() && !has_id(&part.place) => Some(call),
-            _ => None,
-        })
+        .calls()
+        .find(|call| call.kind == OLD && !call.name.is_empty())
 }
 
 fn settle_old_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     let mut waiting = Waiting::default();
     for (_, end, first, outputs) in steps(reading) {
-        if let Some(call) = old_call(reading, first)
+        if let Some(call) = old_call(first)
             && !outputs.iter().any(|output| answers(output, call))
         {
             waiting.add(&call.name, end);
         }
     }
     for (start, unit) in reading.units() {
-        let call = unit.first().and_then(|first| old_call(reading, first));
+        let call = unit.first().and_then(old_call);
         let mut is_answered = false;
         for (at, message) in unit.iter().enumerate().filter(|(_, own)| is_old(own)) {
             let is_its_own = call.is_some_and(|call| answers(message, call));
@@ -278,7 +271,7 @@ fn answers(message: &Message, call: &Call) -> bool {
 
 fn answer_old_calls(reading: &Reading, draft: &mut Draft<'_>) {
     for (start, end, first, outputs) in steps(reading) {
-        if let Some(call) = old_call(reading, first)
+        if let Some(call) = old_call(first)
             && end < reading.messages.len()
             && !outputs.iter().any(is_old)
         {

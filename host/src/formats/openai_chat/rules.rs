@@ -1,12 +1,15 @@
 //! The rules of OpenAI Chat Completions.
 
-use crate::conversation::message::{Content, Message, Part, Role};
+use std::collections::HashSet;
+
+use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
+use crate::conversation::pairing::Pairing;
 use crate::formats::json;
-use crate::formats::rules::{Check, Findings, View, checks, common};
+use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
 
 pub(super) const CHECKS: &[Check] = checks![
-    All1 => common::somebody_speaks,
-    All4 => common::ids_are_unique,
+    All1 => common::somebody_should_speak,
+    All4 => ids_are_unique,
     All6 => common::no_text_part_is_empty,
     All8 => common::sizes_are_within_limits,
     Chat1 => outputs_stand_behind_their_calls,
@@ -16,51 +19,74 @@ pub(super) const CHECKS: &[Check] = checks![
     Chat5 => old_pairs_stand_together,
 ];
 
+/// The kind of the older `function_call` and of the `function` messages that answer it.
+pub(super) const OLD: &str = "old function";
+
 /// A message of the older `function` role, which names no call id.
-fn is_old(message: &Message) -> bool {
-    message
-        .outputs()
-        .any(|output| output.call_id.is_empty() && !output.name.is_empty())
+pub(super) fn is_old(message: &Message) -> bool {
+    message.outputs().any(|output| output.kind == OLD)
+}
+
+/// How the calls and outputs of a unit belong together.
+pub(super) fn pairing(unit: &[Message]) -> Pairing<'_> {
+    Pairing::of(unit)
+}
+
+fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
+    for (at, unit) in view.units() {
+        let first = unit.iter().take(1).map(|first| (at, first));
+        common::ids_of_a_response_are_unique(first, Severity::Error, found);
+        common::no_call_is_answered_twice(at, unit, &pairing(unit), found);
+    }
 }
 
 fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
     for (at, unit) in view.units() {
-        let first = unit.first().filter(|first| first.role == Role::Assistant);
+        let is_called = unit
+            .first()
+            .is_some_and(|first| first.role == Role::Assistant);
+        let pairing = pairing(unit);
         for (index, message) in unit.iter().enumerate() {
-            if is_old(message) {
-                continue;
+            let mut outputs = message.outputs().filter(|output| output.kind != OLD);
+            if !is_called && outputs.next().is_some() {
+                found.add(at + index, ORPHAN);
             }
-            for output in message.outputs() {
-                let is_called = |first: &Message| {
-                    first
-                        .calls()
-                        .any(|call| call.id == output.call_id && !call.id.is_empty())
-                };
-                if !first.is_some_and(is_called) {
-                    found.add(
-                        at + index,
-                        "a tool message answers no call of the assistant message before it",
-                    );
-                }
+        }
+        if !is_called {
+            continue;
+        }
+        let orphans: Vec<_> = not_old(&pairing.orphans).collect();
+        common::report(at, unit, &orphans, |index| found.add(index, ORPHAN));
+        let orphans: HashSet<*const Output> = orphans.into_iter().map(std::ptr::from_ref).collect();
+        for (index, message) in unit.iter().enumerate() {
+            let is_orphan = |output: &Output| orphans.contains(&std::ptr::from_ref(output));
+            let mut outputs = message.outputs().filter(|output| output.kind != OLD);
+            if outputs.any(|output| output.call_id.is_empty() && !is_orphan(output)) {
+                found.warn(
+                    at + index,
+                    "a tool message has no `tool_call_id`, and is taken for the output of the first call that is left",
+                );
             }
         }
     }
 }
 
+const ORPHAN: &str = "a tool message answers no call of the assistant message before it";
+
+fn not_old<'a>(outputs: &[&'a Output]) -> impl Iterator<Item = &'a Output> {
+    outputs.iter().copied().filter(|output| output.kind != OLD)
+}
+
 fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     for (at, unit) in view.units() {
-        let Some((first, outputs)) = unit.split_first() else {
-            continue;
-        };
-        let answered: std::collections::HashSet<&str> = outputs
-            .iter()
-            .flat_map(Message::outputs)
-            .map(|output| output.call_id.as_str())
-            .collect();
-        let waits = first
-            .calls()
-            .any(|call| !call.id.is_empty() && !answered.contains(call.id.as_str()));
-        if waits && !view.is_last(at, unit) {
+        let waits = |call: &&Call| call.kind != OLD;
+        if !view.is_last(at, unit)
+            && pairing(unit)
+                .unanswered
+                .iter()
+                .copied()
+                .any(|call| waits(&call))
+        {
             found.add(at, "a tool call is not answered before the next message");
         }
     }
@@ -105,30 +131,24 @@ fn calls_are_whole(view: &View<'_>, found: &mut Findings) {
     }
 }
 
+/// No refusal of a lonely `function` message is known.
 fn old_pairs_stand_together(view: &View<'_>, found: &mut Findings) {
     for (at, unit) in view.units() {
-        let calls = || {
-            unit.iter()
-                .take(1)
-                .flat_map(Message::calls)
-                .filter(|call| call.id.is_empty())
-        };
-        let mut answers = 0;
-        for (index, message) in unit.iter().enumerate().filter(|(_, own)| is_old(own)) {
-            let names_call = |name: &str| calls().any(|call| call.name == name);
-            answers += 1;
-            if answers > 1 || !message.outputs().any(|output| names_call(&output.name)) {
-                found.add(
-                    at + index,
-                    "a `function` message answers no `function_call` directly before it",
-                );
-            }
-        }
-        if calls().next().is_some() && answers == 0 && !view.is_last(at, unit) {
-            found.add(
-                at,
-                "a `function_call` is not answered before the next message",
-            );
+        let pairing = pairing(unit);
+        let lonely: Vec<&Output> = pairing
+            .orphans
+            .iter()
+            .chain(&pairing.second)
+            .copied()
+            .filter(|output| output.kind == OLD)
+            .collect();
+        common::report(at, unit, &lonely, |index| {
+            let what = "a `function` message answers no `function_call` directly before it";
+            found.warn(index, what);
+        });
+        if !view.is_last(at, unit) && pairing.unanswered.iter().any(|call| call.kind == OLD) {
+            let what = "a `function_call` is not answered before the next message";
+            found.warn(at, what);
         }
     }
 }

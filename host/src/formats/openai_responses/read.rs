@@ -147,15 +147,16 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
 }
 
 /// The id that pairs a call and its output. A local shell call of an older client, and the output
-/// of one, have nothing but an `id`.
-fn id_of<'a>(
-    members: &Members<'a>,
-    call_id: Option<Cow<'a, str>>,
-    kind: &str,
-) -> Result<Cow<'a, str>, String> {
-    call_id
-        .or_else(|| members.text("id"))
-        .ok_or_else(|| format!("a `{}` has no `call_id`", printable(kind)))
+/// of one, have nothing but an `id`. Empty where a server gave none.
+fn id_of<'a>(members: &Members<'a>, call_id: Option<Cow<'a, str>>) -> Cow<'a, str> {
+    call_id.or_else(|| members.text("id")).unwrap_or_default()
+}
+
+/// Notes that a call or output has no id, and so pairs by order.
+fn note_id(id: &str, message: &mut Message) {
+    if id.is_empty() {
+        message.warning(Rule::Resp9, "a call or an output has no `call_id`");
+    }
 }
 
 fn call(
@@ -165,11 +166,12 @@ fn call(
     call_id: Option<Cow<'_, str>>,
 ) -> Result<Message, String> {
     let kind = members.text("type").unwrap_or_default();
-    let id = id_of(members, call_id, &kind)?;
+    let id = id_of(members, call_id);
     let arguments = ["arguments", "input", "action", "operation", "actions"]
         .iter()
         .find_map(|key| members.present(key));
     let mut message = Message::new(Role::Assistant, raw.place.clone());
+    note_id(&id, &mut message);
     if matches!(&*kind, "function_call" | "custom_tool_call") {
         if members.text("name").is_none_or(|name| name.is_empty()) {
             message.flaw(Rule::Resp9, "a call has no `name`");
@@ -201,7 +203,7 @@ fn output(
     call_id: Option<Cow<'_, str>>,
 ) -> Result<Message, String> {
     let kind = members.text("type").unwrap_or_default();
-    let call_id = id_of(members, call_id, &kind)?;
+    let call_id = id_of(members, call_id);
     // Only of these the output may be any text; the others have forms of their own.
     let is_free = matches!(&*kind, "function_call_output" | "custom_tool_call_output");
     let content = members.present("output");
@@ -243,9 +245,10 @@ fn output(
         opaque: members.present("id").is_some() || !is_free,
         ..Message::new(Role::Tool, raw.place.clone())
     };
+    note_id(&output.call_id, &mut message);
     let has_form = content.is_some_and(|raw| json::is_text(raw.get()) || json::is_list(raw.get()));
     if is_free && !has_form {
-        message.flaw(Rule::Resp9, "an output is neither a text nor a list");
+        message.warning(Rule::Resp9, "an output is neither a text nor a list");
     }
     message.parts.push(Part {
         content: Content::Output(output),

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::item::{self, Kind};
 use super::rules::has_references;
 use super::units::{answered, asks, is_reasoning_item};
-use crate::conversation::message::{Call, Message, Pairing, Role};
+use crate::conversation::message::{Call, Message, Role};
+use crate::conversation::pairing::{Pairing, fits};
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
@@ -123,7 +124,7 @@ fn settle_kinds(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in reading.messages.iter().enumerate() {
         for output in message.outputs() {
             let call = called.get(output.call_id.as_str());
-            let Some(call) = call.filter(|call| !output.fits(call)) else {
+            let Some(call) = call.filter(|call| !fits(call, output)) else {
                 continue;
             };
             let kind = match call.kind {
@@ -180,10 +181,11 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     for (id, index) in open {
         waiting.add(id, index);
     }
+    let behind = behind_each(&reading.messages);
     for (index, id) in strays {
         match waiting.take(id, index) {
             Some(call) => {
-                draft.move_to(index, behind(&reading.messages, call));
+                draft.move_to(index, behind[call]);
                 draft.did(index, MOVED);
             }
             None => {
@@ -194,14 +196,23 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-/// Where an output of a call goes: behind the other calls of its response and their outputs.
-fn behind(messages: &[Message], call: usize) -> usize {
-    let after = |from: usize, is_one: fn(&Message) -> bool| {
-        let rest = messages.get(from..).unwrap_or_default();
-        from + rest.iter().take_while(|message| is_one(message)).count()
-    };
-    let calls = after(call + 1, |message| message.calls().next().is_some());
-    after(calls, |message| message.outputs().next().is_some())
+/// Where the output of each item's call goes: behind the other calls of its response and their
+/// outputs.
+fn behind_each(messages: &[Message]) -> Vec<usize> {
+    let end = messages.len();
+    let mut behind = vec![end; end];
+    // Behind the outputs, and behind the calls, that begin at the item that was looked at last.
+    let (mut outputs, mut calls) = (end, end);
+    for (index, message) in messages.iter().enumerate().rev() {
+        behind[index] = calls;
+        if message.outputs().next().is_none() {
+            outputs = index;
+        }
+        if message.calls().next().is_none() {
+            calls = outputs;
+        }
+    }
+    behind
 }
 
 fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
@@ -209,6 +220,7 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
     if has_references(&reading.messages) {
         return;
     }
+    let behind = behind_each(&reading.messages);
     for (at, unit) in reading.units() {
         if at + unit.len() == reading.messages.len() {
             continue;
@@ -235,7 +247,7 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
                 let text = json::encode(&reading.note(NONE_RECORDED));
                 let output =
                     format!(r#"{{"type":"{kind}_output","call_id":{id},"output":{text}}}"#);
-                draft.add(behind(&reading.messages, index), 0, output);
+                draft.add(behind[index], 0, output);
                 draft.did(index, ANSWERED);
             } else {
                 lost.push(index);

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::units::{answered, asks, is_reasoning_item, is_reference};
-use crate::conversation::message::{Call, Content, Message, Opaque, Pairing, Role};
+use crate::conversation::message::{Call, Content, Message, Opaque, Role};
+use crate::conversation::pairing::{Pairing, fits};
 use crate::formats::json::Members;
-use crate::formats::rules::{Check, Findings, View, checks, common};
+use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
 
 pub(super) const CHECKS: &[Check] = checks![
-    All1 => common::somebody_speaks,
-    All4 => common::ids_are_unique,
+    All1 => common::somebody_should_speak,
+    All4 => ids_are_unique,
     All6 => common::no_text_part_is_empty,
     All8 => common::sizes_are_within_limits,
     Resp1 => outputs_have_their_calls,
@@ -25,6 +26,37 @@ pub(super) fn has_references(messages: &[Message]) -> bool {
     messages.iter().any(is_reference)
 }
 
+/// No two calls of one id wait for their outputs at once, and no call is answered twice.
+fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
+    if has_references(view.messages) {
+        return;
+    }
+    // For each id how many calls wait for an output of it, and whether there was any.
+    let mut waiting: HashMap<&str, usize> = HashMap::new();
+    for (index, message) in view.messages.iter().enumerate() {
+        for call in message.calls().filter(|call| !call.id.is_empty()) {
+            let waiting = waiting.entry(&call.id).or_default();
+            *waiting += 1;
+            if *waiting > 1 {
+                found.add(
+                    index,
+                    "the id of a tool call is that of one without an output",
+                );
+            }
+        }
+        for output in message
+            .outputs()
+            .filter(|output| !output.call_id.is_empty())
+        {
+            match waiting.get_mut(output.call_id.as_str()) {
+                Some(0) => found.add(index, "a tool call is answered twice"),
+                Some(waiting) => *waiting -= 1,
+                None => {}
+            }
+        }
+    }
+}
+
 fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
     if view.envelope.continues || has_references(view.messages) {
         return;
@@ -33,10 +65,14 @@ fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
     let mut called: HashMap<&str, &Call> = HashMap::new();
     for (index, message) in view.messages.iter().enumerate() {
         if answered(message).is_some_and(|id| !asked.contains(id)) {
-            found.add(index, "an output or approval answers nothing before it");
+            if message.outputs().next().is_some() {
+                found.add(index, "an output answers nothing before it");
+            } else {
+                found.warn(index, "an approval answers nothing before it");
+            }
         } else if message.outputs().any(|output| {
             let call = called.get(output.call_id.as_str());
-            call.is_some_and(|call| !output.fits(call))
+            call.is_some_and(|call| !fits(call, output))
         }) {
             found.add(index, "an output answers a call of another kind");
         }
@@ -73,7 +109,14 @@ fn reasoning_has_its_product(view: &View<'_>, found: &mut Findings) {
         let next = view.messages.get(index + 1);
         let is_product = |next: &Message| next.role == Role::Assistant && !next.has_compaction();
         if is_reasoning_item(message) && !next.is_some_and(is_product) {
-            found.add(
+            // Without storage and ids the API takes it alone.
+            let severity = if message.id.is_some() && !view.envelope.stateless {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            found.note(
+                severity,
                 index,
                 "reasoning is not followed by the item that it produced",
             );

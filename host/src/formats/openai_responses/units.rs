@@ -44,7 +44,9 @@ struct Open {
 /// the responses began of which the newest reference is, since that may stand for the call.
 pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
     let mut units: Vec<Open> = Vec::new();
-    // For each id that can be answered, the index of its message.
+    // For each id that can be answered, the messages that nothing answered yet, the newest last, and
+    // the newest of all.
+    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut asked: HashMap<&str, usize> = HashMap::new();
     let mut response = 0;
     let mut referred = None;
@@ -56,7 +58,11 @@ pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
             referred = Some(response);
         }
         if let Some(id) = answered(message)
-            && let Some(call) = asked.get(id).copied().or(referred)
+            && let Some(call) = open
+                .get_mut(id)
+                .and_then(Vec::pop)
+                .or_else(|| asked.get(id).copied())
+                .or(referred)
         {
             while let Some(later) = units.pop_if(|unit| unit.start > call) {
                 if let Some(unit) = units.last_mut() {
@@ -73,6 +79,7 @@ pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
         }
         for id in asks(message) {
             asked.insert(id, index);
+            open.entry(id).or_default().push(index);
         }
         match units.last_mut().filter(|unit| unit.takes(place)) {
             Some(unit) => unit.take(place, message),
@@ -105,13 +112,31 @@ pub(super) fn reopens(messages: &[Message], units: &[Unit], next: &Message) -> u
     let Some(id) = answered(next) else {
         return last;
     };
-    messages
-        .iter()
-        .rposition(|message| asks(message).any(|asked| asked == id))
+    nearest_open(messages, id)
         .or_else(|| referred(messages))
         .map_or(last, |call| {
             units.partition_point(|unit| unit.end() <= call)
         })
+}
+
+/// The nearest message that something with this id can answer and nothing answered yet; else the
+/// nearest that was answered.
+fn nearest_open(messages: &[Message], id: &str) -> Option<usize> {
+    let mut answers = 0;
+    let mut newest = None;
+    for (index, message) in messages.iter().enumerate().rev() {
+        if answered(message) == Some(id) {
+            answers += 1;
+        }
+        for _ in asks(message).filter(|asked| *asked == id) {
+            newest.get_or_insert(index);
+            if answers == 0 {
+                return Some(index);
+            }
+            answers -= 1;
+        }
+    }
+    newest
 }
 
 /// Where the responses began of which the newest reference is.

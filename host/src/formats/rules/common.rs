@@ -1,37 +1,76 @@
 //! Checks that several formats share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::{Findings, View};
+use super::{Findings, Severity, View};
 use crate::conversation::Document;
-use crate::conversation::message::{Content, Message, Role, text_at};
+use crate::conversation::message::{Content, Message, Output, Role, text_at};
+use crate::conversation::pairing::Pairing;
 use crate::formats::ProviderLimits;
 use crate::formats::json;
 
-/// ALL-1.
+/// ALL-1 in a format whose provider refuses a request of instructions alone.
 pub(crate) fn somebody_speaks(view: &View<'_>, found: &mut Findings) {
     if view.messages.iter().all(|message| message.role.instructs()) {
         found.add_to_whole("there is no message beside instructions");
     }
 }
 
-/// ALL-4, over the whole conversation. An output answers the nearest earlier call of its id.
-pub(crate) fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
+/// ALL-1 in the others, which refuse an empty list.
+pub(crate) fn somebody_should_speak(view: &View<'_>, found: &mut Findings) {
+    if view.messages.is_empty() {
+        found.add_to_whole("there is no message");
+    } else if view.messages.iter().all(|message| message.role.instructs()) {
+        found.warn_of_whole("there is no message beside instructions");
+    }
+}
+
+/// ALL-4 in one response: no two of its calls have one id.
+pub(crate) fn ids_of_a_response_are_unique<'a>(
+    response: impl IntoIterator<Item = (usize, &'a Message)>,
+    severity: Severity,
+    found: &mut Findings,
+) {
     let mut called: HashSet<&str> = HashSet::new();
-    let mut answered: HashMap<&str, bool> = HashMap::new();
-    for (index, message) in view.messages.iter().enumerate() {
-        for call in message.calls().filter(|call| !call.id.is_empty()) {
-            if !called.insert(&call.id) {
-                found.add(index, "the id of a tool call was used before");
-            }
-            answered.insert(&call.id, false);
+    for (index, message) in response {
+        let mut calls = message.calls().filter(|call| !call.id.is_empty());
+        if calls.any(|call| !called.insert(&call.id)) {
+            let what = "the id of a tool call was used before in the same response";
+            found.note(severity, index, what);
         }
-        for output in message.outputs() {
-            if let Some(seen) = answered.get_mut(output.call_id.as_str())
-                && std::mem::replace(seen, true)
-            {
-                found.add(index, "a tool call is answered twice");
-            }
+    }
+}
+
+/// ALL-4 of outputs: no call is answered twice. `messages` begin at index `at`.
+pub(crate) fn no_call_is_answered_twice<'a>(
+    at: usize,
+    messages: impl IntoIterator<Item = &'a Message>,
+    pairing: &Pairing<'a>,
+    found: &mut Findings,
+) {
+    report(at, messages, &pairing.second, |index| {
+        found.add(index, "a tool call is answered twice");
+    });
+}
+
+/// Calls `report` for each message that holds one of these outputs.
+pub(crate) fn report<'a>(
+    at: usize,
+    messages: impl IntoIterator<Item = &'a Message>,
+    outputs: &[&'a Output],
+    mut report: impl FnMut(usize),
+) {
+    if outputs.is_empty() {
+        return;
+    }
+    let outputs: HashSet<*const Output> =
+        outputs.iter().map(|own| std::ptr::from_ref(*own)).collect();
+    for (index, message) in messages.into_iter().enumerate() {
+        if message
+            .outputs()
+            .any(|own| outputs.contains(&std::ptr::from_ref(own)))
+        {
+            report(at + index);
         }
     }
 }
@@ -80,15 +119,24 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
     };
     for (index, message) in view.messages.iter().enumerate() {
         let is_final = index + 1 == view.messages.len() && message.role == Role::Assistant;
-        if empty == Empty::NeverNorBlank && is_final && is_nothing(view.document, message) {
+        if message.is_directive
+            || empty == Empty::NeverNorBlank && is_final && is_nothing(view.document, message)
+        {
             continue;
         }
+        // OpenAI's servers answer requests with empty parts, and of Anthropic's nobody knows what
+        // they say to an empty block of instructions.
+        let severity = match empty {
+            Empty::PartsOnly => Severity::Warning,
+            Empty::NeverNorBlank if message.role == Role::System => Severity::Warning,
+            Empty::Never | Empty::NeverNorBlank => Severity::Error,
+        };
         for part in &message.parts {
             if let Content::Text(place) = &part.content
                 && is_empty(place)
                 && !(empty == Empty::PartsOnly && message.content.as_ref() == Some(place))
             {
-                found.add(index, "a text part is empty");
+                found.note(severity, index, "a text part is empty");
             }
         }
         if let Some(content) = &message.content
@@ -97,7 +145,7 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
                 .get(content.clone())
                 .is_some_and(|raw| json::is_list(raw) && message.parts.is_empty())
         {
-            found.add(index, "the content is an empty list");
+            found.note(severity, index, "the content is an empty list");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Violations, as they are found.
 
-use super::{Rule, Violation};
+use super::{Rule, Severity, Violation};
 use crate::conversation::message::Message;
 
 /// What checks report to.
@@ -21,7 +21,7 @@ impl Findings {
         for (index, message) in messages.iter().enumerate() {
             for flaw in &message.flaws {
                 if Some(flaw.rule) == self.rule {
-                    self.add(index, flaw.what);
+                    self.push(index + 1, flaw.severity, flaw.what.to_owned());
                 }
             }
         }
@@ -29,18 +29,34 @@ impl Findings {
 
     /// Something is wrong in the message with this index.
     pub(crate) fn add(&mut self, index: usize, what: impl Into<String>) {
-        self.push(index + 1, what.into());
+        self.push(index + 1, Severity::Error, what.into());
+    }
+
+    /// Something in the message with this index may be wrong: no provider is known to refuse it.
+    pub(crate) fn warn(&mut self, index: usize, what: impl Into<String>) {
+        self.push(index + 1, Severity::Warning, what.into());
+    }
+
+    /// Something in the message with this index is wrong, or may be.
+    pub(crate) fn note(&mut self, severity: Severity, index: usize, what: impl Into<String>) {
+        self.push(index + 1, severity, what.into());
     }
 
     /// Something is wrong with the conversation as a whole.
     pub(crate) fn add_to_whole(&mut self, what: impl Into<String>) {
-        self.push(0, what.into());
+        self.push(0, Severity::Error, what.into());
     }
 
-    fn push(&mut self, message: usize, what: String) {
+    /// Something about the conversation as a whole may be wrong.
+    pub(crate) fn warn_of_whole(&mut self, what: impl Into<String>) {
+        self.push(0, Severity::Warning, what.into());
+    }
+
+    fn push(&mut self, message: usize, severity: Severity, what: String) {
         if let Some(rule) = self.rule {
             self.found.push(Violation {
                 rule,
+                severity,
                 message,
                 what,
             });

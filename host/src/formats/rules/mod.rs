@@ -14,7 +14,7 @@ use super::limits::ProviderLimits;
 use crate::conversation::Document;
 use crate::conversation::message::Message;
 pub(crate) use findings::Findings;
-pub use rule::{Rule, Violation};
+pub use rule::{Rule, Severity, Violation};
 
 /// What checks look at.
 pub(crate) struct View<'a> {

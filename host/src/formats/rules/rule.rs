@@ -97,6 +97,15 @@ rules! {
     Gem7 "GEM-7" => "give each `functionCall` and `functionResponse` the `name` of its function",
 }
 
+impl Violation {
+    /// Whether it makes the conversation unfit for its provider, whatever is left out: neither a
+    /// warning, nor about sizes, which a compaction reduces.
+    #[must_use]
+    pub const fn is_fatal(&self) -> bool {
+        matches!(self.severity, Severity::Error) && !self.rule.is_about_size()
+    }
+}
+
 impl Rule {
     /// Whether the rule is about how much a provider takes. A compaction can mend that, so it
     /// does not make a conversation unfit for one.
@@ -112,11 +121,26 @@ impl fmt::Display for Rule {
     }
 }
 
+/// How sure it is that a provider refuses what breaks a rule. `docs/wire-formats.md` names the evidence
+/// of each rule.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// A provider documents that it refuses the request, or was seen to.
+    Error,
+    /// Unusual, and no refusal is known: the conversation is compacted all the same.
+    Warning,
+}
+
 /// One place where a conversation breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Violation {
     /// Which rule.
     pub rule: Rule,
+    /// Whether the request is refused for it.
+    pub severity: Severity,
     /// The message's number, from 1; 0 for the conversation as a whole.
     pub message: usize,
     /// What is wrong there, without any text of the conversation.

@@ -32,7 +32,7 @@ fn says(text: &str) -> Value {
 }
 
 #[test]
-fn an_id_that_was_used_before_is_renamed_with_its_result() {
+fn an_id_of_an_earlier_response_stays_and_a_second_result_goes() {
     let repairs = mend(
         Anthropic,
         &json!([
@@ -46,11 +46,25 @@ fn an_id_that_was_used_before_is_renamed_with_its_result() {
             hello(),
             uses(&["a"]),
             user(&[result("a")]),
-            uses(&["a-2", "b"]),
-            user(&[result("b"), result("a-2")])
+            uses(&["a", "b"]),
+            user(&[result("b"), result("a")])
         ]),
     );
-    assert_eq!(repairs, [("ALL-4", 4), ("ALL-4", 5), ("ALL-4", 5)]);
+    assert_eq!(repairs, [("ALL-4", 5)]);
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            uses(&["a", "a"]),
+            user(&[result("a"), result("a")])
+        ]),
+        &json!([
+            hello(),
+            uses(&["a", "a-2"]),
+            user(&[result("a"), result("a-2")])
+        ]),
+    );
+    assert_eq!(repairs, [("ALL-4", 2), ("ALL-4", 3)]);
 }
 
 #[test]

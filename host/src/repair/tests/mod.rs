@@ -106,7 +106,7 @@ fn a_request_that_goes_on_from_a_stored_one_is_not_touched() {
     let empty = json!({"role": "user", "content": []});
     let document = json!({"previous_response_id": "r", "input": [output, empty, hello()]});
     let before = read(Format::OpenAiResponses, &document.to_string());
-    assert!(before.is_broken());
+    assert!(!before.violations().is_empty());
     assert_eq!(before.repaired().document(), before.document());
 }
 
@@ -120,8 +120,8 @@ fn what_the_provider_has_seen_ends_at_the_first_change() {
     assert_eq!(after.units_sent(), Some(1));
 }
 
-/// A call and its output in the words of a format. Every pair has the same id, and every third
-/// output is not there.
+/// A call and its output in the words of a format. Every pair has the same id, which is legal, and
+/// every third output is not there, which is not.
 fn pair(format: Format, number: usize) -> Vec<Value> {
     let (call, output) = match format {
         Format::OpenAiChat => (
@@ -161,6 +161,6 @@ fn a_long_conversation_with_half_of_it_broken_is_mended() {
         let rules: Vec<&str> = after.violations().iter().map(|own| own.rule.id()).collect();
         assert!(rules.is_empty(), "{format}: {rules:?}");
         let repairs = after.repairs().len();
-        assert!(repairs > LONG, "{format}: {repairs}");
+        assert!(repairs >= LONG / 3, "{format}: {repairs}");
     }
 }

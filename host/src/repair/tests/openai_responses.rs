@@ -20,12 +20,14 @@ fn reasoning(id: &str) -> Value {
 }
 
 #[test]
-fn a_call_id_that_was_used_before_is_renamed_with_its_output() {
+fn a_call_id_of_a_call_that_still_waits_is_renamed_with_its_output() {
     let repairs = mend(
         OpenAiResponses,
         &json!([
             hello(),
             call("a"),
+            call("a"),
+            output("a"),
             output("a"),
             call("a"),
             output("a"),
@@ -34,13 +36,15 @@ fn a_call_id_that_was_used_before_is_renamed_with_its_output() {
         &json!([
             hello(),
             call("a"),
-            output("a"),
             call("a-2"),
+            output("a"),
             output("a-2"),
+            call("a"),
+            output("a"),
             hello()
         ]),
     );
-    assert_eq!(repairs, [("ALL-4", 4), ("ALL-4", 5)]);
+    assert_eq!(repairs, [("ALL-4", 3), ("ALL-4", 5)]);
 }
 
 #[test]

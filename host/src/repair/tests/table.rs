@@ -11,6 +11,7 @@ const NOBODY: &str = "nobody said anything";
 const SIZE: &str = "a compaction can mend what is too large";
 const NAME: &str = "only the model can name what it called";
 const SEALED: &str = "neither calls nor thinking change, or change hands";
+const ORDER: &str = "ids that a server did not give are not made up";
 const LAST: &str = "nobody would be left to speak";
 
 /// What stays broken: a format, a rule, which of its cases, and why.
@@ -37,6 +38,14 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
         0,
         "only the model can sign its thinking",
     ),
+    (
+        Anthropic,
+        "ANTH-5",
+        1,
+        "only the model can sign its thinking",
+    ),
+    (Anthropic, "ANTH-4", 1, ORDER),
+    (OpenAiChat, "CHAT-4", 4, ORDER),
     (Anthropic, "ANTH-6", 0, LAST),
     (Anthropic, "ANTH-6", 1, LAST),
     (Anthropic, "ANTH-6", 3, "the system prompt is not a message"),

@@ -1,6 +1,6 @@
 //! A server tool's use without its result, and the other way round (ANTH-7).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::conversation::message::{Content, Link, Message, Part};
 use crate::formats::anthropic::rules::turns;
@@ -11,16 +11,15 @@ use crate::repair::{Draft, Reading, texts};
 pub(super) fn leave_out_halves(reading: &Reading, draft: &mut Draft<'_>) {
     let mut halves: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, turn) in turns(&reading.messages) {
-        let mut open: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        let mut open: HashMap<&str, VecDeque<(usize, usize)>> = HashMap::new();
         for (index, message) in turn.iter().enumerate() {
             for (part, link) in links(message) {
                 match link {
-                    Link::Opens(id) => open.entry(id).or_default().push((at + index, part)),
+                    Link::Opens(id) => open.entry(id).or_default().push_back((at + index, part)),
                     Link::Closes(id) => {
-                        let uses = open.get_mut(id.as_str()).filter(|uses| !uses.is_empty());
-                        match uses {
-                            Some(uses) => drop(uses.remove(0)),
-                            None => halves.entry(at + index).or_default().push(part),
+                        let uses = open.get_mut(id.as_str());
+                        if uses.and_then(VecDeque::pop_front).is_none() {
+                            halves.entry(at + index).or_default().push(part);
                         }
                     }
                     Link::None => {}
