@@ -106,6 +106,7 @@ fn with_remedies(violations: &[Violation]) -> serde_json::Value {
                  rule,
                  message,
                  what,
+                 ..
              }| {
                 json!({"rule": rule, "message": message, "what": what, "remedy": rule.remedy()})
             },
