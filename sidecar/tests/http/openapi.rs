@@ -85,7 +85,7 @@ async fn compactions_obey_the_schema_whatever_comes_of_them() {
     broken["messages"][2]["role"] = json!("tool");
     let mut warned = journey();
     warned["messages"][0]["content"] = json!([]);
-    let violation = &document["components"]["schemas"]["Violation"];
+    let violation = &document["components"]["schemas"]["Compacted.Violation"];
     assert!(
         violation["properties"]["severity"].is_object(),
         "{violation}"
