@@ -21,7 +21,7 @@ pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
         let after = turns.get(index + 1);
         let is_last = index + 2 >= turns.len();
         let results = turn.ids("tool_result", "tool_use_id");
-        let calls = before.map_or_else(Vec::new, |turn| turn.ids("tool_use", "id"));
+        let calls = before.map_or_else(Vec::new, Turn::calls);
         step(&calls, &results)?;
         if turn
             .messages
@@ -31,15 +31,15 @@ pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
             return Err("an output behind a text");
         }
         let answers = after.map_or_else(Vec::new, |turn| turn.ids("tool_result", "tool_use_id"));
-        let own = turn.ids("tool_use", "id");
+        let own = turn.calls();
         let is_answered = !step(&own, &answers)?.waits();
         // At the end a call may wait, alone or with others that were answered.
         let may_wait = after.is_none() || (is_last && !answers.is_empty());
         if !is_answered && !may_wait {
             return Err("a call without its output");
         }
-        if own.iter().any(|_| turn.is_user) || results.iter().any(|_| !turn.is_user) {
-            return Err("a call or an output of the wrong role");
+        if !results.is_empty() && !turn.is_user {
+            return Err("an output of the wrong role");
         }
     }
     Ok(())
@@ -61,6 +61,14 @@ fn turns(messages: &[Value]) -> Vec<Turn<'_>> {
 }
 
 impl<'a> Turn<'a> {
+    /// The ids of the model's calls.
+    fn calls(&self) -> Vec<&'a str> {
+        match self.is_user {
+            true => Vec::new(),
+            false => self.ids("tool_use", "id"),
+        }
+    }
+
     fn ids(&self, kind: &str, key: &str) -> Vec<&'a str> {
         self.messages
             .iter()
@@ -79,19 +87,26 @@ fn step<'a>(calls: &[&'a str], results: &[&'a str]) -> Result<Step<'a>, &'static
     Ok(step)
 }
 
-/// Newer models take words of the model's first.
+/// The user first, and calls in messages of the model's. Newer models take words of the model's
+/// first as well.
 pub(super) fn doubts(messages: &[Value]) -> Vec<&'static str> {
-    let Some(first) = messages.first() else {
-        return Vec::new();
-    };
     // The provider's own summary stands for all before it.
-    let is_summary = parts(first)
-        .next()
-        .is_some_and(|block| block["type"] == "compaction");
-    if first["role"] == "assistant" && !is_summary {
-        return vec!["the first message is not the user's"];
+    let is_summary = |message: &Value| {
+        let first = parts(message).next();
+        first.is_some_and(|block| block["type"] == "compaction")
+    };
+    let is_led_by_model = |first: &Value| first["role"] == "assistant" && !is_summary(first);
+    let has_call = |message: &Value| {
+        message["role"] == "user" && parts(message).any(|block| block["type"] == "tool_use")
+    };
+    let mut doubts = Vec::new();
+    if messages.first().is_some_and(is_led_by_model) {
+        doubts.push("the first message is not the user's");
     }
-    Vec::new()
+    if messages.iter().any(has_call) {
+        doubts.push("a call of the user's");
+    }
+    doubts
 }
 
 fn has_late_results(message: &Value) -> bool {
