@@ -114,6 +114,7 @@ fn with_remedies(violations: &[Violation]) -> serde_json::Value {
                  severity,
                  message,
                  what,
+                 ..
              }| {
                 json!({
                     "rule": rule,

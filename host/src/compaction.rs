@@ -7,8 +7,9 @@ use std::time::Instant;
 use crate::archive::Stored;
 use crate::cache;
 use crate::conversation::Conversation;
+use crate::deadline::Deadline;
 use crate::fault::{Declared, Fault, HostError, Quantity};
-use crate::formats::{Rule, Severity};
+use crate::formats::{ReadError, Rule, Severity};
 use crate::host::Host;
 use crate::metrics;
 use crate::plan::{Applied, CheckedPlan, Fate, Plan, Reason, Shortened, apply, check};
@@ -183,10 +184,22 @@ impl Host {
         let named = chain.len();
         for (index, strategy) in whole.into_iter().enumerate() {
             // A model that did not answer one strategy is not waited for once more.
+            if situation.is_over() {
+                return Ending::Unchanged(Unchanged::OutOfTime);
+            }
             let has_failed = situation.spending.so_far().failed > 0;
             if index >= named && has_failed && strategy.model().is_some() {
                 continue;
             }
+            let strategy = match situation
+                .request
+                .deadline
+                .as_ref()
+                .and_then(Deadline::remaining)
+            {
+                Some(left) => strategy.within(left),
+                None => strategy,
+            };
             let mut attempt = Attempt::of(&strategy);
             let turn = self.turn(&strategy, situation, &mut attempt).await;
             tracing::debug!(
@@ -198,6 +211,7 @@ impl Host {
             );
             record.attempts.push(attempt);
             match turn {
+                Turn::Accepted(_) if situation.is_over() => {}
                 Turn::Accepted(accepted) => {
                     return Ending::Compacted(strategy.name().to_owned(), accepted);
                 }
@@ -213,6 +227,9 @@ impl Host {
                 Turn::Declined => why = Unchanged::StrategyDeclined,
                 Turn::Next => {}
             }
+        }
+        if situation.is_over() {
+            why = Unchanged::OutOfTime;
         }
         Ending::Unchanged(why)
     }
@@ -508,8 +525,14 @@ fn carried_out(
         // think that we wrote.
         let after = situation
             .conversation
-            .read_alike(applied.document.clone())
-            .map_err(|_| Fault::InvalidResult { rule: Rule::All1 })?;
+            .read_alike(
+                applied.document.clone(),
+                situation.request.deadline.as_ref(),
+            )
+            .map_err(|error| match error {
+                ReadError::OutOfTime => Fault::timeout(start.elapsed()),
+                _ => Fault::InvalidResult { rule: Rule::All1 },
+            })?;
         stages.verify_us += micros(start);
         let tokens = u64::from(after.tokens());
         let is_over = tokens > u64::from(target) || after.bytes() > situation.max_bytes;

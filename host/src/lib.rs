@@ -40,6 +40,7 @@ mod metrics;
 mod models;
 mod tokens;
 mod situation;
+mod deadline;
 mod trigger;
 mod unseen;
 mod plan;
@@ -72,6 +73,7 @@ pub use compactor::{
 };
 pub use config::ConfigError;
 pub use conversation::{Conversation, Role, Traits, Unit, UnitKind};
+pub use deadline::Deadline;
 pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap};
 pub use formats::{Format, ProviderLimits, ReadError, Rule, Severity, Violation};
 pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::conversation::{Conversation, Reader, Reported};
+use crate::deadline::Deadline;
 use crate::formats::{Format, ReadError};
 use crate::host::Host;
 use crate::logs::{self, Log, LogFacts, LogKind};
@@ -22,6 +23,8 @@ pub struct ReadOptions<'a> {
     pub used: Option<u32>,
     /// Told how many bytes of messages were read, of how many. Called for each message.
     pub progress: Option<&'a dyn Fn(usize, usize)>,
+    /// When reading has to end, with [`ReadError::OutOfTime`] where it is not done by then.
+    pub deadline: Option<&'a Deadline>,
 }
 
 impl fmt::Debug for ReadOptions<'_> {
@@ -30,6 +33,7 @@ impl fmt::Debug for ReadOptions<'_> {
             .field("format", &self.format)
             .field("used", &self.used)
             .field("progress", &self.progress.is_some())
+            .field("deadline", &self.deadline)
             .finish()
     }
 }
@@ -178,6 +182,7 @@ impl Host {
             key: &self.key,
             reported: used.or(source.as_ref().and_then(|source| source.reported)),
             progress: options.progress,
+            deadline: options.deadline,
         }
         .read(document)?;
         Ok(match source {

@@ -130,6 +130,8 @@ pub enum Unchanged {
     StrategyFailed,
     /// Nothing that was tried made it smaller and kept to the limits.
     NoProgress,
+    /// The deadline of the request passed.
+    OutOfTime,
 }
 
 impl Unchanged {
@@ -146,6 +148,7 @@ impl Unchanged {
             Self::StrategyDeclined => "the strategy says that nothing should be done",
             Self::StrategyFailed => "the strategy reported a failure, and the compaction can wait",
             Self::NoProgress => "nothing that was tried made it smaller and kept to the limits",
+            Self::OutOfTime => "the compaction was not done in time",
         }
     }
 }

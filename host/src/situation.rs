@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive;
 use crate::conversation::{Conversation, Role, Unit, UnitKind};
+use crate::deadline::Deadline;
 use crate::fault::Quantity;
 use crate::formats::Format;
 use crate::models::Spending;
@@ -163,6 +164,9 @@ pub struct Request {
     pub failures_in_a_row: u32,
     /// What plans may do.
     pub policy: Policy,
+    /// When the compaction has to end. Default: never; each strategy has limits of its own. Where it
+    /// is not done by then the conversation stays as it is.
+    pub deadline: Option<Deadline>,
     /// Whether the receipt holds what strategies say in words. Default: no.
     pub words_in_receipt: bool,
 }
@@ -183,6 +187,7 @@ impl Default for Request {
             required: false,
             failures_in_a_row: 0,
             policy: Policy::default(),
+            deadline: None,
             words_in_receipt: false,
         }
     }
@@ -370,6 +375,14 @@ impl Situation {
         self.archived
             .then(|| archive::reference(&self.conversation, unit))
             .flatten()
+    }
+
+    /// Whether the compaction has to end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.request
+            .deadline
+            .as_ref()
+            .is_some_and(Deadline::is_over)
     }
 
     pub(crate) fn units(&self) -> &[Unit] {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::OnceCell;
 
@@ -180,6 +181,14 @@ impl Strategy {
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The same strategy, which has no more time than what is left of a deadline.
+    pub(crate) fn within(mut self, left: Duration) -> Self {
+        self.limits.time = self.limits.time.min(left);
+        self.limits.undeclared_time = self.limits.undeclared_time.min(left);
+        self.limits.model_time = self.limits.model_time.min(left);
         self
     }
 

@@ -34,7 +34,7 @@ fn broken(conversation: &Conversation) -> Vec<&Violation> {
     conversation
         .violations()
         .iter()
-        .filter(|violation| !violation.rule.is_about_size())
+        .filter(|violation| violation.is_fatal())
         .collect()
 }
 

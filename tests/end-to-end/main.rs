@@ -12,6 +12,8 @@ mod support;
 
 /// Recorded conversations, where there are some.
 mod corpus;
+/// The host's own work and its deadline.
+mod deadlines;
 /// What fuzzing found.
 mod findings;
 /// Made-up conversations of every format.

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::unit::Divider;
 use super::{Conversation, Document, Inner, Reported, Totals, UnitKind};
+use crate::deadline::Deadline;
 use crate::formats::{Body, Format, Frame, ReadError};
 use crate::marks::SecretKey;
 use crate::repair::Mended;
@@ -22,6 +23,8 @@ pub(crate) struct Reader<'a> {
     /// What a provider said of its size.
     pub(crate) reported: Option<Reported>,
     pub(crate) progress: Option<Progress<'a>>,
+    /// When reading has to end.
+    pub(crate) deadline: Option<&'a Deadline>,
 }
 
 impl Reader<'_> {
@@ -29,6 +32,7 @@ impl Reader<'_> {
         let mut body = Body::parse(&document, self.format)?;
         let format = self.format.unwrap_or_else(|| Format::detect(&body));
         let wire = format.wire();
+        body.deadline = self.deadline.cloned();
         let envelope = wire.envelope(&body);
         let frame = Frame::new(Arc::clone(&document), &body);
         let messages = wire.messages(&mut body)?;
@@ -56,7 +60,7 @@ impl Reader<'_> {
             violations: OnceLock::new(),
             marks: OnceLock::new(),
         };
-        inner.count(self.progress);
+        inner.count(self.progress, self.deadline)?;
         if let Some(reported) = self.reported {
             inner.anchor(reported);
         }
@@ -70,13 +74,18 @@ impl Reader<'_> {
 impl Conversation {
     /// Reads a result of this conversation as it was read itself: same format, tokenizer and
     /// key, and the same tokens beside the messages.
-    pub(crate) fn read_alike(&self, document: String) -> Result<Self, ReadError> {
+    pub(crate) fn read_alike(
+        &self,
+        document: String,
+        deadline: Option<&Deadline>,
+    ) -> Result<Self, ReadError> {
         let mut read = Reader {
             format: Some(self.format()),
             tokenizer: &|_| self.tokenizer().clone(),
             key: &self.inner.key,
             reported: None,
             progress: None,
+            deadline,
         }
         .read(document.into())?;
         if let Some(inner) = Arc::get_mut(&mut read.inner) {
@@ -92,7 +101,7 @@ impl Conversation {
         document: String,
         mended: Mended,
     ) -> Result<Self, ReadError> {
-        let mut read = self.read_alike(document)?;
+        let mut read = self.read_alike(document, None)?;
         let sent = self.inner.sent;
         let unchanged = sent.map(|sent| sent.min(read.messages_unchanged_since(self)));
         if let Some(inner) = Arc::get_mut(&mut read.inner) {
@@ -114,6 +123,7 @@ impl Conversation {
             key: &SecretKey::new([1; 32]),
             reported: None,
             progress: None,
+            deadline: None,
         }
         .read(document.into())
     }
@@ -121,7 +131,11 @@ impl Conversation {
 
 impl Inner {
     /// Counts all messages and what stands beside them.
-    fn count(&mut self, progress: Option<Progress<'_>>) {
+    fn count(
+        &mut self,
+        progress: Option<Progress<'_>>,
+        deadline: Option<&Deadline>,
+    ) -> Result<(), ReadError> {
         let total: usize = self
             .messages
             .iter()
@@ -132,15 +146,19 @@ impl Inner {
             .messages
             .iter()
             .map(|message| {
+                if deadline.is_some_and(Deadline::is_over) {
+                    return Err(ReadError::OutOfTime);
+                }
                 let counts = self.tokenizer.count_message(&self.document, message);
                 done += message.place.len();
                 if let Some(progress) = progress {
                     progress(done, total);
                 }
-                counts
+                Ok(counts)
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         self.totals.fixed = self.fixed();
+        Ok(())
     }
 
     /// Tokens of what stands beside the messages.

@@ -123,6 +123,7 @@ pub(crate) trait WireFormat: Sync {
             .into_iter()
             .enumerate()
             .map(|(index, raw)| {
+                body.check_time(index)?;
                 let mut message = self
                     .message(body, &raw)
                     .map_err(|what| ReadError::Message {
@@ -351,6 +352,9 @@ pub enum ReadError {
         /// Which, and what it should be.
         what: String,
     },
+    /// The deadline of reading passed.
+    #[error("the document was not read in time; allow more time, or give a shorter one")]
+    OutOfTime,
     /// The log of a session cannot be read.
     #[error(transparent)]
     Log(crate::logs::LogError),

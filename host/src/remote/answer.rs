@@ -8,6 +8,7 @@ use super::{CONTRACT, Question, wire};
 use crate::compaction::Compaction;
 use crate::config::ConfigError;
 use crate::conversation::Conversation;
+use crate::deadline::Deadline;
 use crate::fault::{Declared, HostError};
 use crate::formats::ReadError;
 use crate::host::{Host, IntrospectError};
@@ -63,6 +64,7 @@ impl Host {
         question: Question,
         request: &str,
         chain: &[Strategy],
+        deadline: &Deadline,
     ) -> Result<String, AnswerError> {
         match question {
             Question::Introspect => {
@@ -71,7 +73,7 @@ impl Host {
             }
             Question::ShouldCompact => {
                 let ask = read::<wire::Ask<'_>>(request)?;
-                let (conversation, wanted) = self.asked_about(&ask)?;
+                let (conversation, wanted) = self.asked_about(&ask, deadline)?;
                 let answer = match self.chain_for(&ask, chain).await {
                     // The other host's own view is as good as ours.
                     Err(_) => crate::report::Decision::HostDecides,
@@ -88,7 +90,7 @@ impl Host {
             }
             Question::Compact => {
                 let ask = read::<wire::Ask<'_>>(request)?;
-                let (conversation, wanted) = self.asked_about(&ask)?;
+                let (conversation, wanted) = self.asked_about(&ask, deadline)?;
                 let report = match self.chain_for(&ask, chain).await {
                     Err(failure) => failed(failure),
                     Ok(chain) => report(self.compact(&conversation, &chain, &wanted).await?),
@@ -135,10 +137,15 @@ impl Host {
     }
 
     /// The conversation, and what is wanted of it, as far as a request can say it here.
-    fn asked_about(&self, ask: &wire::Ask<'_>) -> Result<(Conversation, Request), AnswerError> {
+    fn asked_about(
+        &self,
+        ask: &wire::Ask<'_>,
+        deadline: &Deadline,
+    ) -> Result<(Conversation, Request), AnswerError> {
         let options = ReadOptions {
             format: Some(ask.format),
             used: Some(ask.situation.used).filter(|used| *used > 0),
+            deadline: Some(deadline),
             ..ReadOptions::default()
         };
         let document = ask.conversation.get().as_bytes().to_vec();
@@ -172,6 +179,7 @@ impl Host {
             required: situation.required,
             policy: ask.policy.clone(),
             trigger: situation.trigger.clone().into(),
+            deadline: Some(deadline.clone()),
             ..Request::default()
         };
         if let Some(of_units) = situation.max_bytes {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Asked, Question, Remote, RemoteError, RemoteProblem};
 use crate::conversation::Conversation;
+use crate::deadline::Deadline;
 use crate::fault::{Declared, Fault, PlanRule, Quantity};
 use crate::host::Host;
 use crate::limits::Limits;
@@ -98,7 +99,10 @@ impl Remote for OtherHost {
 
     fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
         Box::pin(async move {
-            let answer = self.host.answer(question, &request, &self.chain).await;
+            let answer = self
+                .host
+                .answer(question, &request, &self.chain, &Deadline::never())
+                .await;
             Ok(answer.expect("it is a question").into_bytes())
         })
     }
@@ -566,7 +570,7 @@ async fn what_is_no_question_of_the_contract_is_told_without_its_text() {
         ("private", "line 1, column 1"),
     ] {
         let error = host
-            .answer(Question::Compact, question, &[])
+            .answer(Question::Compact, question, &[], &Deadline::never())
             .await
             .expect_err("no question");
         assert!(error.to_string().contains(told), "{error}");
@@ -583,6 +587,7 @@ async fn a_config_that_makes_no_sense_is_an_answer() {
             Question::Introspect,
             &asked.to_string(),
             &[Strategy::digest()],
+            &Deadline::never(),
         )
         .await
         .expect("an answer");

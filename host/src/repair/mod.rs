@@ -24,6 +24,7 @@ pub(crate) use reading::Reading;
 use std::fmt;
 
 use crate::conversation::Conversation;
+use crate::deadline::Deadline;
 use crate::formats::Rule;
 
 /// One thing that was mended.
@@ -77,38 +78,53 @@ impl Conversation {
     /// provider stored is not touched: what seems to be missing may lie there.
     #[must_use]
     pub fn repaired(&self) -> Self {
+        self.repaired_within(&Deadline::never())
+            .unwrap_or_else(|| self.clone())
+    }
+
+    /// The same where it has to end at a deadline; `None` where it was not done by then.
+    #[must_use]
+    pub fn repaired_within(&self, deadline: &Deadline) -> Option<Self> {
         let is_sound = self
             .violations()
             .iter()
             .all(|found| found.rule.is_about_size());
         if is_sound || self.envelope().continues {
-            return self.clone();
+            return Some(self.clone());
         }
         let Ok(reading) = Reading::of(self) else {
-            return self.clone();
+            return Some(self.clone());
         };
-        let (mut reading, mut repairs) = mend(reading, self.format().wire().mends());
+        let mends = self.format().wire().mends();
+        let (mut reading, mut repairs) = mend(reading, mends, deadline)?;
         if repairs.is_empty() {
-            return self.clone();
+            return Some(self.clone());
         }
         if let Some((next, done)) = bound::leave_out_thinking(self, &reading) {
             reading = next;
             repairs.extend(done);
         }
         let mended = Mended::of(self, &reading, repairs);
-        self.read_repaired(reading.into_text(), mended)
-            .unwrap_or_else(|_| self.clone())
+        let repaired = self.read_repaired(reading.into_text(), mended);
+        Some(repaired.unwrap_or_else(|_| self.clone()))
     }
 }
 
-/// Runs mends until nothing changes any more.
-fn mend(mut reading: Reading, mends: &[Mend]) -> (Reading, Vec<Repair>) {
+/// Runs mends until nothing changes any more. None where the deadline passed.
+fn mend(
+    mut reading: Reading,
+    mends: &[Mend],
+    deadline: &Deadline,
+) -> Option<(Reading, Vec<Repair>)> {
     let mut repairs = Vec::new();
     for _ in 0..PASSES {
         let before = repairs.len();
         for mend in mends {
             if !reading.breaks(mend.rule) {
                 continue;
+            }
+            if deadline.is_over() {
+                return None;
             }
             let mut draft = Draft::new(&reading, mend.rule);
             (mend.run)(&reading, &mut draft);
@@ -121,5 +137,5 @@ fn mend(mut reading: Reading, mends: &[Mend]) -> (Reading, Vec<Repair>) {
             break;
         }
     }
-    (reading, repairs)
+    Some((reading, repairs))
 }

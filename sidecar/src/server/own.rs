@@ -1,7 +1,9 @@
 //! Questions of clients: programs that have a conversation and no baler of their own.
 
 use axum::http::StatusCode;
-use baler_host::{Budget, Conversation, Decision, Outcome, ReadOptions, Request, Strategy};
+use baler_host::{
+    Budget, Conversation, Deadline, Decision, Outcome, ReadOptions, Request, Strategy,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -44,11 +46,18 @@ pub(crate) struct Decided {
     attempt: baler_host::Attempt,
 }
 
-pub(crate) async fn compact(app: &App, body: &str) -> Result<String, ApiError> {
+pub(crate) async fn compact(
+    app: &App,
+    body: &str,
+    deadline: &Deadline,
+) -> Result<String, ApiError> {
     let wants = Wants::read(body)?;
-    let request = wants.request()?;
+    let request = Request {
+        deadline: Some(deadline.clone()),
+        ..wants.request()?
+    };
     let chain = chain(app, &wants).await?;
-    let conversation = conversation(app, &wants)?;
+    let conversation = conversation(app, &wants, deadline)?;
     let compaction = app.host.compact(&conversation, &chain, &request).await?;
     let receipt = compaction.receipt();
     app.metrics.compacted(receipt);
@@ -65,10 +74,15 @@ pub(crate) async fn compact(app: &App, body: &str) -> Result<String, ApiError> {
     })
 }
 
-pub(crate) async fn should_compact(app: &App, body: &str) -> Result<String, ApiError> {
+pub(crate) async fn should_compact(
+    app: &App,
+    body: &str,
+    deadline: &Deadline,
+) -> Result<String, ApiError> {
     let wants = Wants::read(body)?;
     let request = Request {
         budget: threshold(&wants)?,
+        deadline: Some(deadline.clone()),
         ..wants.request()?
     };
     let chain = chain(app, &wants).await?;
@@ -82,7 +96,7 @@ pub(crate) async fn should_compact(app: &App, body: &str) -> Result<String, ApiE
             ));
         }
     };
-    let conversation = conversation(app, &wants)?;
+    let conversation = conversation(app, &wants, deadline)?;
     if conversation.broken().next().is_some() {
         return Err(ApiError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -174,7 +188,11 @@ async fn chain(app: &App, wants: &Wants<'_>) -> Result<Vec<Strategy>, ApiError> 
     Ok(within(chain, app.limits.request_time))
 }
 
-fn conversation(app: &App, wants: &Wants<'_>) -> Result<Conversation, ApiError> {
+fn conversation(
+    app: &App,
+    wants: &Wants<'_>,
+    deadline: &Deadline,
+) -> Result<Conversation, ApiError> {
     let json = wants.conversation()?.get();
     // The log of a session is no JSON, so it comes as a text.
     let document = match serde_json::from_str::<String>(json) {
@@ -184,13 +202,16 @@ fn conversation(app: &App, wants: &Wants<'_>) -> Result<Conversation, ApiError> 
     let options = ReadOptions {
         format: wants.format,
         used: wants.used,
+        deadline: Some(deadline),
         ..ReadOptions::default()
     };
     let conversation = app.host.read_with(document.into_bytes(), options)?;
     if !wants.repair {
         return Ok(conversation);
     }
-    let repaired = conversation.repaired();
+    let repaired = conversation
+        .repaired_within(deadline)
+        .ok_or_else(|| ApiError::timeout(app.limits.request_time))?;
     // Nothing half mended comes out.
     if repaired.broken().next().is_none() {
         Ok(repaired)

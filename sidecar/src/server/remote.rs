@@ -1,18 +1,23 @@
 //! Questions in the form of another host, whose remote strategy this server is.
 
-use baler_host::Question;
+use baler_host::{Deadline, Question};
 
 use super::App;
 use super::catalog::within;
 use super::error::ApiError;
 
 /// Answers by the chain of who names no strategy.
-pub(crate) async fn answer(app: &App, question: Question, body: &str) -> Result<String, ApiError> {
+pub(crate) async fn answer(
+    app: &App,
+    question: Question,
+    body: &str,
+    deadline: &Deadline,
+) -> Result<String, ApiError> {
     let chain = within(
         app.catalog.default_chain().to_vec(),
         app.limits.request_time,
     );
-    let answer = app.host.answer(question, body, &chain).await?;
+    let answer = app.host.answer(question, body, &chain, deadline).await?;
     if question == Question::Introspect {
         return Ok(with_time(app, answer));
     }

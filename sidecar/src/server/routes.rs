@@ -173,16 +173,21 @@ async fn ask(
         Some(names) => names.clone(),
         None => app.catalog.default_names(),
     };
-    work::run(app, reserved, &strategies, move |app| async move {
-        if head.is_of_another_host {
-            return remote::answer(&app, question, &text).await;
-        }
-        match question {
-            Question::Compact => own::compact(&app, &text).await,
-            Question::ShouldCompact => own::should_compact(&app, &text).await,
-            Question::Introspect => own::introspect(&app, &text).await,
-        }
-    })
+    work::run(
+        app,
+        reserved,
+        &strategies,
+        move |app, deadline| async move {
+            if head.is_of_another_host {
+                return remote::answer(&app, question, &text, &deadline).await;
+            }
+            match question {
+                Question::Compact => own::compact(&app, &text, &deadline).await,
+                Question::ShouldCompact => own::should_compact(&app, &text, &deadline).await,
+                Question::Introspect => own::introspect(&app, &text).await,
+            }
+        },
+    )
     .await
 }
 

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
+use baler_host::Deadline;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -27,7 +28,7 @@ pub(crate) async fn run<W, F>(
     work: W,
 ) -> Result<Bytes, ApiError>
 where
-    W: FnOnce(Arc<App>) -> F + Send + 'static,
+    W: FnOnce(Arc<App>, Deadline) -> F + Send + 'static,
     F: Future<Output = Result<String, ApiError>>,
 {
     let time = app.limits.request_time;
@@ -39,6 +40,9 @@ where
         .await
         .map_err(|_| out_of_time())??;
     let (is_waiting, nobody_waits) = oneshot::channel::<()>();
+    // Work on the host's own has no pauses, and looks at this.
+    let host_deadline = Deadline::at(deadline);
+    let stop_if_dropped = StopOnDrop(host_deadline.clone());
     let own = app.clone();
     let runtime = Handle::current();
     let done = tokio::task::spawn_blocking(move || -> Result<Bytes, ApiError> {
@@ -47,7 +51,7 @@ where
             tokio::select! {
                 biased;
                 _ = nobody_waits => Err(ApiError::timeout(time)),
-                done = give_way(work(own.clone()), || own.admission.is_shared()) => done,
+                done = give_way(work(own.clone(), host_deadline), || own.admission.is_shared()) => done,
             }
         })?;
         // The body is gone by now, and the answer takes its place.
@@ -56,6 +60,7 @@ where
     });
     let done = tokio::time::timeout_at(deadline.into(), done).await;
     drop(is_waiting);
+    drop(stop_if_dropped);
     match done {
         Err(_) => Err(out_of_time()),
         Ok(Ok(done)) => done,
@@ -63,5 +68,14 @@ where
             tracing::error!(is_panic = error.is_panic(), "a request's work ended early");
             Err(ApiError::internal())
         }
+    }
+}
+
+/// Ends the host's own work where nobody waits for it any more.
+struct StopOnDrop(Deadline);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }

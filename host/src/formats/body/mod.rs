@@ -6,6 +6,10 @@ use serde_json::value::RawValue;
 
 use super::json::{self, Members, Object, Place};
 use super::{Format, ReadError};
+use crate::deadline::Deadline;
+
+/// After how many messages the deadline is looked at again.
+const MESSAGES: usize = 64;
 
 /// A document taken apart as far as all formats have in common.
 pub(crate) struct Body<'a> {
@@ -20,6 +24,8 @@ pub(crate) struct Body<'a> {
     /// What lies between the brackets of the list; or the text that stands for it.
     pub(crate) inside: Place,
     pub(crate) messages: Vec<Raw<'a>>,
+    /// When reading it has to end.
+    pub(crate) deadline: Option<Deadline>,
 }
 
 /// The member of a request body that holds the messages.
@@ -71,6 +77,16 @@ impl<'a> Raw<'a> {
 }
 
 impl<'a> Body<'a> {
+    /// Looks at the deadline, at every few messages.
+    pub(crate) fn check_time(&self, index: usize) -> Result<(), ReadError> {
+        match &self.deadline {
+            Some(deadline) if index % MESSAGES == 0 && deadline.is_over() => {
+                Err(ReadError::OutOfTime)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Takes `document` apart. Where the format is known, its messages are looked for in the
     /// member in which that format has them.
     pub(crate) fn parse(document: &'a str, format: Option<Format>) -> Result<Self, ReadError> {
@@ -136,6 +152,7 @@ impl<'a> Body<'a> {
                 members: Some(members),
                 place: offset..offset + message.len(),
             }],
+            deadline: None,
         })
     }
 
@@ -169,6 +186,7 @@ impl<'a> Body<'a> {
             list,
             inside: whole.start + 1..whole.end.saturating_sub(1),
             messages,
+            deadline: None,
         })
     }
 
@@ -184,6 +202,7 @@ impl<'a> Body<'a> {
                 members: None,
                 place,
             }],
+            deadline: None,
         }
     }
 

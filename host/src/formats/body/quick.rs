@@ -40,6 +40,7 @@ pub(super) fn read<'a>(
         place: object.place,
     };
     Some(Body {
+        deadline: None,
         text: document,
         offset: 0,
         envelope: found.members,
