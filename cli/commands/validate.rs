@@ -114,7 +114,6 @@ fn with_remedies(violations: &[Violation]) -> serde_json::Value {
                  severity,
                  message,
                  what,
-                 ..
              }| {
                 json!({
                     "rule": rule,
