@@ -45,8 +45,9 @@ pub(crate) struct ConversationArguments {
     #[arg(long, value_name = "FILE", help_heading = "Conversation")]
     pub(crate) previous: Option<PathBuf>,
 
-    /// Mend what breaks a rule of the format before anything else is done. Signed and encrypted
-    /// messages are never edited; where a broken rule would be left, nothing is done
+    /// Repair what breaks a rule of the format before anything else is done, and what `baler
+    /// validate` warns of as well. Signed and encrypted messages are never edited; where a broken
+    /// rule would be left, nothing is done
     #[arg(long, help_heading = "Conversation")]
     pub(crate) repair: bool,
 }

@@ -14,8 +14,9 @@ Exit codes:
   2  wrong use: an unknown option or name, a config or strategy file that cannot be used
   3  nothing to do: the conversation comes back unchanged
   4  compacted, but by a fallback and not by the strategy that was asked for
-  5  wrong input: the conversation breaks a rule of its format, also after --repair (it comes
-     back unchanged), or it cannot be read at all (nothing comes back)";
+  5  wrong input: the conversation breaks a rule of its format (a warning of `baler validate`
+     is none), also after --repair (it comes back unchanged), or it cannot be read at all
+     (nothing comes back)";
 
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,13 +8,13 @@ use std::thread;
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Conversation, Host, LogFacts, LogKind, ReadError, ReadOptions, Tokenizer, Violation,
+    Conversation, Host, LogFacts, LogKind, ReadError, ReadOptions, Severity, Tokenizer, Violation,
 };
 use serde::Deserialize;
 
 use crate::arguments::ConversationArguments;
 use crate::exit::Failure;
-use crate::output::{self, FAINT, Messages, styled};
+use crate::output::{self, CHANGED, FAINT, Messages, styled};
 use crate::progress::Progress;
 use crate::{figures, files};
 
@@ -229,7 +229,7 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
 }
 
 /// Tells which rules of its format a conversation breaks, or would break after a repair, and
-/// what to do about each.
+/// what to do about each. Warnings and sizes are no reason to leave it alone, and are not told.
 pub(crate) fn tell_violations(conversation: &Conversation, arguments: &ConversationArguments) {
     let (mut violations, advice) = if arguments.repair {
         let left = conversation.repaired().unrepaired();
@@ -238,7 +238,7 @@ pub(crate) fn tell_violations(conversation: &Conversation, arguments: &Conversat
         let all = conversation.violations().to_vec();
         (all, "nothing was done; --repair mends what can be mended")
     };
-    violations.retain(|violation| !violation.rule.is_about_size());
+    violations.retain(Violation::is_fatal);
     let mut text = format!(
         "the conversation breaks rules of {} at {}; {advice}",
         conversation.format(),
@@ -256,10 +256,21 @@ pub(crate) fn tell_violations(conversation: &Conversation, arguments: &Conversat
     output::error(&text);
 }
 
+/// Errors and warnings, each in the order in which they stand.
+pub(crate) fn by_severity(violations: &[Violation]) -> (Vec<&Violation>, Vec<&Violation>) {
+    violations
+        .iter()
+        .partition(|violation| violation.severity == Severity::Error)
+}
+
 /// A broken rule, with what to do about it.
 pub(crate) fn told(violation: &Violation) -> String {
+    let severity = match violation.severity {
+        Severity::Error => String::new(),
+        Severity::Warning => format!("{}: ", styled(CHANGED, "warning")),
+    };
     format!(
-        "\n  {}\n    {}",
+        "\n  {severity}{}\n    {}",
         figures::cleaned(&violation.to_string()),
         styled(FAINT, &format!("→ {}", violation.rule.remedy()))
     )

@@ -166,6 +166,16 @@ fn sizes(text: &mut String, receipt: &Receipt) {
             ),
         );
     }
+    if receipt.units.outputs_shortened > 0 {
+        row(
+            text,
+            "outputs",
+            &format!(
+                "shortened {} that the model has not seen",
+                figures::count(receipt.units.outputs_shortened, "output")
+            ),
+        );
+    }
     if !receipt.repairs.is_empty() {
         row(text, "repaired", &repairs(&receipt.repairs));
     }

@@ -1158,22 +1158,135 @@ fn validate_names_each_broken_rule_with_its_place_and_remedy() {
     assert_eq!(told["format"], "anthropic");
     assert_eq!(told["violations"][0]["rule"], "ANTH-3");
     assert_eq!(told["violations"][0]["message"], 2);
+    assert_eq!(told["violations"][0]["severity"], "error");
     assert!(told["violations"][0]["remedy"].is_string());
     let ran = bench.run(&["validate", &broken, "-q"]).ends(5);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
 }
 
-/// A chat with an id that is used twice and an output without a call.
+/// A chat with an empty text, which OpenAI's servers answer, and long outputs.
+fn chat_with_a_warning() -> Value {
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "dig", "arguments": "{}"}});
+    json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find the treasure."},
+        {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "only secret sand; ".repeat(200)},
+        {"role": "assistant", "content": "Nothing here."},
+        {"role": "user", "content": [{"type": "text", "text": ""}, {"type": "text", "text": "Go on."}]},
+    ]})
+}
+
+#[test]
+fn validate_shows_warnings_and_takes_a_conversation_with_nothing_else_for_valid() {
+    let bench = Bench::new();
+    let file = bench.file("warned.json", chat_with_a_warning().to_string());
+    let ran = bench.run(&["validate", &file]).ends(0);
+    for told in [
+        "valid: 5 messages of openai-chat\nwarnings at 1 place: ",
+        "\n  warning: message 5: a text part is empty (ALL-6)\n    → remove the empty text",
+    ] {
+        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+    }
+    bench.run(&["validate", &file, "-q"]).ends(0);
+    let ran = bench.run(&["validate", &file, "--json"]).ends(0);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(told["valid"], true);
+    assert_eq!(places(&told["violations"]), [("ALL-6", 5)]);
+    assert_eq!(told["violations"][0]["severity"], "warning");
+
+    // Errors come first, and alone decide.
+    let mut both = chat_with_a_warning();
+    both["messages"][2]["tool_call_id"] = json!("c2");
+    let both = bench.file("both.json", both.to_string());
+    let ran = bench.run(&["validate", &both]).ends(5);
+    let at = |words: &str| {
+        ran.stdout
+            .find(words)
+            .unwrap_or_else(|| panic!("{words}: {}", ran.stdout))
+    };
+    assert!(at("(CHAT-1)") < at("\nwarnings at 1 place: "));
+    assert!(!ran.stdout.contains("warning: message 3"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("secret"), "{}", ran.stdout);
+}
+
+#[test]
+fn compact_tolerates_warnings_and_its_repair_takes_them_away() {
+    let bench = Bench::new();
+    let file = bench.file("warned.json", chat_with_a_warning().to_string());
+    let arguments = ["compact", &file, "-s", "native:truncate", "--budget", "50%"];
+    let ran = bench.run(&[&arguments[..], &["--json"]].concat()).ends(0);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(told["receipt"]["outcome"], "compacted");
+    assert_eq!(told["receipt"]["violations"][0]["severity"], "warning");
+
+    let ran = bench.run(&["validate", &file, "--repair"]).ends(0);
+    let told = [
+        "\n--repair would make 1 change\n",
+        "(ALL-6)\nand leave no rule broken\n",
+    ];
+    assert!(
+        told.iter().all(|told| ran.stdout.contains(told)),
+        "{}",
+        ran.stdout
+    );
+    let ran = bench
+        .run(&["compact", &file, "--repair", "--budget", "100000"])
+        .ends(0);
+    let repaired = bench
+        .run_with_input(&["validate"], ran.stdout.as_bytes())
+        .ends(0);
+    assert!(!repaired.stdout.contains("warning"), "{}", repaired.stdout);
+}
+
+#[test]
+fn compact_tells_of_outputs_that_it_shortened_before_the_model_saw_them() {
+    let bench = Bench::new();
+    let mut body = chat_with_a_warning();
+    let messages = body["messages"].as_array_mut().expect("messages");
+    messages.truncate(3);
+    messages[2]["content"] = json!("a line of a long chart\n".repeat(2_000));
+    let file = bench.file("unseen.json", body.to_string());
+    let receipt = bench.path("receipt.json");
+    let receipt_file = receipt.to_str().expect("UTF-8");
+    let arguments = [
+        "compact",
+        &file,
+        "--budget",
+        "2000",
+        "--receipt",
+        receipt_file,
+    ];
+    let ran = bench.run(&arguments);
+    assert!([0, 4].contains(&ran.code), "{}", ran.stderr);
+    let ran = ran.says(&["\n  outputs   shortened 1 output that the model has not seen\n"]);
+    assert!(
+        ran.stdout.contains("is shortened; whole: "),
+        "{}",
+        ran.stdout
+    );
+    let told: Value = serde_json::from_slice(&fs::read(&receipt).expect("is there")).expect("JSON");
+    assert_eq!(told["units"]["outputs-shortened"], 1);
+    let page = bench.run(&["report", receipt_file]).ends(0);
+    let shown = "shortened 1 output that the model has not seen";
+    assert!(page.stdout.contains(shown), "{}", page.stdout);
+}
+
+/// A chat with an id that two calls of one response have and an output without a call.
 fn broken_chat() -> Value {
-    let call = |id: &str| json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function", "function": {"name": "dig", "arguments": "{}"}}]});
+    let calls = |ids: &[&str]| {
+        let calls = ids.iter().map(|id| json!({"id": id, "type": "function", "function": {"name": "dig", "arguments": "{}"}}));
+        json!({"role": "assistant", "content": null, "tool_calls": calls.collect::<Vec<_>>()})
+    };
     let output = |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text.repeat(50)});
     json!({"model": "gpt-4o", "messages": [
         {"role": "user", "content": "Find the treasure."},
-        call("c1"),
-        output("c1", "only sand here; "),
+        calls(&["c1"]),
+        output("c1", "only sand here, and more of it; "),
         output("c9", "a secret map; "),
-        call("c1"),
+        calls(&["c1", "c1"]),
         output("c1", "a wooden box; "),
+        {"role": "tool", "tool_call_id": "c1", "content": "a key"},
         {"role": "user", "content": "Open it."},
     ]})
 }
@@ -1189,7 +1302,7 @@ fn places(list: &Value) -> Vec<(&str, u64)> {
         .collect()
 }
 
-const REPAIRS: [(&str, u64); 3] = [("CHAT-1", 4), ("ALL-4", 5), ("ALL-4", 6)];
+const REPAIRS: [(&str, u64); 3] = [("CHAT-1", 4), ("ALL-4", 5), ("ALL-4", 7)];
 
 #[test]
 fn a_conversation_that_breaks_rules_is_refused_without_repair_and_compacted_with_it() {
@@ -1242,8 +1355,8 @@ fn a_conversation_within_its_budget_comes_out_repaired() {
     let mut expected = broken_chat();
     let messages = expected["messages"].as_array_mut().expect("messages");
     messages.remove(3);
-    messages[3]["tool_calls"][0]["id"] = json!("c1-2");
-    messages[4]["tool_call_id"] = json!("c1-2");
+    messages[3]["tool_calls"][1]["id"] = json!("c1-2");
+    messages[5]["tool_call_id"] = json!("c1-2");
 
     let ran = bench.run(&[&arguments[..], &["--archive", "bales"]].concat());
     let ran = ran.ends(0).says(&[

@@ -108,6 +108,58 @@ fn recall_is_the_share_of_needed_names_that_are_left() {
     }
 }
 
+/// The same in tool outputs, so that each cut ends with one that the model has not seen.
+fn baking_with_tools() -> String {
+    let mut body: Value = serde_json::from_str(&baking()).unwrap();
+    let whole = body["messages"].as_array().unwrap();
+    let (first, last) = (whole[0].clone(), whole[whole.len() - 1].clone());
+    let mut messages = vec![first];
+    for step in 0..18 {
+        let id = format!("call-{step}");
+        let call =
+            json!({"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}});
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        let output = format!("{PRIVATE} and ").repeat(100);
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": output}));
+    }
+    messages.push(last);
+    body["messages"] = json!(messages);
+    body.to_string()
+}
+
+#[test]
+fn eval_checks_that_unseen_outputs_are_kept_with_their_calls() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking_with_tools());
+    let strategies = ["native:digest", "native:truncate", "sliding-window"];
+    let mut arguments = vec!["--budget", "5%"];
+    for strategy in strategies {
+        arguments.extend(["--strategy", strategy]);
+    }
+    let figures = bench.figures(&arguments);
+    for strategy in strategies {
+        assert_eq!(
+            mean(&figures, strategy, 0.05, "unseen-kept"),
+            1.0,
+            "{strategy}"
+        );
+    }
+    let rows = figures["conversations"][0]["rows"].as_array().unwrap();
+    let of = |strategy: &str| {
+        rows.iter()
+            .filter(|row| row["strategy"] == strategy)
+            .count()
+    };
+    assert_eq!(of("native:digest"), 3);
+    for row in rows {
+        let measured = &row["measured"];
+        assert_eq!(measured["is-invalid"], false, "{row}");
+        assert_eq!(measured["is-over"], false, "{row}");
+        let is_baseline = !strategies.contains(&row["strategy"].as_str().unwrap());
+        assert_eq!(measured["unseen-kept"].is_null(), is_baseline, "{row}");
+    }
+}
+
 #[test]
 fn no_text_of_a_message_is_printed_or_written() {
     let bench = Bench::new();

@@ -212,6 +212,20 @@ fn a_receipt_alone_is_told_without_a_strip() {
 }
 
 #[test]
+fn rules_that_a_conversation_broke_stand_with_their_severity() {
+    let bench = Bench::new();
+    let mut run = bench.compact(&example(EXAMPLES[0]), "run.json", &[]);
+    run["receipt"]["violations"] = json!([
+        { "rule": "ALL-6", "severity": "warning", "message": 2, "what": "a text part is empty" },
+        { "rule": "CHAT-1" },
+    ]);
+    bench.file("broken.json", run.to_string());
+    let page = bench.page(&["broken.json"]);
+    // Receipts of older versions name no severity.
+    assert!(page.contains("<li>ALL-6 (warning)</li><li>CHAT-1</li>"));
+}
+
+#[test]
 fn a_fault_stands_with_its_code_and_the_fallback_beside_it() {
     let bench = Bench::new();
     let arguments = ["-s", "sliding-window", "--fuel", "1000"];
@@ -288,7 +302,7 @@ fn hostile(bench: &Bench) -> Value {
     receipt["time-us"] = json!(u64::MAX);
     receipt["bytes"] = json!({ "before": u64::MAX, "after": u64::MAX });
     receipt["repairs"] = json!([{ "rule": NAME, "message": 1, "what": NAME }]);
-    receipt["violations"] = json!([{ "rule": NAME }]);
+    receipt["violations"] = json!([{ "rule": NAME, "severity": NAME }, { "rule": "ALL-6" }]);
     receipt["reasons"] = json!([
         { "first": 0, "count": u32::MAX, "code": NAME },
         { "first": u32::MAX, "count": u32::MAX, "code": "x".repeat(100_000) },

@@ -1,18 +1,19 @@
 use std::path::PathBuf;
 
-use baler_host::{Conversation, Host, Violation};
+use baler_host::{Conversation, Host, Severity, Violation};
 use clap::Args;
 use serde_json::json;
 
 use crate::arguments::{ConversationArguments, FormatArgument};
 use crate::exit::{Exit, Failure};
-use crate::output::{self, BAD, GOOD, Messages, styled};
+use crate::output::{self, BAD, CHANGED, GOOD, Messages, styled};
 use crate::{figures, input};
 
 /// Check a conversation against the rules of its wire format
 ///
 /// Lists every place where a rule is broken, with the rule's id, the message's number and what
-/// to do about it. docs/wire-formats.md explains the rules.
+/// to do about it. An error is something that the provider refuses; a warning is unusual, but no
+/// refusal of it is known, and it stops nothing. docs/wire-formats.md explains the rules.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ValidateCommand {
@@ -25,8 +26,8 @@ pub(crate) struct ValidateCommand {
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     format: FormatArgument,
 
-    /// Tell as well what --repair of the other commands would mend, and what it would leave.
-    /// Nothing is written
+    /// Tell as well what --repair of the other commands would repair, errors and warnings alike,
+    /// and what it would leave. Nothing is written
     #[arg(long)]
     repair: bool,
 
@@ -45,7 +46,7 @@ Examples:
   agent-dump | baler validate --format anthropic --json | jq '.violations[].rule'
 
 Exit codes:
-  0  it breaks no rule, or, with --repair, would break none after the repair
+  0  it breaks no rule, or there are warnings alone; with --repair, that is so after the repair
   1  baler itself failed
   2  wrong use
   5  it breaks a rule, or cannot be read";
@@ -74,7 +75,7 @@ impl ValidateCommand {
             output::words(&as_text(&conversation, repaired))?;
         }
         let result = repaired.unwrap_or(&conversation);
-        Ok(if result.violations().is_empty() {
+        Ok(if is_valid(result) {
             Exit::Done
         } else {
             Exit::WrongInput
@@ -82,10 +83,16 @@ impl ValidateCommand {
     }
 }
 
+/// Whether no rule is broken of which a refusal is known.
+fn is_valid(conversation: &Conversation) -> bool {
+    let mut violations = conversation.violations().iter();
+    violations.all(|violation| violation.severity == Severity::Warning)
+}
+
 fn as_json(conversation: &Conversation, repaired: Option<&Conversation>) -> serde_json::Value {
     let violations = conversation.violations();
     let mut told = json!({
-        "valid": violations.is_empty(),
+        "valid": is_valid(conversation),
         "format": conversation.format(),
         "log": conversation.log().map(|(kind, _)| kind),
         "messages": messages(conversation),
@@ -104,18 +111,24 @@ fn with_remedies(violations: &[Violation]) -> serde_json::Value {
         .map(
             |Violation {
                  rule,
+                 severity,
                  message,
                  what,
-                 ..
              }| {
-                json!({"rule": rule, "message": message, "what": what, "remedy": rule.remedy()})
+                json!({
+                    "rule": rule,
+                    "severity": severity,
+                    "message": message,
+                    "what": what,
+                    "remedy": rule.remedy(),
+                })
             },
         )
         .collect()
 }
 
 fn as_text(conversation: &Conversation, repaired: Option<&Conversation>) -> String {
-    let violations = conversation.violations();
+    let (errors, warnings) = input::by_severity(conversation.violations());
     let size = format!(
         "{} of {}",
         figures::count(messages(conversation), "message"),
@@ -124,19 +137,28 @@ fn as_text(conversation: &Conversation, repaired: Option<&Conversation>) -> Stri
     let source = conversation
         .log()
         .map_or_else(String::new, |(kind, _)| format!(", from a {kind} log"));
-    if violations.is_empty() {
-        return format!("{}: {size}{source}\n", styled(GOOD.bold(), "valid"));
+    let mut text = if errors.is_empty() {
+        format!("{}: {size}{source}", styled(GOOD.bold(), "valid"))
+    } else {
+        format!(
+            "{}: {size}{source} break rules at {}",
+            styled(BAD.bold(), "invalid"),
+            figures::count(errors.len(), "place")
+        )
+    };
+    tell_all(&mut text, &errors);
+    if !warnings.is_empty() {
+        let places = figures::count(warnings.len(), "place");
+        text.push_str(&format!(
+            "\n{} at {places}: no refusal of that is known, and it is compacted all the same",
+            styled(CHANGED.bold(), "warnings")
+        ));
+        tell_all(&mut text, &warnings);
     }
-    let mut text = format!(
-        "{}: {size}{source} break rules at {}",
-        styled(BAD.bold(), "invalid"),
-        figures::count(violations.len(), "place")
-    );
-    violations
-        .iter()
-        .for_each(|violation| text.push_str(&input::told(violation)));
     text.push('\n');
-    if let Some(repaired) = repaired {
+    if let Some(repaired) = repaired
+        && !(errors.is_empty() && warnings.is_empty())
+    {
         tell_repairs(&mut text, repaired);
     }
     text
@@ -150,15 +172,26 @@ fn tell_repairs(text: &mut String, repaired: &Conversation) {
         text.push_str(&format!("  {}\n", figures::cleaned(&repair.to_string())));
     }
     let left = repaired.unrepaired();
-    if left.is_empty() {
-        text.push_str("and leave no rule broken\n");
-        return;
+    let (errors, warnings) = input::by_severity(&left);
+    if errors.is_empty() {
+        text.push_str("and leave no rule broken");
+    } else {
+        let places = figures::count(errors.len(), "place");
+        text.push_str(&format!("and leave rules broken at {places}"));
+        tell_all(text, &errors);
     }
-    let places = figures::count(left.len(), "place");
-    text.push_str(&format!("and leave rules broken at {places}"));
-    left.iter()
-        .for_each(|violation| text.push_str(&input::told(violation)));
+    if !warnings.is_empty() {
+        let places = figures::count(warnings.len(), "place");
+        text.push_str(&format!("\nand leave warnings at {places}"));
+        tell_all(text, &warnings);
+    }
     text.push('\n');
+}
+
+fn tell_all(text: &mut String, violations: &[&Violation]) {
+    for violation in violations {
+        text.push_str(&input::told(violation));
+    }
 }
 
 fn messages(conversation: &Conversation) -> usize {

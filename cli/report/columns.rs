@@ -89,7 +89,7 @@ pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
                     li title=(fate.about()) { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class=(fate.name()) x="0.5" y="0.5" width="13" height="13" {} } (fate.name()) }
                 }
                 @if drawn.iter().any(|unit| unit.protected) {
-                    li title="instructions, pins, the newest user message, pending calls" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: had to stay" }
+                    li title="instructions, pins, the newest user message, pending calls, outputs that the model has not seen" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: had to stay" }
                 }
             }
             div class="scroll" tabindex="0" role="group" aria-label="strip of units" { (svg(drawn, &reasons)) }

@@ -128,6 +128,8 @@ pub(crate) struct Units {
     pub(crate) dropped: u64,
     pub(crate) inserted: u64,
     pub(crate) thinking_dropped: u64,
+    #[serde(default)]
+    pub(crate) outputs_shortened: u64,
 }
 
 #[derive(Deserialize)]
@@ -159,6 +161,7 @@ pub(crate) struct Original {
 #[derive(Deserialize)]
 pub(crate) struct Violation {
     pub(crate) rule: Text,
+    pub(crate) severity: Option<Text>,
 }
 
 #[derive(Deserialize)]

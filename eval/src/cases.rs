@@ -10,6 +10,7 @@ use crate::entities::{self, Kind};
 use crate::evidence::Evidence;
 use crate::reading::{PieceKind, Said, Who, strings};
 use crate::run::Options;
+use crate::unseen;
 
 /// Messages behind a cut in which use is looked for.
 const AHEAD: usize = 60;
@@ -72,7 +73,7 @@ pub(crate) struct Needed {
 
 impl Case {
     /// Characters of what must stay whatever is done: the newest user message, what is pinned,
-    /// pending calls.
+    /// pending calls, and outputs that the model has not seen, at their shortest.
     pub(crate) fn floor(&self, options: &Options) -> usize {
         let units = self.conversation.units();
         let newest = units.iter().rposition(|unit| unit.kind == UnitKind::User);
@@ -83,9 +84,13 @@ impl Case {
         let stays = |(index, unit): &(usize, &Unit)| {
             Some(*index) == newest || Some(*index) == first || unit.traits.pending
         };
-        let sizes = self.sizes();
-        let protected = units.iter().enumerate().filter(stays);
-        protected.map(|(index, _)| sizes[index]).sum()
+        let shortest = unseen::shortest(&self.units);
+        let sizes = self.sizes().into_iter().zip(shortest);
+        let of_units = units.iter().enumerate().zip(sizes);
+        let protected = of_units.filter(|(unit, (_, shortest))| shortest.is_some() || stays(unit));
+        protected
+            .map(|(_, (size, shortest))| shortest.unwrap_or(size))
+            .sum()
     }
 
     /// The size of each unit.
@@ -122,7 +127,7 @@ pub(crate) fn cases(host: &Host, record: &Recorded, recorded: bool) -> Result<Ve
         Recording::Document => record.format.parse().ok(),
     };
     let whole = read_as(host, whole, format).ok_or(NoCases::Unread)?;
-    if !whole.violations().is_empty() {
+    if whole.broken().next().is_some() {
         return Err(NoCases::Invalid);
     }
     let units = read(&whole);
@@ -199,7 +204,7 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
         let Some(body) = read_as(host, before.document().to_owned(), Some(before.format())) else {
             continue;
         };
-        if summary.is_empty() || !body.violations().is_empty() {
+        if summary.is_empty() || body.broken().next().is_some() {
             continue;
         }
         cases.extend(case(body, &came, &[], &[], Some(summary)));

@@ -20,6 +20,7 @@ mod reading;
 mod run;
 mod statistics;
 mod table;
+mod unseen;
 
 pub use baselines::Baseline;
 pub use entities::Kind;

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use baler_host::{Budget, Conversation, Host, HostError, Outcome, Pins, Request, Strategy};
+use baler_host::{Budget, Host, HostError, Outcome, Pins, Request, Strategy};
 use serde::{Deserialize, Serialize};
 
 use crate::cases::{Case, Name};
 use crate::entities::{self, Kind};
 use crate::reading::{Said, Who};
+use crate::unseen;
 
 /// What was measured of one cut under one budget. Shares are from 0 to 1; none where there was
 /// nothing to look for.
@@ -36,11 +37,14 @@ pub struct Measured {
     pub evidence_strict: Option<f64>,
     /// Questions of which the answer is there.
     pub answers: Option<f64>,
+    /// Outputs that the model had not seen before the cut: those that are there with their calls,
+    /// whole or as the host shortened them.
+    pub unseen_kept: Option<f64>,
     /// Characters of what is left, beside those of the history.
     pub size: f64,
     /// It is larger than it may be, though it need not.
     pub is_over: bool,
-    /// It breaks a rule of its format.
+    /// It breaks a rule of its format; a warning is none.
     pub is_invalid: bool,
     /// Another strategy than the one that is measured did it.
     pub fell_back: bool,
@@ -132,14 +136,16 @@ impl<'a> Sought<'a> {
         let time = start.elapsed();
         let receipt = compaction.receipt();
         let result = compaction.conversation();
-        let (text, size) = text_of(result);
+        let units = crate::cases::read(result);
+        let (text, size) = text_of(&units);
         let is_floor = receipt.tokens.below_floor;
         let unchanged = receipt.outcome != Outcome::Compacted;
         Ok(Measured {
             size: size as f64 / self.case.size as f64,
             is_over: receipt.tokens.after > receipt.tokens.budget.max(receipt.tokens.floor)
                 && !(unchanged && is_floor),
-            is_invalid: !result.violations().is_empty(),
+            is_invalid: result.broken().next().is_some(),
+            unseen_kept: unseen::kept(&self.case.units, &units),
             fell_back: receipt.fell_back && !is_floor,
             ended: receipt
                 .attempts
@@ -157,11 +163,10 @@ impl<'a> Sought<'a> {
     }
 }
 
-/// All that a conversation says beside its instructions, and its size.
-fn text_of(conversation: &Conversation) -> (String, usize) {
+/// All that units say beside instructions, and their size.
+fn text_of(units: &[Vec<Said>]) -> (String, usize) {
     let mut text = String::new();
     let mut size = 0;
-    let units = crate::cases::read(conversation);
     for said in units
         .iter()
         .flatten()

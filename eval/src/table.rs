@@ -11,13 +11,14 @@ use crate::statistics::{Interval, Summary};
 /// A figure: its name in tables and JSON, and how it is taken from a row.
 type Figure = (&'static str, fn(&Row) -> Option<f64>);
 
-const FIGURES: [Figure; 7] = [
+const FIGURES: [Figure; 8] = [
     ("recall", |row| row.measured.recall),
     ("far", |row| row.measured.far),
     ("arguments", |row| row.measured.arguments),
     ("instructions", |row| row.measured.instructions),
     ("last-error", |row| row.measured.last_error),
     ("wanted", |row| row.measured.wanted),
+    ("unseen-kept", |row| row.measured.unseen_kept),
     ("size", |row| Some(row.measured.size)),
 ];
 
@@ -61,9 +62,12 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         let _ = writeln!(text, "### {}\n", name_of(budget));
         let _ = writeln!(
             text,
-            "| all sets, equal weight | recall | far | arguments | instructions | last error | wanted | size | invalid | over | fell back | ms median, 95 % |"
+            "| all sets, equal weight | recall | far | arguments | instructions | last error | wanted | unseen kept | size | invalid | over | fell back | ms median, 95 % |"
         );
-        let _ = writeln!(text, "|---|---|---|---|---|---|---|---|---|---|---|---|");
+        let _ = writeln!(
+            text,
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+        );
         for strategy in summary.strategies() {
             let _ = write!(text, "| {strategy} |");
             for (_, figure) in FIGURES {

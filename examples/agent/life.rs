@@ -31,6 +31,12 @@ const SYSTEM: &str = "You are a careful engineer. You work alone until the task 
 /// Steps after which the agent is stopped and goes on from what it saved.
 const RESTART: usize = 250;
 
+/// Words of an output that takes 60 % of the window; a word has about 1.2 tokens.
+const GIANT: usize = WINDOW as usize / 2;
+
+/// What an output that the host shortened begins with.
+const SHORTENED: &str = "<baler:rewritten by=\"baler\"";
+
 /// What happened.
 #[derive(Debug, Default)]
 pub(crate) struct Story {
@@ -41,6 +47,9 @@ pub(crate) struct Story {
     pub(crate) refused: usize,
     pub(crate) overflows: usize,
     pub(crate) restarts: usize,
+    /// Outputs that took 60 % of the window, and outputs that were shortened before the model saw them.
+    pub(crate) giants: usize,
+    pub(crate) shortened: usize,
     pub(crate) by_model: usize,
     pub(crate) by_digest: usize,
     pub(crate) by_truncation: usize,
@@ -57,8 +66,9 @@ pub(crate) struct Story {
     highlights: Vec<String>,
 }
 
-/// Lives through so many steps.
-pub(crate) async fn live(seed: u64, steps: usize) -> anyhow::Result<Story> {
+/// Lives through so many steps. At every so many of them, where that is not 0, one tool output
+/// takes 60 % of the window.
+pub(crate) async fn live(seed: u64, steps: usize, giant_every: usize) -> anyhow::Result<Story> {
     let mut numbers = Numbers::new(seed);
     let summarizer = ScriptedServer::start([]).context("no port for the summarizer's model")?;
     let server = Server::start().context("no port for the agent's model")?;
@@ -75,23 +85,28 @@ pub(crate) async fn live(seed: u64, steps: usize) -> anyhow::Result<Story> {
         ..Story::default()
     };
     let start = Instant::now();
+    // The outputs that the model has not seen, as they came.
+    let mut unseen: Vec<Value> = Vec::new();
     for number in 1..=steps {
         story.steps = number;
         prepare(&summarizer, &mut numbers);
         let begin = Instant::now();
         let step = compactor.step().await?;
         story.note(number, &step, &compactor, begin.elapsed());
-        check(&compactor).with_context(|| format!("seed {seed}, step {number}"))?;
+        check(&compactor, &unseen).with_context(|| format!("seed {seed}, step {number}"))?;
         let said = converse(
             &mut compactor,
             &server,
             &summarizer,
             &mut numbers,
             &mut story,
+            &unseen,
         )
         .await
         .with_context(|| format!("seed {seed}, step {number}"))?;
-        act(&mut compactor, &said, &mut numbers)?;
+        let is_giant = giant_every > 0 && number % giant_every == 0;
+        unseen = act(&mut compactor, &said, &mut numbers, is_giant)?;
+        story.giants += usize::from(is_giant && !unseen.is_empty());
         if number % RESTART == 0 {
             let saved = compactor.save();
             compactor = Compactor::resume(Arc::clone(&host), &saved, chain.clone(), options())?;
@@ -167,8 +182,9 @@ fn prepare(summarizer: &ScriptedServer, numbers: &mut Numbers) {
     summarizer.otherwise(reply);
 }
 
-/// What the agent is about to send: valid, within the window, with nothing of the task lost.
-fn check(compactor: &Compactor) -> anyhow::Result<()> {
+/// What the agent is about to send: valid, within the window, with nothing of the task lost, and
+/// with all that the model has not seen.
+fn check(compactor: &Compactor, unseen: &[Value]) -> anyhow::Result<()> {
     let conversation = compactor.conversation();
     if let Some(violation) = conversation.violations().first() {
         bail!("the request breaks a rule: {violation}");
@@ -180,6 +196,33 @@ fn check(compactor: &Compactor) -> anyhow::Result<()> {
     for fact in FACTS {
         ensure!(document.contains(fact), "`{fact}` is lost");
     }
+    check_unseen(document, unseen)
+}
+
+/// Every output that the model has not seen is there behind its call, whole or as the host shortened
+/// it.
+fn check_unseen(document: &str, unseen: &[Value]) -> anyhow::Result<()> {
+    let body: Value = serde_json::from_str(document)?;
+    let messages = body["messages"].as_array();
+    let messages = messages.context("the request has no messages")?;
+    let last = messages.iter().rposition(|own| own["role"] == "assistant");
+    let (answered, behind) = messages.split_at(last.map_or(0, |last| last + 1));
+    let calling = answered.last();
+    for output in unseen {
+        let id = &output["tool_call_id"];
+        let calls = calling.and_then(|own| own["tool_calls"].as_array());
+        let is_called = calls.into_iter().flatten().any(|call| call["id"] == *id);
+        ensure!(is_called, "the call of an unseen output is lost");
+        let found = behind.iter().find(|own| own["tool_call_id"] == *id);
+        let content = &found.context("an unseen output is lost")?["content"];
+        let is_shortened = content
+            .as_str()
+            .is_some_and(|text| text.starts_with(SHORTENED));
+        ensure!(
+            is_shortened || *content == output["content"],
+            "an unseen output was rewritten"
+        );
+    }
     Ok(())
 }
 
@@ -190,6 +233,7 @@ async fn converse(
     summarizer: &ScriptedServer,
     numbers: &mut Numbers,
     story: &mut Story,
+    unseen: &[Value],
 ) -> anyhow::Result<Value> {
     for _ in 0..20 {
         story.requests += 1;
@@ -215,7 +259,7 @@ async fn converse(
                 prepare(summarizer, numbers);
                 let step = compactor.overflowed().await?;
                 story.note_receipts(&step.receipts);
-                check(compactor)?;
+                check(compactor, unseen)?;
             }
             Err(_) => story.refused += 1,
         }
@@ -247,23 +291,36 @@ fn response(compactor: &Compactor, numbers: &mut Numbers) -> Value {
     json!({"choices": [{"message": message}], "usage": usage})
 }
 
-/// Runs the tools that were called; without any the user says something.
-fn act(compactor: &mut Compactor, said: &Value, numbers: &mut Numbers) -> anyhow::Result<()> {
+/// Runs the tools that were called; without any the user says something. Returns the outputs.
+fn act(
+    compactor: &mut Compactor,
+    said: &Value,
+    numbers: &mut Numbers,
+    is_giant: bool,
+) -> anyhow::Result<Vec<Value>> {
     let calls = said["tool_calls"].as_array();
+    let mut outputs = Vec::new();
     for call in calls.into_iter().flatten() {
         let content = match numbers.below(10) {
+            _ if is_giant && outputs.is_empty() => giant(numbers),
             0 => format!("error: no such file: {}", numbers.prose(3, 8)),
             1 => numbers.prose(600, 2_000),
             _ => numbers.prose(20, 300),
         };
         let output = json!({"role": "tool", "tool_call_id": call["id"], "content": content});
         compactor.append(&output.to_string())?;
+        outputs.push(output);
     }
     if calls.is_none() {
         let wish = json!({"role": "user", "content": format!("Go on. {}", numbers.prose(5, 60))});
         compactor.append(&wish.to_string())?;
     }
-    Ok(())
+    Ok(outputs)
+}
+
+fn giant(numbers: &mut Numbers) -> String {
+    let lines = (0..GIANT / 10).map(|_| numbers.prose(10, 11));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 impl Story {
@@ -294,6 +351,7 @@ impl Story {
 
     fn note_receipts(&mut self, receipts: &[Receipt]) {
         for receipt in receipts {
+            self.shortened += receipt.units.outputs_shortened;
             for model in receipt.attempts.iter().filter_map(|attempt| attempt.model) {
                 self.questions += model.calls;
                 self.questions_failed += model.failed;
@@ -355,6 +413,11 @@ impl fmt::Display for Story {
         )?;
         writeln!(
             f,
+            "  unseen outputs    {:>7} took 60 % of the window; {} were shortened",
+            self.giants, self.shortened
+        )?;
+        writeln!(
+            f,
             "  in a row          {:>7} compactions at most",
             self.most_in_a_row
         )?;
@@ -369,7 +432,7 @@ impl fmt::Display for Story {
         }
         write!(
             f,
-            "Every request was valid and held the task: {}",
+            "Every request was valid, and held each output that the model had not seen and the task: {}",
             FACTS.join(", ")
         )
     }

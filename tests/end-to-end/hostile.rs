@@ -100,6 +100,9 @@ macro_rules! expected {
     (drop_pinned) => {
         (Ask::Compact, Breaks(PlanRule::DropsProtected))
     };
+    (drop_unseen) => {
+        (Ask::Compact, Breaks(PlanRule::DropsProtected))
+    };
     (edit_call) => {
         (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
     };
@@ -138,6 +141,9 @@ macro_rules! expected {
     };
     (edit_unit_out_of_range) => {
         (Ask::Compact, Breaks(PlanRule::OutOfRange))
+    };
+    (edit_unseen_output) => {
+        (Ask::Compact, Breaks(PlanRule::EditNotAllowed))
     };
     (edit_user_text) => {
         (Ask::Compact, Breaks(PlanRule::EditNotAllowed))

@@ -1,9 +1,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use baler_host::Receipt;
+use baler_host::{Receipt, Rule};
 
 use crate::support::{broken_chat, chat, half, host};
+
+const WIRE_FORMATS: &str = include_str!("../../docs/wire-formats.md");
 
 const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/receipt.schema.json");
 
@@ -16,6 +18,44 @@ fn the_published_schema_of_receipts_is_that_of_the_code() {
     }
     let published = std::fs::read_to_string(SCHEMA).expect("it is published");
     assert_eq!(published, schema);
+}
+
+/// The cells of each row of the table of evidence.
+fn evidence() -> Vec<Vec<&'static str>> {
+    let (_, section) = WIRE_FORMATS
+        .split_once("\n## Evidence\n")
+        .expect("a section");
+    let (section, _) = section.split_once("\n## ").expect("another one behind it");
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let rows = rows.map(|row| {
+        let cells = row.trim_matches('|').split(" | ");
+        cells.map(str::trim).collect()
+    });
+    // Without the names of the columns.
+    rows.skip(1).collect()
+}
+
+#[test]
+fn every_rule_has_its_evidence_in_the_documentation() {
+    let rows = evidence();
+    for rule in Rule::ALL {
+        assert!(rows.iter().any(|row| row[0] == rule.id()), "{rule}");
+    }
+    for row in rows {
+        let [id, part, known, severity] = row[..] else {
+            panic!("a row without four cells: {row:?}");
+        };
+        assert!(Rule::ALL.iter().any(|rule| rule.id() == id), "{row:?}");
+        assert!(!part.is_empty() && !known.is_empty(), "{row:?}");
+        let words = ["error", "warning", "size", "no rule"];
+        assert!(
+            words.iter().any(|word| severity.starts_with(word)),
+            "{row:?}"
+        );
+        // What nobody is known to refuse is no error, and what nothing is known of is a warning.
+        let is_known = known != "nothing";
+        assert!(is_known || severity == "warning", "{row:?}");
+    }
 }
 
 #[tokio::test]

@@ -132,17 +132,18 @@ pub(crate) fn chat() -> String {
     body.to_string()
 }
 
-/// The same with a tool output that answers nothing and an id that is used twice, and the rules
+/// The same with a tool output that answers nothing and an id that two calls of one response have, and the rules
 /// and messages that a repair of it names.
 pub(crate) fn broken_chat() -> (String, [(&'static str, usize); 3]) {
     let mut body: Value = serde_json::from_str(&chat()).expect("JSON");
     let messages = body["messages"].as_array_mut().expect("a list");
-    messages[10]["tool_calls"][0]["id"] = json!("c1");
-    messages[11]["tool_call_id"] = json!("c1");
+    let calls = messages[10]["tool_calls"].as_array_mut().expect("a list");
+    calls.push(call("c4", "test", &json!({})));
+    messages.insert(12, output("c4", "passed"));
     messages.insert(6, output("c9", &listing("stray", 100)));
     (
         body.to_string(),
-        [("CHAT-1", 7), ("ALL-4", 12), ("ALL-4", 13)],
+        [("CHAT-1", 7), ("ALL-4", 12), ("ALL-4", 14)],
     )
 }
 

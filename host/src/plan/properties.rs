@@ -10,11 +10,13 @@ use serde_json::{Value, json};
 
 use super::{Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span};
 use crate::compaction::accept;
+use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Role, UnitKind};
 use crate::formats::Format;
 use crate::plan::Fate;
 use crate::situation::{Budget, Pins, Policy, Request, Situation, SummaryRole};
 use crate::strategy::Strategy as Called;
+use crate::unseen;
 
 /// One stretch of a conversation, before it has a wire format.
 #[derive(Debug, Clone)]
@@ -48,9 +50,30 @@ fn turn() -> impl Strategy<Value = Turn> {
     ]
 }
 
+/// A step at the end, whose outputs the model has not seen; one of them may be large.
+fn ending() -> impl Strategy<Value = Option<Turn>> {
+    let large = ("[a-z]{3}", 1usize..2_000).prop_map(|(word, lines)| {
+        let lines = (0..lines).map(|line| format!("{word} {line}\n"));
+        lines.collect::<String>()
+    });
+    let outputs = (text(), large, any::<bool>()).prop_map(|(small, large, is_first)| {
+        if is_first {
+            vec![large, small]
+        } else {
+            vec![small, large]
+        }
+    });
+    let step = (outputs, any::<bool>())
+        .prop_map(|(outputs, signed)| Some(Turn::Calls { outputs, signed }));
+    prop_oneof![2 => Just(None), 1 => step]
+}
+
 /// A conversation of user turns and steps; the last step may wait for outputs.
 fn conversation() -> impl Strategy<Value = (Vec<Turn>, bool)> {
-    (vec(turn(), 1..12), any::<bool>())
+    (vec(turn(), 1..12), ending(), any::<bool>()).prop_map(|(mut turns, ending, pending)| {
+        turns.extend(ending);
+        (turns, pending)
+    })
 }
 
 fn openai(turns: &[Turn], pending: bool) -> String {
@@ -220,7 +243,7 @@ fn case() -> impl Strategy<Value = Case> {
 #[test]
 fn a_plan_is_refused_or_its_result_obeys_every_rule() {
     const CASES: u32 = 1_500;
-    let accepted = Cell::new(0);
+    let accepted = Accepted::default();
     let config = ProptestConfig {
         cases: CASES,
         failure_persistence: None,
@@ -230,16 +253,75 @@ fn a_plan_is_refused_or_its_result_obeys_every_rule() {
         .run(&case(), |case| check_case(&case, &accepted))
         .unwrap_or_else(|error| panic!("{error}"));
     // Else the test would say nothing.
-    assert!(
-        accepted.get() > CASES / 20,
-        "only {} plans were good",
-        accepted.get()
-    );
+    for (number, what) in [
+        (accepted.all.get(), "plans"),
+        (accepted.unseen.get(), "plans with unseen outputs"),
+        (accepted.shortened.get(), "plans with shortened outputs"),
+    ] {
+        assert!(number > CASES / 100, "only {number} {what} were good");
+    }
+    assert!(accepted.all.get() > CASES / 20);
+}
+
+/// How many plans were good; of them those with outputs that the model has not seen, and with some
+/// that the host shortened.
+#[derive(Default)]
+struct Accepted {
+    all: Cell<u32>,
+    unseen: Cell<u32>,
+    shortened: Cell<u32>,
+}
+
+fn count(cell: &Cell<u32>) {
+    cell.set(cell.get() + 1);
+}
+
+/// The outputs that the model has not seen, each with the id of its call.
+fn unseen_outputs(conversation: &Conversation) -> Vec<(String, String)> {
+    unseen::units(conversation)
+        .flat_map(|unit| conversation.messages(unit))
+        .flat_map(Message::outputs)
+        .map(|output| {
+            let text = output.text(conversation.source()).into_owned();
+            (output.call_id.clone(), text)
+        })
+        .collect()
+}
+
+/// Every unseen call is there as it was, with its output: whole, or as the host shortened it.
+fn check_unseen(
+    before: &Conversation,
+    after: &Conversation,
+    accepted: &Accepted,
+) -> TestCaseResult {
+    let (old, new) = (unseen_outputs(before), unseen_outputs(after));
+    prop_assert_eq!(old.len(), new.len());
+    let mut is_shortened = false;
+    for ((id, whole), (new_id, text)) in old.iter().zip(&new) {
+        prop_assert_eq!(id, new_id);
+        let by_host = text.starts_with("<baler:rewritten by=\"baler\"") && text != whole;
+        prop_assert!(
+            text == whole || by_host,
+            "an unseen output was rewritten by the plan"
+        );
+        is_shortened |= by_host;
+    }
+    for unit in unseen::units(before) {
+        let response = before.raw_messages(unit).next().unwrap_or_default();
+        prop_assert!(after.document().contains(response));
+    }
+    if !old.is_empty() {
+        count(&accepted.unseen);
+    }
+    if is_shortened {
+        count(&accepted.shortened);
+    }
+    Ok(())
 }
 
 fn check_case(
     ((turns, pending), choices, is_anthropic, share, liberal): &Case,
-    accepted: &Cell<u32>,
+    accepted: &Accepted,
 ) -> TestCaseResult {
     let (document, format) = if *is_anthropic {
         (anthropic(turns, *pending), Format::Anthropic)
@@ -268,9 +350,10 @@ fn check_case(
     let Ok(good) = accept(plan(choices, &situation), &Called::truncate(), &situation) else {
         return Ok(());
     };
-    accepted.set(accepted.get() + 1);
+    count(&accepted.all);
     let after = &good.conversation;
     prop_assert_eq!(after.violations(), &[]);
+    check_unseen(&before, after, accepted)?;
     prop_assert!(after.tokens() < before.tokens());
     prop_assert!(after.tokens() <= situation.target());
     for (unit, fate) in good.applied.fates.iter().enumerate() {

@@ -78,6 +78,7 @@ async fn a_conversation_that_breaks_a_rule_is_mended_on_request() {
         (&answer["outcome"], &answer["receipt"]["why"]),
         (&json!("unchanged"), &json!("invalid-input"))
     );
+    assert_eq!(answer["receipt"]["violations"][0]["severity"], "error");
     let answer = post(&server, "/v1/compact", &ask(true)).await.json();
     assert_eq!(answer["outcome"], "compacted");
     assert!(
@@ -96,6 +97,30 @@ async fn a_conversation_that_breaks_a_rule_is_mended_on_request() {
         (gate.status, gate.code().as_str()),
         (422, "invalid-conversation")
     );
+}
+
+/// A journey with an empty text, of which no refusal is known.
+fn warned() -> Value {
+    let mut warned = journey();
+    let text = warned["messages"][2]["content"].clone();
+    let part = |text: &Value| json!({"type": "text", "text": text});
+    warned["messages"][2]["content"] = json!([part(&json!("")), part(&text)]);
+    warned
+}
+
+#[tokio::test]
+async fn a_conversation_with_warnings_alone_is_compacted_and_asked_about() {
+    let server = serve(|builder| builder).await;
+    let body = json!({"conversation": warned(), "budget": 300}).to_string();
+    let answer = post(&server, "/v1/compact", &body).await.json();
+    assert_eq!(answer["outcome"], "compacted", "{answer}");
+    let violation = &answer["receipt"]["violations"][0];
+    assert_eq!(
+        (&violation["rule"], &violation["severity"]),
+        (&json!("ALL-6"), &json!("warning"))
+    );
+    let gate = post(&server, "/v1/should-compact", &body).await;
+    assert_eq!(gate.status, 200, "{gate:?}");
 }
 
 #[tokio::test]

@@ -83,10 +83,18 @@ async fn compactions_obey_the_schema_whatever_comes_of_them() {
     let schema = json!({"$ref": "#/components/schemas/Compacted"});
     let mut broken = journey();
     broken["messages"][2]["role"] = json!("tool");
+    let mut warned = journey();
+    warned["messages"][0]["content"] = json!([]);
+    let violation = &document["components"]["schemas"]["Compacted.Violation"];
+    assert!(
+        violation["properties"]["severity"].is_object(),
+        "{violation}"
+    );
     for asked in [
         json!({"conversation": journey(), "budget": 300}),
         json!({"conversation": journey(), "budget": 1}),
         json!({"conversation": journey(), "budget": 100_000}),
+        json!({"conversation": warned, "budget": 300}),
         json!({"conversation": broken}),
         json!({"conversation": broken, "repair": true}),
     ] {

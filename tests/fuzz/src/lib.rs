@@ -82,12 +82,9 @@ pub fn compact(
         .expect("no archive that could fail")
 }
 
-/// What makes a conversation unfit for its provider, whatever its size.
+/// What makes a conversation unfit for its provider, whatever its size; a warning does not.
 pub fn broken(conversation: &Conversation) -> Vec<&Violation> {
-    let violations = conversation.violations().iter();
-    violations
-        .filter(|violation| !violation.rule.is_about_size())
-        .collect()
+    conversation.broken().collect()
 }
 
 /// What holds of everything that was read: units cover all messages in order, and sums agree.

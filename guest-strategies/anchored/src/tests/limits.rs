@@ -91,3 +91,21 @@ fn what_the_user_wants_kept_is_handed_on() {
             .contains("in particular: keep the API")
     );
 }
+
+/// The host shortens them where it has to; a strategy neither edits nor drops them.
+#[test]
+fn unseen_outputs_stay_as_they_are() {
+    let output = baler_strategy::testing::call("ls", "{}", &"z ".repeat(3_000));
+    let recording = saying(agent().step("", [output]).unseen(60), "Ten steps.");
+    let mut plans = 0;
+    for budget in (0..recording.situation(0).used).step_by(97) {
+        let Ok(tested) = attempt(&recording, &recording.situation(budget), "") else {
+            continue;
+        };
+        plans += u32::from(tested.plan().is_some());
+        let shown = tested.render();
+        let stays = tested.plan().is_none() || shown.contains("\nkeep 12 step protected");
+        assert!(stays, "{budget}: {shown}");
+    }
+    assert!(plans > 10, "{plans}");
+}

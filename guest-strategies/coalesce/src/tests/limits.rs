@@ -176,3 +176,19 @@ fn only_the_newest_references_are_named() {
     assert_eq!(references.split(", ").count(), 10);
     assert!(references.ends_with("ref-51"), "{references}");
 }
+
+/// The host shortens them where it has to; a strategy neither edits nor drops them.
+#[test]
+fn unseen_outputs_stay_as_they_are() {
+    let found = "found ".repeat(600);
+    let recording = agent(8).step("", [call("search", "{}", &found)]).unseen(60);
+    let mut plans = 0;
+    for budget in (0..recording.situation(0).used).step_by(97) {
+        let tested = coalesced(&recording, budget, ALL);
+        plans += u32::from(tested.plan().is_some());
+        let shown = tested.render();
+        let stays = tested.plan().is_none() || shown.contains("\nkeep 10 step protected");
+        assert!(stays, "{budget}: {shown}");
+    }
+    assert!(plans > 10, "{plans}");
+}

@@ -95,3 +95,18 @@ fn everything_protected_changes_nothing() {
             .is_some()
     );
 }
+
+/// The host shortens them where it has to; a strategy neither edits nor drops them.
+#[test]
+fn unseen_outputs_stay_as_they_are() {
+    let recording = agent().step("", [read("g")]).unseen(60);
+    let mut plans = 0;
+    for budget in (0..recording.situation(0).used).step_by(97) {
+        let tested = masked(&recording, budget, r#"{"keep":0}"#);
+        plans += u32::from(tested.plan().is_some());
+        let shown = tested.render();
+        let stays = tested.plan().is_none() || shown.contains("\nkeep 8 step protected");
+        assert!(stays, "{budget}: {shown}");
+    }
+    assert!(plans > 10, "{plans}");
+}

@@ -137,9 +137,16 @@ impl Tested {
         tokens
     }
 
-    /// Whether the result fits the budget, or the floor where the budget is below it.
+    /// Whether the result fits the budget, or the floor where the budget is below it. Outputs that
+    /// the model has not seen count as a host can shorten them.
     pub fn fits(&self) -> bool {
-        self.tokens() <= u64::from(self.situation.budget.max(self.situation.floor))
+        let kept = self.kept();
+        let units = kept.iter().filter_map(|unit| self.units.get(*unit));
+        let shortened: u32 = units
+            .map(|unit| unit.tokens.saturating_sub(unit.shortest))
+            .sum();
+        let tokens = self.tokens().saturating_sub(u64::from(shortened));
+        tokens <= u64::from(self.situation.budget.max(self.situation.floor))
     }
 
     /// The value of a counting metric.

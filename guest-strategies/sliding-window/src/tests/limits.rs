@@ -105,3 +105,19 @@ fn a_window_that_starts_with_the_model_leaves_room_for_a_note() {
     assert_eq!(kept(180), [1, 2]);
     assert_eq!(kept(179), [2]);
 }
+
+/// The host shortens them where it has to; a strategy neither edits nor drops them.
+#[test]
+fn unseen_outputs_stay_as_they_are() {
+    let recording = agent().step("", [call("ls", "{}", &"z ".repeat(600))]);
+    let recording = recording.unseen(60);
+    let mut plans = 0;
+    for budget in (0..recording.situation(0).used).step_by(23) {
+        let tested = window(&recording, budget, "");
+        plans += u32::from(tested.plan().is_some());
+        let shown = tested.render();
+        let stays = tested.plan().is_none() || shown.contains("\nkeep 7 step protected");
+        assert!(stays, "{budget}: {shown}");
+    }
+    assert!(plans > 10, "{plans}");
+}

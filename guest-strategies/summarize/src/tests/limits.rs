@@ -162,3 +162,23 @@ fn a_pinned_step_at_the_front_leaves_room_for_a_note() {
         .unwrap_or_else(|failure| panic!("failed: {failure:?}"));
     assert!(tested.tokens() + 100 <= 500, "{}", tested.tokens());
 }
+
+/// The host shortens them where it has to; a strategy neither edits nor drops them.
+#[test]
+fn unseen_outputs_stay_as_they_are() {
+    let recording = agent().step("", [call("ls", "{}", &"z ".repeat(3_000))]);
+    let recording = saying(recording.unseen(60), SHORT);
+    let mut plans = 0;
+    for budget in (0..recording.situation(0).used).step_by(97) {
+        let situation = recording.situation(budget);
+        let config = r#"{"keep-last-units":1}"#;
+        let Ok(tested) = attempt(&recording, &situation, config) else {
+            continue;
+        };
+        plans += u32::from(tested.plan().is_some());
+        let shown = tested.render();
+        let stays = tested.plan().is_none() || shown.contains("\nkeep 12 step protected");
+        assert!(stays, "{budget}: {shown}");
+    }
+    assert!(plans > 10, "{plans}");
+}

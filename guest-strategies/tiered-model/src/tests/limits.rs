@@ -96,3 +96,22 @@ fn limits_of_bytes_and_media_bound_it_too() {
     }
     assert!(written > 5, "{written}");
 }
+
+/// The host shortens them where it has to; a strategy neither edits nor drops them.
+#[test]
+fn unseen_outputs_stay_as_they_are() {
+    let recording = ledger().step("", [read("src/new.rs")]).unseen(60);
+    let recording = saying(recording, STORY);
+    let whole = recording.situation(0);
+    let mut plans = 0;
+    for budget in (whole.floor..whole.used).step_by(97) {
+        let tested = reduced(&recording, budget);
+        plans += u32::from(tested.plan().is_some());
+        let shown = tested.render();
+        assert!(
+            tested.plan().is_none() || shown.contains("\nkeep 25 step protected"),
+            "{budget}: {shown}"
+        );
+    }
+    assert!(plans > 10, "{plans}");
+}

@@ -71,3 +71,21 @@ fn a_config_with_a_typo_is_refused() {
     );
     assert!(format!("{failure:?}").contains("recnt"));
 }
+
+/// The host shortens them where it has to; a strategy neither edits nor drops them.
+#[test]
+fn unseen_outputs_stay_as_they_are() {
+    let recording = ledger()
+        .step("", [read("src/new.rs", "new_book")])
+        .unseen(60);
+    let whole = recording.situation(0);
+    let mut plans = 0;
+    for budget in (whole.floor..whole.used).step_by(61) {
+        let tested = reduced(&recording, budget);
+        plans += u32::from(tested.plan().is_some());
+        let shown = tested.render();
+        let stays = tested.plan().is_none() || shown.contains("\nkeep 10 step protected");
+        assert!(stays, "{budget}: {shown}");
+    }
+    assert!(plans > 10, "{plans}");
+}

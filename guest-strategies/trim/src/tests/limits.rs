@@ -178,3 +178,19 @@ fn a_host_that_gives_small_slices_changes_nothing() {
     };
     assert_eq!(render(agent(9).slices_of(1)), render(agent(9)));
 }
+
+/// The host shortens them where it has to; a strategy neither edits nor drops them.
+#[test]
+fn unseen_outputs_stay_as_they_are() {
+    let text = "text ".repeat(300);
+    let recording = agent(8).step("", [call("read", "{}", &text)]).unseen(60);
+    let mut plans = 0;
+    for budget in (0..recording.situation(0).used).step_by(37) {
+        let tested = trimmed_in(&recording, &recording.situation(budget), "");
+        plans += u32::from(tested.plan().is_some());
+        let shown = tested.render();
+        let stays = tested.plan().is_none() || shown.contains("\nkeep 9 step protected");
+        assert!(stays, "{budget}: {shown}");
+    }
+    assert!(plans > 10, "{plans}");
+}

@@ -1,6 +1,8 @@
 //! One cut, one strategy, one budget.
 
-use baler_host::{Budget, Compaction, Conversation, Fate, Host, Request, Rule, Strategy, UnitKind};
+use baler_host::{
+    Budget, Compaction, Conversation, Fate, Host, Request, Rule, Severity, Strategy, UnitKind,
+};
 
 use super::{Check, Tally};
 use crate::messages::Messages;
@@ -110,16 +112,16 @@ impl Compacting<'_> {
         tally: &mut Tally,
     ) {
         let receipt = compaction.receipt();
-        let known: Vec<Rule> = self
+        let known: Vec<(Rule, Severity)> = self
             .before
             .violations()
             .iter()
-            .map(|one| one.rule)
+            .map(|one| (one.rule, one.severity))
             .collect();
         if let Some(new) = read
             .violations()
             .iter()
-            .find(|one| !known.contains(&one.rule))
+            .find(|one| !known.contains(&(one.rule, one.severity)))
         {
             tally.fail(Check::Rules, new.rule.id());
         }

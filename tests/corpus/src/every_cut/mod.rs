@@ -16,7 +16,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::Parrot;
-use baler_host::{Conversation, Format, Host, HostBuilder, ReadError, SecretKey, Strategy};
+use baler_host::{
+    Conversation, Format, Host, HostBuilder, ReadError, SecretKey, Severity, Strategy,
+};
 
 pub use failure::{Check, Failure};
 pub use tally::{Row, Tally};
@@ -194,6 +196,9 @@ impl Lane {
             *tally.broken_before.entry(rule.id()).or_default() += 1;
         }
         tally.row.invalid += usize::from(!broken.is_empty());
+        let mut violations = conversation.violations().iter();
+        let is_warned = violations.any(|own| own.severity == Severity::Warning);
+        tally.row.warned += usize::from(is_warned);
         self.compact_all(recorded, conversation, percents, tally)
             .await;
         if broken.is_empty() {

@@ -21,7 +21,9 @@ pub struct Row {
     pub cuts: usize,
     /// Cuts that broke a rule as they came in.
     pub invalid: usize,
-    /// Those of them that a repair left without a broken rule.
+    /// Cuts with something unusual of which no refusal is known. They are compacted all the same.
+    pub warned: usize,
+    /// Cuts that broke a rule and that a repair left without a broken rule.
     pub repaired: usize,
     /// Cuts that grew, compared with the same one read whole.
     pub compared: usize,
@@ -129,6 +131,7 @@ impl Row {
         self.empty += other.empty;
         self.cuts += other.cuts;
         self.invalid += other.invalid;
+        self.warned += other.warned;
         self.repaired += other.repaired;
         self.compared += other.compared;
         self.compactions += other.compactions;
@@ -142,10 +145,11 @@ impl Row {
     fn write(&self, f: &mut fmt::Formatter<'_>, set: &str, format: &str) -> fmt::Result {
         write!(
             f,
-            "{set:<23}{format:<17}{:>6}{:>7}{:>8}{:>9}{:>9}{:>9}{:>9}{:>6}",
+            "{set:<23}{format:<17}{:>6}{:>7}{:>8}{:>8}{:>9}{:>9}{:>9}{:>9}{:>6}",
             self.conversations,
             self.cuts,
             self.invalid,
+            self.warned,
             self.repaired,
             self.compared,
             self.compactions,
@@ -165,12 +169,13 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<23}{:<17}{:>6}{:>7}{:>8}{:>9}{:>9}{:>9}{:>9}{:>6}",
+            "{:<23}{:<17}{:>6}{:>7}{:>8}{:>8}{:>9}{:>9}{:>9}{:>9}{:>6}",
             "set",
             "format",
             "convs",
             "cuts",
             "invalid",
+            "warned",
             "repaired",
             "compared",
             "compact",

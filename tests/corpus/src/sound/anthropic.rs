@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::parts;
+use super::{Step, is_silent, parts};
 
 /// Neighbours of one role, which the provider takes for one message.
 struct Turn<'a> {
@@ -10,29 +10,19 @@ struct Turn<'a> {
     messages: Vec<&'a Value>,
 }
 
-/// Users and the model in turns, the user first, and results in the turn behind their calls.
+/// Results in the turn behind their calls, and each call answered once, except at the end.
 pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
     let turns = turns(messages);
-    let first = messages.first().ok_or("nobody speaks")?;
-    // The provider's own summary stands for all before it.
-    let is_summary = parts(first)
-        .next()
-        .is_some_and(|block| block["type"] == "compaction");
-    if first["role"] != "user" && !is_summary {
-        return Err("the first message is not the user's");
+    if is_silent(messages) {
+        return Err("nobody speaks");
     }
     for (index, turn) in turns.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| &turns[before]);
         let after = turns.get(index + 1);
         let is_last = index + 2 >= turns.len();
         let results = turn.ids("tool_result", "tool_use_id");
-        let calls = before.map_or_else(Vec::new, |turn| turn.ids("tool_use", "id"));
-        if results.iter().any(|id| !calls.contains(id)) {
-            return Err("an output without its call");
-        }
-        if has_doubles(&results) {
-            return Err("a call is answered twice");
-        }
+        let calls = before.map_or_else(Vec::new, Turn::calls);
+        step(&calls, &results)?;
         if turn
             .messages
             .iter()
@@ -41,15 +31,15 @@ pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
             return Err("an output behind a text");
         }
         let answers = after.map_or_else(Vec::new, |turn| turn.ids("tool_result", "tool_use_id"));
-        let own = turn.ids("tool_use", "id");
-        let is_answered = own.iter().all(|id| answers.contains(id));
+        let own = turn.calls();
+        let is_answered = !step(&own, &answers)?.waits();
         // At the end a call may wait, alone or with others that were answered.
         let may_wait = after.is_none() || (is_last && !answers.is_empty());
         if !is_answered && !may_wait {
             return Err("a call without its output");
         }
-        if own.iter().any(|_| turn.is_user) || results.iter().any(|_| !turn.is_user) {
-            return Err("a call or an output of the wrong role");
+        if !results.is_empty() && !turn.is_user {
+            return Err("an output of the wrong role");
         }
     }
     Ok(())
@@ -71,20 +61,52 @@ fn turns(messages: &[Value]) -> Vec<Turn<'_>> {
 }
 
 impl<'a> Turn<'a> {
+    /// The ids of the model's calls.
+    fn calls(&self) -> Vec<&'a str> {
+        match self.is_user {
+            true => Vec::new(),
+            false => self.ids("tool_use", "id"),
+        }
+    }
+
     fn ids(&self, kind: &str, key: &str) -> Vec<&'a str> {
         self.messages
             .iter()
             .flat_map(|message| parts(message))
             .filter(|block| block["type"] == kind)
-            .filter_map(|block| block[key].as_str())
+            .map(|block| block[key].as_str().unwrap_or_default())
             .collect()
     }
 }
 
-fn has_doubles(ids: &[&str]) -> bool {
-    ids.iter()
-        .enumerate()
-        .any(|(at, id)| ids[..at].contains(id))
+/// How the results of a turn answer the calls of the one before it.
+fn step<'a>(calls: &[&'a str], results: &[&'a str]) -> Result<Step<'a>, &'static str> {
+    let mut step = Step::default();
+    calls.iter().try_for_each(|id| step.call(id))?;
+    results.iter().try_for_each(|id| step.output(id))?;
+    Ok(step)
+}
+
+/// The user first, and calls in messages of the model's. Newer models take words of the model's
+/// first as well.
+pub(super) fn doubts(messages: &[Value]) -> Vec<&'static str> {
+    // The provider's own summary stands for all before it.
+    let is_summary = |message: &Value| {
+        let first = parts(message).next();
+        first.is_some_and(|block| block["type"] == "compaction")
+    };
+    let is_led_by_model = |first: &Value| first["role"] == "assistant" && !is_summary(first);
+    let has_call = |message: &Value| {
+        message["role"] == "user" && parts(message).any(|block| block["type"] == "tool_use")
+    };
+    let mut doubts = Vec::new();
+    if messages.first().is_some_and(is_led_by_model) {
+        doubts.push("the first message is not the user's");
+    }
+    if messages.iter().any(has_call) {
+        doubts.push("a call of the user's");
+    }
+    doubts
 }
 
 fn has_late_results(message: &Value) -> bool {
@@ -95,7 +117,7 @@ fn has_late_results(message: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::rules;
+    use super::{doubts, rules};
     use serde_json::json;
 
     #[test]
@@ -118,6 +140,13 @@ mod tests {
         assert!(rules(&[user.clone(), calls.clone(), user.clone()]).is_err());
         assert!(rules(&[user.clone(), calls.clone(), one.clone(), said.clone()]).is_err());
         assert!(rules(&[user.clone(), said.clone(), one.clone()]).is_err());
-        assert!(rules(&[calls, one, two]).is_err());
+        assert!(rules(&[user.clone(), calls.clone(), one.clone(), one.clone()]).is_err());
+        assert_eq!(doubts(&[calls.clone(), one.clone(), two.clone()]).len(), 1);
+        // A later response may have the ids of an earlier one, a response not the same one twice.
+        let again = [&user, &calls, &one, &two, &calls, &one, &two].map(Clone::clone);
+        assert_eq!(rules(&again), Ok(()));
+        assert_eq!(doubts(&again), Vec::<&str>::new());
+        let doubled = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "1"}, {"type": "tool_use", "id": "1"}]});
+        assert!(rules(&[user, doubled, one.clone(), one]).is_err());
     }
 }

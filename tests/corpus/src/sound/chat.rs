@@ -2,29 +2,34 @@
 
 use serde_json::Value;
 
+use super::{SILENT, Step, is_silent};
+
 /// Tool messages directly behind the message with their calls, and each call answered once,
 /// except at the end.
 pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
-    let mut open: Vec<&str> = Vec::new();
+    let mut step = Step::default();
     for message in messages {
-        if let Some(id) = message["tool_call_id"].as_str() {
-            let at = open
-                .iter()
-                .position(|own| *own == id)
-                .ok_or("an output without its call")?;
-            open.remove(at);
+        if message["role"] == "tool" {
+            step.output(message["tool_call_id"].as_str().unwrap_or_default())?;
             continue;
         }
-        if !open.is_empty() {
+        if step.waits() {
             return Err("a call without its output");
         }
-        let calls = message["tool_calls"].as_array().into_iter().flatten();
-        open.extend(calls.filter_map(|call| call["id"].as_str()));
+        step = Step::default();
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            step.call(call["id"].as_str().unwrap_or_default())?;
+        }
     }
-    if messages.iter().all(|message| message["role"] == "system") {
+    if messages.is_empty() {
         return Err("nobody speaks");
     }
     Ok(())
+}
+
+/// Servers answer instructions alone.
+pub(super) fn doubts(messages: &[Value]) -> Vec<&'static str> {
+    is_silent(messages).then_some(SILENT).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -48,7 +53,12 @@ mod tests {
         assert_eq!(rules(&good), Ok(()));
         assert_eq!(rules(&[user.clone(), call.clone(), one.clone()]), Ok(()));
         assert!(rules(&[call.clone(), one.clone(), user.clone()]).is_err());
-        assert!(rules(&[user.clone(), two]).is_err());
-        assert!(rules(&[call, one.clone(), one]).is_err());
+        assert!(rules(&[user.clone(), two.clone()]).is_err());
+        assert!(rules(&[call.clone(), one.clone(), one.clone()]).is_err());
+        // A later response may have the ids of an earlier one.
+        let twice = [&user, &call, &one, &two, &call, &one, &two].map(Clone::clone);
+        assert_eq!(rules(&twice), Ok(()));
+        assert!(rules(&[]).is_err());
+        assert_eq!(rules(&[json!({"role": "system"})]), Ok(()));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::parts;
+use super::{SILENT, is_silent, parts};
 
 /// The calls or answers of a content, in either spelling.
 fn functions<'a>(content: &'a Value, camel: &str, snake: &str) -> Vec<&'a Value> {
@@ -33,11 +33,11 @@ fn names<'a>(functions: &[&'a Value]) -> Vec<&'a str> {
     names
 }
 
-/// The user first, and each content with calls followed by one of the user's with as many
-/// answers, except at the end.
+/// Each content with calls behind one of the user's, and followed by one with as many answers,
+/// except at the end.
 pub(super) fn rules(contents: &[Value]) -> Result<(), &'static str> {
-    if !contents.first().is_some_and(is_users) {
-        return Err("the first content is not the user's");
+    if contents.is_empty() {
+        return Err("nobody speaks");
     }
     for (index, content) in contents.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| &contents[before]);
@@ -46,14 +46,11 @@ pub(super) fn rules(contents: &[Value]) -> Result<(), &'static str> {
             return Err("a content without parts");
         }
         if !calls_of_it.is_empty() {
-            if is_users(content) {
-                return Err("a call of the user's");
-            }
             if !before.is_some_and(is_users) {
                 return Err("calls do not follow the user");
             }
             if let Some(next) = contents.get(index + 1)
-                && (!is_users(next) || names(&responses(next)) != names(&calls_of_it))
+                && (!is_users(next) || responses(next).len() != calls_of_it.len())
             {
                 return Err("calls without as many answers");
             }
@@ -70,9 +67,31 @@ pub(super) fn rules(contents: &[Value]) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// The user first, calls in contents of the model's, and answers under the names of their calls.
+pub(super) fn doubts(contents: &[Value]) -> Vec<&'static str> {
+    let mut doubts = Vec::new();
+    if contents.first().is_some_and(|first| !is_users(first)) {
+        doubts.push("the first content is not the user's");
+    }
+    if contents
+        .iter()
+        .any(|content| is_users(content) && !calls(content).is_empty())
+    {
+        doubts.push("a call of the user's");
+    }
+    if contents.windows(2).any(|pair| {
+        let calls = calls(&pair[0]);
+        !calls.is_empty() && names(&calls) != names(&responses(&pair[1]))
+    }) {
+        doubts.push("an answer under another name than its call");
+    }
+    doubts.extend(is_silent(contents).then_some(SILENT));
+    doubts
+}
+
 #[cfg(test)]
 mod tests {
-    use super::rules;
+    use super::{doubts, rules};
     use serde_json::json;
 
     #[test]
@@ -90,7 +109,19 @@ mod tests {
         assert_eq!(rules(&[user.clone(), calls.clone()]), Ok(()));
         assert!(rules(&[user.clone(), calls.clone(), one.clone()]).is_err());
         assert!(rules(&[user.clone(), calls.clone(), user.clone()]).is_err());
-        assert!(rules(&[user, one]).is_err());
-        assert!(rules(&[calls, answers]).is_err());
+        assert!(rules(&[user.clone(), one]).is_err());
+        assert!(rules(&[calls.clone(), answers.clone()]).is_err());
+        let said = json!({"role": "model", "parts": [{"text": "a"}]});
+        assert_eq!(rules(&[said.clone()]), Ok(()));
+        assert_eq!(doubts(&[said]), ["the first content is not the user's"]);
+        let other = json!({"functionResponse": {"name": "g", "response": {}}});
+        let others = json!({"role": "user", "parts": [answer, other]});
+        let renamed = [user.clone(), calls.clone(), others];
+        assert_eq!(rules(&renamed), Ok(()));
+        assert_eq!(
+            doubts(&renamed),
+            ["an answer under another name than its call"]
+        );
+        assert!(doubts(&[user, calls, answers]).is_empty());
     }
 }

@@ -81,6 +81,12 @@ impl<'a> Before<'a> {
         self.instructions_stay(&places)?;
         self.newest_request_stays(&values)?;
         unseen::outputs_stay(&self.values, &values)?;
+        if let Some(new) = doubts(self.format, &values)
+            .into_iter()
+            .find(|doubt| !doubts(self.format, &self.values).contains(doubt))
+        {
+            return Err(Wrong::Rules(new));
+        }
         if self.format == RESPONSES {
             responses::products_follow_their_reasoning(&self.values, &places)?;
         }
@@ -204,6 +210,66 @@ fn rules(format: &str, values: &[Value]) -> Result<(), Wrong> {
     .map_err(Wrong::Rules)
 }
 
+/// What is unusual, though no provider is known to refuse it. A conversation may come in so; a
+/// result must not raise a doubt that its conversation did not.
+fn doubts(format: &str, values: &[Value]) -> Vec<&'static str> {
+    match format {
+        ANTHROPIC => anthropic::doubts(values),
+        RESPONSES => responses::doubts(values),
+        GEMINI => gemini::doubts(values),
+        _ => chat::doubts(values),
+    }
+}
+
+/// The calls of one response by their ids, and the outputs that answer them. An id is unique in its
+/// response only; an output without one answers a call that no other output names.
+#[derive(Default)]
+struct Step<'a> {
+    open: Vec<&'a str>,
+    answered: Vec<&'a str>,
+    nameless: usize,
+}
+
+impl<'a> Step<'a> {
+    fn call(&mut self, id: &'a str) -> Result<(), &'static str> {
+        if !id.is_empty() && self.open.contains(&id) {
+            return Err("a call has the id of another one of its response");
+        }
+        self.open.push(id);
+        Ok(())
+    }
+
+    fn output(&mut self, id: &'a str) -> Result<(), &'static str> {
+        if id.is_empty() {
+            self.nameless += 1;
+        } else if let Some(at) = self.open.iter().position(|own| *own == id) {
+            self.answered.push(self.open.remove(at));
+        } else if self.answered.contains(&id) {
+            return Err("a call is answered twice");
+        } else {
+            return Err("an output without its call");
+        }
+        if self.nameless > self.open.len() {
+            return Err("an output without its call");
+        }
+        Ok(())
+    }
+
+    /// Whether calls have no output.
+    fn waits(&self) -> bool {
+        self.open.len() > self.nameless
+    }
+}
+
+/// Whether all messages are instructions.
+fn is_silent(values: &[Value]) -> bool {
+    values
+        .iter()
+        .all(|value| matches!(value["role"].as_str(), Some("system" | "developer")))
+}
+
+const SILENT: &str = "there is no message beside instructions";
+
 /// Whether the model made the message. Under the default policy none of these may change:
 /// neither calls nor anything that is signed or encrypted can, then.
 fn is_models(value: &Value) -> bool {
@@ -242,7 +308,7 @@ fn texts(value: &Value) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, is_joined};
+    use super::{Step, check, is_joined};
     use baler_eval::corpus::{ANTHROPIC, CHAT};
 
     const BEFORE: &str = r#"{"model": "m", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]}"#;
@@ -283,6 +349,33 @@ mod tests {
         let swapped = r#"[{"role": "user", "content": "b"}, {"role": "user", "content": "a"}]"#;
         let before = r#"[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]"#;
         assert!(check(ANTHROPIC, before, swapped).is_err());
+    }
+
+    #[test]
+    fn a_result_raises_no_doubt_that_its_conversation_did_not() {
+        let led_by_model =
+            r#"[{"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]"#;
+        let before = r#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]"#;
+        assert_eq!(check(ANTHROPIC, led_by_model, led_by_model), Ok(()));
+        assert!(check(ANTHROPIC, before, led_by_model).is_err());
+    }
+
+    #[test]
+    fn ids_count_within_a_response_and_outputs_without_one_pair_by_order() {
+        let step = |calls: &[&'static str], outputs: &[&'static str]| {
+            let mut step = Step::default();
+            calls.iter().try_for_each(|id| step.call(id))?;
+            outputs.iter().try_for_each(|id| step.output(id))?;
+            Ok::<bool, &str>(step.waits())
+        };
+        assert_eq!(step(&["a", "b"], &["b", "a"]), Ok(false));
+        assert_eq!(step(&["a", "b"], &["b"]), Ok(true));
+        assert_eq!(step(&["", "b", ""], &["", "b", ""]), Ok(false));
+        assert_eq!(step(&["a"], &[""]), Ok(false));
+        assert!(step(&["a", "a"], &[]).is_err());
+        assert!(step(&["a"], &["a", "a"]).is_err());
+        assert!(step(&["a"], &["b"]).is_err());
+        assert!(step(&[""], &["", ""]).is_err());
     }
 
     #[test]

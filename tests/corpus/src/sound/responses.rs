@@ -1,10 +1,8 @@
 //! OpenAI Responses.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
-use super::Wrong;
+use super::{SILENT, Wrong, is_silent};
 
 fn kind(item: &Value) -> &str {
     item["type"].as_str().unwrap_or("message")
@@ -27,21 +25,17 @@ fn is_models(item: &Value) -> bool {
     }
 }
 
-/// Outputs behind their calls, calls with their outputs except at the end, and reasoning
-/// directly in front of what it led to.
+/// Outputs behind their calls, and calls with their outputs except at the end. No two calls of one
+/// id wait at once.
 pub(super) fn rules(items: &[Value]) -> Result<(), &'static str> {
     // Such an item stands for another one that the provider stored.
     let hides_some = items.iter().any(|item| kind(item) == "item_reference");
-    let mut called: HashSet<&str> = HashSet::new();
     let mut open: Vec<&str> = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        if kind(item) == "reasoning" && !items.get(index + 1).is_some_and(is_models) {
-            return Err("reasoning without what it led to");
-        }
+    for item in items {
         if let Some(id) = item["call_id"].as_str() {
             if !is_output(item) {
-                if !called.insert(id) {
-                    return Err("a call has the id of another one");
+                if open.contains(&id) {
+                    return Err("a call has the id of one without its output");
                 }
                 open.push(id);
             } else if let Some(at) = open.iter().position(|own| *own == id) {
@@ -55,12 +49,24 @@ pub(super) fn rules(items: &[Value]) -> Result<(), &'static str> {
             return Err("a call without its output");
         }
     }
-    let is_instructions =
-        |item: &Value| matches!(item["role"].as_str(), Some("system" | "developer"));
-    if items.iter().all(is_instructions) {
+    if items.is_empty() {
         return Err("nobody speaks");
     }
     Ok(())
+}
+
+/// Reasoning is directly in front of what it led to, and somebody speaks. The API takes reasoning
+/// alone where nothing is stored; a result never parts the two.
+pub(super) fn doubts(items: &[Value]) -> Vec<&'static str> {
+    let is_alone = |(index, item): (usize, &Value)| {
+        kind(item) == "reasoning" && !items.get(index + 1).is_some_and(is_models)
+    };
+    let mut doubts = Vec::new();
+    if items.iter().enumerate().any(is_alone) {
+        doubts.push("reasoning without what it led to");
+    }
+    doubts.extend(is_silent(items).then_some(SILENT));
+    doubts
 }
 
 /// What stood directly behind a reasoning item stands behind the same one in the result.
@@ -103,14 +109,19 @@ mod tests {
         assert_eq!(rules(&good[..3]), Ok(()));
         assert!(rules(&[user.clone(), call.clone(), user.clone()]).is_err());
         assert!(rules(&[user.clone(), output.clone()]).is_err());
-        assert!(rules(&[user, call.clone(), output.clone(), call, output]).is_err());
+        assert!(rules(&[user.clone(), call.clone(), call.clone(), output.clone()]).is_err());
+        let again = [user, call.clone(), output.clone(), call, output];
+        assert_eq!(rules(&again), Ok(()));
     }
 
     #[test]
     fn reasoning_and_what_it_led_to_stay_together() {
         let (user, reasoning, call, output) = items();
-        assert!(rules(&[user.clone(), reasoning.clone(), user.clone()]).is_err());
-        assert!(rules(&[user.clone(), reasoning.clone()]).is_err());
+        let alone = "reasoning without what it led to";
+        let parted = [user.clone(), reasoning.clone(), user.clone()];
+        assert_eq!(doubts(&parted), [alone]);
+        assert_eq!(doubts(&parted[..2]), [alone]);
+        assert!(doubts(&[user.clone(), reasoning.clone(), call.clone()]).is_empty());
         let old = [user, reasoning, call, output];
         let places =
             |places: &[usize]| -> Vec<Option<usize>> { places.iter().copied().map(Some).collect() };

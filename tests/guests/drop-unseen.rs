@@ -1,0 +1,24 @@
+//! Drops a step whose outputs the model has not seen. The model would call its tools again, possibly
+//! for ever.
+//!
+//! The plan is invalid.
+
+use hostile_guests::{
+    Conversation, Failure, Hostile, Report, Situation, Traits, compacted, hostile, keep_where,
+    nothing_to_attack,
+};
+
+struct DropUnseen;
+
+impl Hostile for DropUnseen {
+    fn compact(conversation: &Conversation, _: Situation, _: String) -> Result<Report, Failure> {
+        let units = conversation.units();
+        let pieces = keep_where(&units, |_, unit| !unit.traits.contains(Traits::UNSEEN));
+        if pieces.len() == units.len() {
+            return nothing_to_attack();
+        }
+        compacted(pieces)
+    }
+}
+
+hostile!(DropUnseen);
