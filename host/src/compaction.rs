@@ -378,6 +378,9 @@ fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     if conversation.envelope().continues {
         return Some(Unchanged::StoredByProvider);
     }
+    if conversation.asks_to_compact() {
+        return Some(Unchanged::ProviderCompacts);
+    }
     if conversation.is_broken() {
         return Some(Unchanged::InvalidInput);
     }

@@ -213,6 +213,74 @@ async fn a_request_that_goes_on_from_a_stored_one_is_left_alone() {
     );
 }
 
+// `thread`: of a conversation that Anthropic holds the request carries what is new.
+#[tokio::test]
+async fn a_request_that_goes_on_from_a_thread_is_valid_and_left_alone() {
+    let document = |kind: &str, output: &str| {
+        json!({"model": "claude-sonnet-4-5", "max_tokens": 9,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+        "thread": {"type": kind, "previous_message_id": "msg_1"}, "messages": [
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": output}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_2", "name": "weather", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_2", "content": "dry"}]},
+        ]})
+    };
+    for output in ["dry", listing("sun", 5_000).as_str()] {
+        let conversation = read(&document("continue", output));
+        assert_eq!(conversation.violations(), []);
+        let compaction = compact(&conversation, &budget(10)).await;
+        assert_eq!(
+            compaction.receipt().outcome,
+            Outcome::Unchanged(Unchanged::StoredByProvider)
+        );
+        assert_eq!(compaction.document(), conversation.document());
+    }
+    // One that begins a thread shows all of it, so that the call is missing.
+    assert_ne!(read(&document("create", "dry")).violations(), []);
+}
+
+#[tokio::test]
+async fn a_request_that_begins_a_thread_is_compacted() {
+    let body = json!({"thread": {"type": "create"}});
+    let conversation = read(&thinking("claude-sonnet-4-5", body));
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
+    assert!(compaction.is_compacted());
+}
+
+#[tokio::test]
+async fn a_request_that_asks_its_provider_to_compact_it_is_left_alone() {
+    let items = json!([
+        {"role": "user", "content": listing("thing", 500)},
+        {"role": "assistant", "content": listing("thing", 500)},
+        {"role": "user", "content": "And now?"},
+    ]);
+    let plain = read(&json!({"model": "gpt-5", "input": items}));
+    let mut grown = plain.clone();
+    let trigger = json!({"type": "compaction_trigger"});
+    grown.append(&trigger.to_string()).expect("an item");
+    let mut all = items.as_array().expect("a list").clone();
+    all.push(trigger);
+    let triggered = read(&json!({"model": "gpt-5", "input": all}));
+    let summarized = read(&thinking(
+        "claude-sonnet-4-5",
+        json!({"compaction": {"type": "summarize"}}),
+    ));
+    for conversation in [grown, triggered, summarized] {
+        assert_eq!(conversation.violations(), []);
+        let compaction = compact(&conversation, &budget(100)).await;
+        assert_eq!(
+            compaction.receipt().outcome,
+            Outcome::Unchanged(Unchanged::ProviderCompacts)
+        );
+        assert_eq!(compaction.document(), conversation.document());
+    }
+    assert!(
+        compact(&plain, &budget(plain.tokens() / 2))
+            .await
+            .is_compacted()
+    );
+}
+
 /// A body over what the provider takes is no broken one: compacting mends it.
 #[tokio::test]
 async fn more_pictures_than_the_provider_takes_are_a_reason_to_compact() {

@@ -123,6 +123,9 @@ impl Opaque {
 
     /// The name of what a provider's own compaction leaves behind.
     pub(crate) const COMPACTION: &str = "compaction";
+
+    /// The name of what asks a provider to compact all that stands before it.
+    pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
 }
 
 /// A tool call.
@@ -307,6 +310,12 @@ impl Message {
             part.content.is_thinking()
                 || matches!(&part.content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION)
         })
+    }
+
+    /// Whether it asks the provider to compact all that stands before it.
+    pub(crate) fn asks_to_compact(&self) -> bool {
+        self.opaques()
+            .any(|opaque| opaque.kind == Opaque::COMPACTION_TRIGGER)
     }
 
     /// Whether a provider's own compaction stands in it.

@@ -285,6 +285,12 @@ impl Conversation {
         &self.inner.envelope
     }
 
+    /// Whether the request asks its provider to compact it: then the provider has to see all of it.
+    pub(crate) fn asks_to_compact(&self) -> bool {
+        let last = self.all_messages().last();
+        self.envelope().asks_to_compact || last.is_some_and(Message::asks_to_compact)
+    }
+
     /// The text that places lie in.
     pub(crate) fn source(&self) -> &Document {
         &self.inner.document

@@ -231,6 +231,8 @@ pub(crate) struct Envelope {
     /// Whether the request goes on from one that the provider stored, so that the document
     /// does not show the whole conversation.
     pub(crate) continues: bool,
+    /// Whether the request asks the provider itself to compact the conversation.
+    pub(crate) asks_to_compact: bool,
 }
 
 impl Envelope {

@@ -115,13 +115,13 @@ impl WireFormat for Anthropic {
             });
         }
         envelope.tool_list = tools.map(|raw| body.place(raw));
-        envelope.thinks = body
-            .member("thinking")
-            .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
-            .is_some_and(|thinking| thinking.text("type").as_deref() == Some("enabled"));
+        envelope.thinks = type_of(body, "thinking") == "enabled";
         envelope.binds_thinking = binding::is_bound(body);
         let model = body.text("model");
         envelope.is_makers_own = model.is_empty() || model.contains("claude");
+        // `create` begins one, and carries the whole conversation.
+        envelope.continues = type_of(body, "thread") == "continue";
+        envelope.asks_to_compact = type_of(body, "compaction") == "summarize";
         envelope
     }
 
@@ -140,6 +140,15 @@ impl WireFormat for Anthropic {
     fn alternates(&self) -> bool {
         true
     }
+}
+
+/// The `type` of an object in the request body; empty where there is none.
+fn type_of(body: &Body<'_>, member: &str) -> String {
+    body.member(member)
+        .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
+        .and_then(|object| object.text("type"))
+        .unwrap_or_default()
+        .into_owned()
 }
 
 /// The length of the turn that `messages` begin with: neighbours of one role, which the API

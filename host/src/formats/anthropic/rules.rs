@@ -28,7 +28,8 @@ pub(super) const CHECKS: &[Check] = checks![
 ];
 
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
-    let first = view.messages.first();
+    // Of a conversation that the provider holds only what is new is here.
+    let first = view.messages.first().filter(|_| !view.envelope.continues);
     // What a provider's own compaction left behind may come first. Newer models take other words of
     // the model's there as well; results still put a note in front.
     if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
@@ -195,7 +196,8 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 /// thinking the loop's first response alone thinks; the error text speaks of the final one. So
 /// either will do.
 fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
-    if !view.envelope.wants_thinking() {
+    // What began the loop may be held by the provider.
+    if !view.envelope.wants_thinking() || view.envelope.continues {
         return;
     }
     // Instructions in the middle part no turns.
