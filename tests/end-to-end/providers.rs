@@ -335,6 +335,32 @@ async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to
     );
 }
 
+// ANTH-8: a failed compaction stands for nothing, so the one before it is still the newest.
+#[tokio::test]
+async fn a_compaction_that_failed_does_not_stand_for_what_came_before() {
+    let answer = |content: Value, text: &str| {
+        json!({"role": "assistant", "content": [
+            {"type": "compaction", "content": content}, {"type": "text", "text": text}]})
+    };
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let conversation = read(
+        &json!({"model": "claude-opus-5", "max_tokens": 9, "messages": [
+            user("Mend the tariff parser."),
+            answer(json!("The lexer is to blame."), "Go on?"),
+            user(&listing("row", 300)),
+            answer(json!(null), &listing("thought", 300)),
+            user(&listing("row", 300)),
+            {"role": "assistant", "content": "Done."},
+            user("And now?"),
+        ]}),
+    );
+    assert_eq!(conversation.violations(), []);
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 10)).await;
+    assert!(compaction.is_compacted());
+    assert_eq!(compaction.fates()[1], Fate::Kept);
+    assert_eq!(compaction.fates()[3], Fate::Dropped);
+}
+
 #[test]
 fn what_the_provider_reported_corrects_the_counts() {
     let options = |used| ReadOptions {

@@ -49,6 +49,8 @@ pub(crate) struct Message {
     pub(crate) has_empty_calls: bool,
     /// Instructions that hold no text and only set options of the answer.
     pub(crate) is_directive: bool,
+    /// Begins with what its provider takes at the beginning of a conversation only.
+    pub(crate) stands_first: bool,
     /// What its reader saw that breaks a rule.
     pub(crate) flaws: Vec<Flaw>,
 }
@@ -213,6 +215,7 @@ impl Message {
             cache_marks: 0,
             has_empty_calls: false,
             is_directive: false,
+            stands_first: false,
             flaws: Vec::new(),
         }
     }

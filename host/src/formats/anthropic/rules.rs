@@ -22,6 +22,7 @@ pub(super) const CHECKS: &[Check] = checks![
     Anth5 => an_open_loop_begins_with_thinking,
     Anth6 => texts_are_not_empty,
     Anth7 => server_tools_stay_together,
+    Anth8 => compactions_are_right,
     Anth9 => cache_marks_are_few,
     Anth10 => common::sizes_are_within_limits,
     Anth11 => blocks_are_right,
@@ -292,6 +293,17 @@ fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
                     Link::None => {}
                 }
             }
+        }
+    }
+}
+
+/// A signed one, which the client asked for, stands for all that came before it; others may stand
+/// anywhere.
+fn compactions_are_right(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
+    for (index, message) in view.messages.iter().enumerate().skip(1) {
+        if message.stands_first {
+            found.add(index, "a signed `compaction` is not in the first message");
         }
     }
 }

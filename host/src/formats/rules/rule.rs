@@ -76,6 +76,8 @@ rules! {
     Anth6 "ANTH-6" => "remove the empty text, or fill it; take white space off the end",
     /// A `server_tool_use` and its result are in the same assistant turn.
     Anth7 "ANTH-7" => "send a server tool's use and its result together, or neither",
+    /// A signed `compaction` is the first block of the first message, and none is empty.
+    Anth8 "ANTH-8" => "send a signed `compaction` as the first block of the first message, and none with an empty content",
     /// At most four `cache_control` marks.
     Anth9 "ANTH-9" => "keep the newest four `cache_control` marks",
     /// A body of at most 32 MB, and pictures of at most 8000 pixels a side.

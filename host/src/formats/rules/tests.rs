@@ -361,6 +361,9 @@ fn anthropic() -> Vec<Case> {
     let nested = |count: usize| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": vec![marked_text.clone(); count]}]});
     let seen =
         json!({"type": "image", "source": {"type": "url", "url": "https://example.org/plan.png"}});
+    let unsigned = json!({"type": "compaction", "content": "We fixed it."});
+    let signed = json!({"type": "compaction", "content": "We fixed it.", "signature": "c2ln"});
+    let summary = |block: &Value| json!({"role": "assistant", "content": [block]});
     let mut marked_thinking = thinking.clone();
     marked_thinking["cache_control"] = json!({"type": "ephemeral"});
     vec![
@@ -477,6 +480,42 @@ fn anthropic() -> Vec<Case> {
             vec![2],
             // The provider paused its response.
             json!([hello(), {"role": "assistant", "content": [search]}]),
+        ),
+        (
+            Anthropic,
+            "ANTH-8",
+            json!([summary(&signed), hello(), summary(&signed), hello()]),
+            vec![3],
+            json!([
+                summary(&signed),
+                hello(),
+                summary(&unsigned),
+                hello(),
+                {"role": "assistant", "content": [unsigned, text]}
+            ]),
+        ),
+        (
+            Anthropic,
+            "ANTH-8",
+            json!([hello(), {"role": "assistant", "content": [text, signed]}, hello()]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": [text, unsigned]}, hello()]),
+        ),
+        (
+            Anthropic,
+            "ANTH-8",
+            json!([
+                hello(),
+                summary(&json!({"type": "compaction", "content": ""})),
+                hello()
+            ]),
+            vec![2],
+            // It failed, and the API passes it over.
+            json!([
+                hello(),
+                summary(&json!({"type": "compaction", "content": null})),
+                hello()
+            ]),
         ),
         (
             Anthropic,

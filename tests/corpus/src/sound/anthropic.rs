@@ -15,11 +15,17 @@ pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
     let turns = turns(messages);
     let first = messages.first().ok_or("nobody speaks")?;
     // The provider's own summary stands for all before it.
-    let is_summary = parts(first)
-        .next()
-        .is_some_and(|block| block["type"] == "compaction");
+    let is_summary = parts(first).next().is_some_and(is_compaction);
     if first["role"] != "user" && !is_summary {
         return Err("the first message is not the user's");
+    }
+    let mut signed = messages
+        .iter()
+        .flat_map(parts)
+        .filter(|block| is_compaction(block) && block["signature"].is_string());
+    let stands_first = parts(first).next().filter(|block| is_compaction(block));
+    if signed.any(|block| !stands_first.is_some_and(|first| std::ptr::eq(first, block))) {
+        return Err("a signed compaction does not stand first");
     }
     for (index, turn) in turns.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| &turns[before]);
@@ -53,6 +59,12 @@ pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
         }
     }
     Ok(())
+}
+
+/// Whether a block is a compaction of the provider's own that did not fail.
+fn is_compaction(block: &Value) -> bool {
+    block["type"] == "compaction"
+        && !(block["content"].is_null() && block["encrypted_content"].is_null())
 }
 
 fn turns(messages: &[Value]) -> Vec<Turn<'_>> {
@@ -119,5 +131,17 @@ mod tests {
         assert!(rules(&[user.clone(), calls.clone(), one.clone(), said.clone()]).is_err());
         assert!(rules(&[user.clone(), said.clone(), one.clone()]).is_err());
         assert!(rules(&[calls, one, two]).is_err());
+    }
+
+    #[test]
+    fn a_signed_compaction_stands_first() {
+        let user = json!({"role": "user", "content": "a"});
+        let summary = |block: serde_json::Value| json!({"role": "assistant", "content": [block]});
+        let signed = summary(json!({"type": "compaction", "content": "b", "signature": "c2ln"}));
+        let unsigned = summary(json!({"type": "compaction", "content": "b"}));
+        assert_eq!(rules(&[signed.clone(), user.clone(), unsigned]), Ok(()));
+        assert!(rules(&[user.clone(), signed]).is_err());
+        let failed = summary(json!({"type": "compaction", "content": null}));
+        assert!(rules(&[failed, user]).is_err());
     }
 }
