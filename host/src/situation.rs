@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::archive;
 use crate::conversation::{Conversation, Role, Unit, UnitKind};
 use crate::fault::Quantity;
-use crate::formats::Format;
+use crate::formats::{Binding, Format};
 use crate::models::Spending;
 use crate::trigger::CachePrice;
 use crate::unseen::{self, Free, Unseen};
@@ -385,7 +385,7 @@ impl Situation {
         };
         is_allowed
             && !self.is_protected(unit)
-            && !self.conversation.envelope().binds_thinking
+            && self.conversation.envelope().binding == Binding::No
             && unit
                 < *self
                     .unfinished

@@ -172,6 +172,11 @@ pub(crate) trait WireFormat: Sync {
         role == Role::User
     }
 
+    /// Whether two messages, as JSON, are the same to the provider.
+    fn is_alike(&self, one: &str, other: &str) -> bool {
+        one == other
+    }
+
     /// The JSON of a text, given as a JSON string, as a part of a message of the user's or of
     /// instructions, or of an output.
     fn text_part(&self, text: &str) -> String {
@@ -221,9 +226,8 @@ pub(crate) struct Envelope {
     pub(crate) cache_marks: u32,
     /// Whether the request asks for thinking that has to be sent back.
     pub(crate) thinks: bool,
-    /// Whether the model takes thinking only behind exactly what it was made behind, and
-    /// refuses the request otherwise.
-    pub(crate) binds_thinking: bool,
+    /// What becomes of thinking that stands behind something else than it was made behind.
+    pub(crate) binding: Binding,
     /// Whether the model that the request names is one of the format's own maker.
     pub(crate) is_makers_own: bool,
     /// Whether the provider stores nothing (`store: false`).
@@ -239,8 +243,20 @@ impl Envelope {
     /// Whether an open tool loop has to begin with thinking (ANTH-5). Models that bind thinking
     /// take one that lost it.
     pub(crate) const fn wants_thinking(&self) -> bool {
-        self.thinks && !self.binds_thinking
+        self.thinks && !matches!(self.binding, Binding::Refuses)
     }
+}
+
+/// What a provider does with thinking behind another beginning than that behind which it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Binding {
+    /// It takes such thinking.
+    #[default]
+    No,
+    /// It refuses the request.
+    Refuses,
+    /// It leaves such thinking out, and all thinking behind that, without an error.
+    Drops,
 }
 
 impl Format {

@@ -7,7 +7,7 @@ use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role, UnitKind};
-use crate::formats::{self, Replacement};
+use crate::formats::{self, Binding, Replacement};
 use crate::marks::{self, HOST, LEFT_OUT, Purpose};
 use crate::situation::{Situation, ThinkingPolicy};
 
@@ -54,7 +54,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         drops_thinking: match situation.request.policy.thinking {
             ThinkingPolicy::Keep => false,
             ThinkingPolicy::Drop => true,
-            ThinkingPolicy::Auto => conversation.envelope().binds_thinking,
+            ThinkingPolicy::Auto => conversation.envelope().binding == Binding::Refuses,
         },
         turn_with_thinking: turn_with_thinking(plan, conversation),
         is_changed: false,
@@ -159,7 +159,6 @@ impl<'a> Written<'a> {
     /// says what became of it.
     fn unit(&mut self, unit: usize, edits: Vec<&CheckedEdit>, joins: Option<&Joins>) -> Fate {
         self.begin(unit, joins);
-        self.is_changed |= !edits.is_empty();
         let messages = self.conversation.messages(unit);
         self.thinking_dropped += thinking_removed(messages, edits.iter().copied());
         let before = self.messages.len();
@@ -175,6 +174,8 @@ impl<'a> Written<'a> {
             if !own.is_empty() {
                 let message = rewritten(self.conversation, message, own);
                 self.messages.push(Cow::Owned(message));
+                // What stands in front of it in this unit is where it was.
+                self.is_changed = true;
             } else if self.push(message, joins) {
                 fate = Fate::Rewritten;
             }

@@ -6,6 +6,7 @@ mod binding;
 mod read;
 mod repair;
 mod rules;
+mod same;
 
 use std::collections::HashSet;
 
@@ -116,7 +117,7 @@ impl WireFormat for Anthropic {
         }
         envelope.tool_list = tools.map(|raw| body.place(raw));
         envelope.thinks = type_of(body, "thinking") == "enabled";
-        envelope.binds_thinking = binding::is_bound(body);
+        envelope.binding = binding::of(body);
         let model = body.text("model");
         envelope.is_makers_own = model.is_empty() || model.contains("claude");
         // `create` begins one, and carries the whole conversation.
@@ -139,6 +140,10 @@ impl WireFormat for Anthropic {
 
     fn alternates(&self) -> bool {
         true
+    }
+
+    fn is_alike(&self, one: &str, other: &str) -> bool {
+        same::is_alike(one, other)
     }
 }
 

@@ -331,3 +331,13 @@ fn thinking_behind_a_repair_goes_where_the_model_binds_it() {
         ),
     );
 }
+
+#[test]
+fn thinking_behind_a_removed_cache_mark_stays_where_the_model_binds_it() {
+    let marked =
+        |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
+    let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, text("a")]});
+    let with = |first: Value| json!({"model": "claude-opus-5-5", "messages": [user(&[first, marked("b"), marked("c"), marked("d"), marked("e")]), thinks, hello()]});
+    let repairs = mend(Anthropic, &with(marked("a")), &with(text("a")));
+    assert_eq!(repairs, [("ANTH-9", 1)]);
+}
