@@ -335,6 +335,29 @@ async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to
     );
 }
 
+#[tokio::test]
+async fn a_user_message_with_instructions_in_it_stays() {
+    let conversation = read(
+        &json!({"model": "claude-opus-5", "max_tokens": 9, "messages": [
+            {"role": "user", "content": "Mend the tariff parser."},
+            {"role": "assistant", "content": listing("thought", 300)},
+            {"role": "user", "content": [
+                {"type": "mid_conv_system", "content": [{"type": "text", "text": "Never touch vendor/."}]},
+                {"type": "text", "text": listing("row", 400)}]},
+            {"role": "assistant", "content": listing("thought", 300)},
+            {"role": "user", "content": listing("row", 300)},
+            {"role": "assistant", "content": "Done."},
+            {"role": "user", "content": "And now?"},
+        ]}),
+    );
+    assert_eq!(conversation.violations(), []);
+    assert!(conversation.units()[2].traits.instructions);
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 10)).await;
+    assert!(compaction.is_compacted());
+    assert_eq!(compaction.fates()[2], Fate::Kept);
+    assert_eq!(compaction.fates()[4], Fate::Dropped);
+}
+
 // ANTH-8: a failed compaction stands for nothing, so the one before it is still the newest.
 #[tokio::test]
 async fn a_compaction_that_failed_does_not_stand_for_what_came_before() {

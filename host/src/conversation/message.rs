@@ -126,6 +126,9 @@ impl Opaque {
     /// The name of what a provider's own compaction leaves behind.
     pub(crate) const COMPACTION: &str = "compaction";
 
+    /// The name of instructions in a message of the user's, which Anthropic puts there for clients.
+    pub(crate) const INSTRUCTIONS: &str = "mid_conv_system";
+
     /// The name of what asks a provider to compact all that stands before it.
     pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
 }
