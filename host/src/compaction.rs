@@ -585,6 +585,7 @@ impl Record<'_> {
         let protected = self.situation.protected().collect();
         let before = &self.situation.conversation;
         let kept = cache::leading_units_kept(&applied.fates, &applied.insertions);
+        let kept = applied.first_moved.map_or(kept, |moved| kept.min(moved));
         let said = self.situation.request.cached_units;
         let cache = cache::effect(before, &conversation, said, kept);
         let sent = (cache.is_some()).then(|| {

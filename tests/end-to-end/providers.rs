@@ -335,6 +335,80 @@ async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to
     );
 }
 
+/// As Claude Code has it: instructions behind each turn of the user's.
+fn with_instructions(steps: usize, rule: impl Fn(usize) -> Value) -> Conversation {
+    let mut messages = vec![
+        json!({"role": "user", "content": "Plan a week in Porto."}),
+        rule(0),
+    ];
+    for step in 1..=steps {
+        let id = format!("toolu_{step}");
+        messages.extend([
+            json!({"role": "assistant", "content": [
+                {"type": "tool_use", "id": id, "name": "weather", "input": {"day": step}}]}),
+            json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": listing("sun", 1_000)}]}),
+            rule(step),
+        ]);
+    }
+    let conversation =
+        read(&json!({"model": "claude-opus-5", "max_tokens": 9, "messages": messages}));
+    assert_eq!(conversation.violations(), []);
+    conversation
+}
+
+#[tokio::test]
+async fn instructions_behind_each_turn_stay_and_steps_between_them_leave() {
+    let conversation = with_instructions(
+        12,
+        |step| json!({"role": "system", "content": format!("Rule {step}.")}),
+    );
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        let request = budget(conversation.tokens() / 5);
+        let compaction = compacted_by(&strategy, &conversation, &request).await;
+        assert!(compaction.is_compacted());
+        for step in 0..=12 {
+            let rule = format!("\"Rule {step}.\"");
+            assert!(compaction.document().contains(&rule), "{rule}");
+        }
+        let kept = blocks(compaction.document(), "tool_result");
+        assert!((1..12).contains(&kept), "{kept}");
+    }
+}
+
+#[tokio::test]
+async fn instructions_that_the_users_next_message_ended_may_leave() {
+    let conversation = with_instructions(
+        12,
+        |step| json!({"role": "system", "content": format!("Rule {step}."), "clear_at": "next_user_message"}),
+    );
+    let request = budget(conversation.tokens() / 5);
+    let compaction = compacted_by(&Strategy::truncate(), &conversation, &request).await;
+    assert!(compaction.is_compacted());
+    assert!(!compaction.document().contains("\"Rule 1.\""));
+    assert!(compaction.document().contains("\"Rule 12.\""));
+}
+
+#[tokio::test]
+async fn the_newest_step_stays_in_front_of_the_instructions_behind_it() {
+    let conversation = with_instructions(
+        1,
+        |step| json!({"role": "system", "content": format!("Rule {step}.")}),
+    );
+    let request = budget(conversation.tokens() / 2);
+    let compaction = compacted_by(&Strategy::truncate(), &conversation, &request).await;
+    assert!(compaction.is_compacted());
+    let result: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let roles: Vec<&str> = result["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|message| message["role"].as_str())
+        .collect();
+    assert_eq!(roles, ["user", "system", "assistant", "user", "system"]);
+    assert_eq!(blocks(compaction.document(), "tool_result"), 1);
+}
+
 #[tokio::test]
 async fn a_user_message_with_instructions_in_it_stays() {
     let conversation = read(

@@ -51,6 +51,8 @@ pub(crate) struct Message {
     pub(crate) is_directive: bool,
     /// Begins with what its provider takes at the beginning of a conversation only.
     pub(crate) stands_first: bool,
+    /// Instructions that hold until the user's next message.
+    pub(crate) expires: bool,
     /// What its reader saw that breaks a rule.
     pub(crate) flaws: Vec<Flaw>,
 }
@@ -219,6 +221,7 @@ impl Message {
             has_empty_calls: false,
             is_directive: false,
             stands_first: false,
+            expires: false,
             flaws: Vec::new(),
         }
     }
@@ -316,6 +319,14 @@ impl Message {
             part.content.is_thinking()
                 || matches!(&part.content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION)
         })
+    }
+
+    /// Whether instructions in the middle may stand behind it, in a format that moves them: it is the
+    /// user's, or ends with the result of a server's own tool.
+    pub(crate) fn takes_instructions_behind(&self) -> bool {
+        let last = self.parts.last().map(|part| &part.content);
+        self.role == Role::User
+            || matches!(last, Some(Content::Opaque(opaque)) if matches!(opaque.link, Link::Closes(_)))
     }
 
     /// Whether it asks the provider to compact all that stands before it.

@@ -167,6 +167,12 @@ pub(crate) trait WireFormat: Sync {
         false
     }
 
+    /// Whether instructions in the middle stand only behind a turn of the user's, so that they move
+    /// where others leave.
+    fn moves_instructions(&self) -> bool {
+        false
+    }
+
     /// Whether a message of this role may hold inserted text.
     fn has_role(&self, role: Role) -> bool {
         role == Role::User

@@ -93,3 +93,68 @@ fn nothing_stands_in_front_of_a_signed_compaction() {
         Ok(4)
     );
 }
+
+fn rule(text: &str) -> Value {
+    json!({"role": "system", "content": text})
+}
+
+/// A conversation of these messages, and the result of a plan that keeps some of its units.
+fn kept(messages_before: &[Value], units: &[usize]) -> Vec<Value> {
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": messages_before}));
+    assert_eq!(conversation.violations(), []);
+    messages(&conversation, keep(units)).expect("a good plan")
+}
+
+#[test]
+fn instructions_move_behind_the_user_where_the_answer_in_between_leaves() {
+    let before = [user("a"), rule("b"), says(&long()), user("c")];
+    assert_eq!(kept(&before, &[0, 1, 3]), [user("a"), user("c"), rule("b")]);
+    let longer = [&before[..], &[rule("d"), says("e"), user("f")]].concat();
+    assert_eq!(
+        kept(&longer, &[0, 1, 3, 4, 5, 6]),
+        [
+            user("a"),
+            user("c"),
+            rule("b"),
+            rule("d"),
+            says("e"),
+            user("f")
+        ]
+    );
+}
+
+#[test]
+fn instructions_get_a_note_in_front_of_them_where_nobody_spoke() {
+    let before = [user(&long()), rule("b"), says("c"), user("d")];
+    let after = kept(&before, &[1, 2, 3]);
+    assert_eq!(after.len(), 4);
+    assert_eq!(after[0]["role"], "user");
+    assert_eq!(after[1..], before[1..]);
+}
+
+#[test]
+fn options_of_the_answer_stay_where_nothing_left_around_them() {
+    let options = json!({"role": "system", "content": [], "output_config": {"effort": "low"}});
+    let before = [
+        user("a"),
+        says("b"),
+        options.clone(),
+        user("c"),
+        says(&long()),
+        user("d"),
+    ];
+    assert_eq!(
+        kept(&before, &[0, 1, 2, 3, 5]),
+        [user("a"), says("b"), options, user("c"), user("d")]
+    );
+}
+
+#[test]
+fn instructions_find_a_place_where_bound_thinking_leaves() {
+    let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]});
+    let conversation = read(&json!({"model": "claude-opus-5-5", "messages": [
+        user("a"), says(&long()), user("b"), rule("c"), thinks, user("d")]}));
+    assert_eq!(conversation.violations(), []);
+    let after = messages(&conversation, keep(&[0, 2, 3, 4, 5])).expect("a good plan");
+    assert_eq!(after, [user("a"), user("b"), user("d"), rule("c")]);
+}

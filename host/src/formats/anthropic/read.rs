@@ -25,6 +25,8 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     };
     let mut message = Message {
         content: Some(body.place(content)),
+        expires: role == Role::System
+            && members.text("clear_at").as_deref() == Some("next_user_message"),
         ..Message::new(role, raw.place.clone())
     };
     if json::is_text(content.get()) {

@@ -49,7 +49,7 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
 }
 
 /// Runs of neighbouring system messages.
-fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at
@@ -65,7 +65,7 @@ fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
 /// Newer models take instructions in the middle: behind a turn of the user's, or one that ends
 /// with a server tool's result, and in front of one of the assistant's. Those that only set options
 /// of the answer stand anywhere.
-fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
+pub(super) fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
     if messages[group.clone()].iter().any(|own| own.is_directive) {
         return true;
     }
@@ -73,14 +73,7 @@ fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
         return false;
     };
     let next = messages.get(group.end).map(|next| next.role);
-    (before.role == Role::User || ends_with_result(before))
-        && matches!(next, None | Some(Role::Assistant))
-}
-
-/// Whether a message ends with the result of a server's own tool.
-fn ends_with_result(message: &Message) -> bool {
-    let last = message.parts.last().map(|part| &part.content);
-    matches!(last, Some(Content::Opaque(opaque)) if matches!(opaque.link, Link::Closes(_)))
+    before.takes_instructions_behind() && matches!(next, None | Some(Role::Assistant))
 }
 
 /// Turns, each with the index of its first message.

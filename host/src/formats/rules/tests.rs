@@ -355,6 +355,7 @@ fn anthropic() -> Vec<Case> {
     };
     let says = |text: &str| json!({"role": "assistant", "content": text});
     let rule = json!({"role": "system", "content": "From now on in French."});
+    let directive = json!({"role": "system", "content": [], "output_config": {"effort": "low"}});
     let use_of_a = uses(&["a"]);
     let error = |content: &Value| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "is_error": true, "content": content}]});
     let marked_text = json!({"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}});
@@ -393,8 +394,16 @@ fn anthropic() -> Vec<Case> {
             "ANTH-1",
             json!([hello(), says("Hi."), rule, hello()]),
             vec![3],
-            // Newer models take instructions between a user's and an assistant's message.
-            json!([hello(), rule, says("Oui."), hello()]),
+            // Newer models take instructions between a user's and an assistant's message, several at
+            // once, and at the end; and options of the answer anywhere.
+            json!([hello(), rule, rule, says("Oui."), directive, hello(), rule]),
+        ),
+        (
+            Anthropic,
+            "ANTH-1",
+            json!([hello(), rule, rule, hello()]),
+            vec![2, 3],
+            json!([hello(), {"role": "assistant", "content": [search, found]}, rule, says("Oui."), hello()]),
         ),
         (
             Anthropic,

@@ -32,7 +32,6 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
         1,
         "only the provider can encrypt",
     ),
-    (Anthropic, "ANTH-1", 1, "instructions have no other place"),
     (
         Anthropic,
         "ANTH-5",

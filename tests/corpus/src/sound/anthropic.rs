@@ -10,10 +10,13 @@ struct Turn<'a> {
     messages: Vec<&'a Value>,
 }
 
-/// Users and the model in turns, the user first, and results in the turn behind their calls.
-pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
-    let turns = turns(messages);
-    let first = messages.first().ok_or("nobody speaks")?;
+/// Users and the model in turns, the user first, and results in the turn behind their calls;
+/// instructions between a turn of the user's and one of the model's.
+pub(super) fn rules(all: &[Value]) -> Result<(), &'static str> {
+    instructions_are_in_place(all)?;
+    let messages: Vec<&Value> = all.iter().filter(|own| own["role"] != "system").collect();
+    let turns = turns(&messages);
+    let first = *messages.first().ok_or("nobody speaks")?;
     // The provider's own summary stands for all before it.
     let is_summary = parts(first).next().is_some_and(is_compaction);
     if first["role"] != "user" && !is_summary {
@@ -21,7 +24,7 @@ pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
     }
     let mut signed = messages
         .iter()
-        .flat_map(parts)
+        .flat_map(|message| parts(message))
         .filter(|block| is_compaction(block) && block["signature"].is_string());
     let stands_first = parts(first).next().filter(|block| is_compaction(block));
     if signed.any(|block| !stands_first.is_some_and(|first| std::ptr::eq(first, block))) {
@@ -67,9 +70,38 @@ fn is_compaction(block: &Value) -> bool {
         && !(block["content"].is_null() && block["encrypted_content"].is_null())
 }
 
-fn turns(messages: &[Value]) -> Vec<Turn<'_>> {
+/// Several may stand together. What sets options of the answer may stand anywhere.
+fn instructions_are_in_place(messages: &[Value]) -> Result<(), &'static str> {
+    let is_rule = |message: &Value| message["role"] == "system";
+    let sets_options = |message: &Value| message.get("output_config").is_some();
+    let mut next_at = 0;
+    for group in messages.chunk_by(|one, other| is_rule(one) == is_rule(other)) {
+        let at = next_at;
+        next_at += group.len();
+        if !is_rule(&group[0]) || group.iter().any(sets_options) {
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| &messages[before]);
+        let is_behind_result = before
+            .and_then(|own| parts(own).last())
+            .is_some_and(|block| {
+                let kind = block["type"].as_str();
+                kind.is_some_and(|kind| kind.ends_with("_tool_result"))
+            });
+        if !is_behind_result && before.is_none_or(|own| own["role"] != "user") {
+            return Err("instructions without a turn of the user's before them");
+        }
+        let next = messages.get(next_at);
+        if next.is_some_and(|own| own["role"] != "assistant") {
+            return Err("instructions in front of a turn of the user's");
+        }
+    }
+    Ok(())
+}
+
+fn turns<'a>(messages: &[&'a Value]) -> Vec<Turn<'a>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
-    for message in messages {
+    for &message in messages {
         let is_user = message["role"] == "user";
         match turns.last_mut() {
             Some(turn) if turn.is_user == is_user => turn.messages.push(message),
@@ -131,6 +163,27 @@ mod tests {
         assert!(rules(&[user.clone(), calls.clone(), one.clone(), said.clone()]).is_err());
         assert!(rules(&[user.clone(), said.clone(), one.clone()]).is_err());
         assert!(rules(&[calls, one, two]).is_err());
+    }
+
+    #[test]
+    fn instructions_stand_between_the_user_and_the_model() {
+        let user = json!({"role": "user", "content": "a"});
+        let said = json!({"role": "assistant", "content": "b"});
+        let rule = json!({"role": "system", "content": "c"});
+        let options = json!({"role": "system", "content": [], "output_config": {}});
+        let good = [
+            user.clone(),
+            rule.clone(),
+            rule.clone(),
+            said.clone(),
+            options,
+            user.clone(),
+            rule.clone(),
+        ];
+        assert_eq!(rules(&good), Ok(()));
+        assert!(rules(&[rule.clone(), user.clone()]).is_err());
+        assert!(rules(&[user.clone(), rule.clone(), user.clone()]).is_err());
+        assert!(rules(&[user, said, rule]).is_err());
     }
 
     #[test]
