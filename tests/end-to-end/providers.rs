@@ -376,6 +376,67 @@ async fn instructions_behind_each_turn_stay_and_steps_between_them_leave() {
     }
 }
 
+/// Whatever leaves between them, they find a legal place, and a second run finds nothing to do.
+#[tokio::test]
+async fn instructions_stay_and_find_a_place_at_every_cut() {
+    let rule = |step: usize| json!({"role": "system", "content": format!("Rule {step}.")});
+    let mut messages = Vec::new();
+    for turn in 0..5 {
+        let id = format!("toolu_{turn}");
+        messages.extend([
+            json!({"role": "user", "content": listing("wish", 60)}),
+            rule(3 * turn),
+            json!({"role": "assistant", "content": [
+                {"type": "tool_use", "id": id, "name": "weather", "input": {}}]}),
+            json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": listing("sun", 300)}]}),
+            rule(3 * turn + 1),
+            rule(3 * turn + 2),
+            json!({"role": "assistant", "content": listing("thought", 200).trim_end()}),
+        ]);
+    }
+    let strategies = [
+        Strategy::truncate(),
+        Strategy::digest(),
+        bundled(host(), "sliding-window").await,
+        bundled(host(), "trim").await,
+    ];
+    let mut changed = 0;
+    for cut in 1..=messages.len() {
+        let conversation = read(
+            &json!({"model": "claude-opus-5-5", "max_tokens": 9, "messages": messages[..cut]}),
+        );
+        assert_eq!(conversation.violations(), [], "{cut}");
+        for strategy in &strategies {
+            for percent in [10, 30, 60] {
+                let what = format!("{cut}, {}, {percent} %", strategy.name());
+                let run = async |conversation: &Conversation, budget: Budget| {
+                    let request = Request {
+                        budget,
+                        ..Request::default()
+                    };
+                    host()
+                        .compact(conversation, std::slice::from_ref(strategy), &request)
+                        .await
+                        .expect("no archive that could fail")
+                };
+                let share = Budget::Share(f64::from(percent) / 100.0);
+                let first = run(&conversation, share).await;
+                let after = first.conversation();
+                assert_eq!(after.violations(), [], "{what}");
+                for own in messages[..cut].iter().filter(|own| own["role"] == "system") {
+                    assert!(first.document().contains(&own.to_string()), "{what}");
+                }
+                changed += usize::from(first.is_compacted());
+                let budget = Budget::Tokens(first.receipt().tokens.budget);
+                let second = run(after, budget).await;
+                assert_eq!(second.document(), first.document(), "{what}");
+            }
+        }
+    }
+    assert!(changed > 100, "only {changed} results");
+}
+
 #[tokio::test]
 async fn instructions_that_the_users_next_message_ended_may_leave() {
     let conversation = with_instructions(
