@@ -395,6 +395,9 @@ fn nothing_to_do(situation: &Situation) -> Option<Unchanged> {
     if conversation.envelope().continues {
         return Some(Unchanged::StoredByProvider);
     }
+    if conversation.asks_to_compact() {
+        return Some(Unchanged::ProviderCompacts);
+    }
     if conversation.is_broken() {
         return Some(Unchanged::InvalidInput);
     }
@@ -605,6 +608,7 @@ impl Record<'_> {
         let protected = self.situation.protected().collect();
         let before = &self.situation.conversation;
         let kept = cache::leading_units_kept(&applied.fates, &applied.insertions);
+        let kept = applied.first_moved.map_or(kept, |moved| kept.min(moved));
         let said = self.situation.request.cached_units;
         let cache = cache::effect(before, &conversation, said, kept);
         let sent = (cache.is_some()).then(|| {

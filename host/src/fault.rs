@@ -183,6 +183,8 @@ pub enum PlanRule {
     JoinsNothing,
     /// An insertion has a text.
     EmptyInsertion,
+    /// Nothing is inserted in front of what its provider takes at the beginning only.
+    PrecedesFirst,
     /// A reason names units that there are.
     ReasonOutOfRange,
 }
@@ -411,6 +413,9 @@ impl fmt::Display for PlanFault {
             PlanRule::RoleNotAllowed => "it gives inserted text a role that is not allowed",
             PlanRule::JoinsNothing => "inserted text joins no kept message of its role",
             PlanRule::EmptyInsertion => "it inserts an empty text",
+            PlanRule::PrecedesFirst => {
+                "it inserts a text in front of a signed compaction, which its provider takes at the beginning only"
+            }
             PlanRule::ReasonOutOfRange => "a reason names units that do not exist",
         };
         f.write_str(rule)?;

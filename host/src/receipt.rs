@@ -124,6 +124,8 @@ pub enum Unchanged {
     InvalidInput,
     /// It goes on from what the provider stored, so that the document shows only a part of it.
     StoredByProvider,
+    /// It asks the provider itself to compact it, which needs all of it for that.
+    ProviderCompacts,
     /// The strategy says that nothing should be done.
     StrategyDeclined,
     /// The strategy reported a failure, and the compaction can wait.
@@ -143,7 +145,10 @@ impl Unchanged {
             Self::AtFloor => "all of it has to stay",
             Self::InvalidInput => "it breaks a rule of its format",
             Self::StoredByProvider => {
-                "it goes on from what the provider stored (`previous_response_id` or `conversation`), which baler cannot see"
+                "it goes on from what the provider stored (`previous_response_id`, `conversation` or `thread`), which baler cannot see"
+            }
+            Self::ProviderCompacts => {
+                "it asks its provider to compact it (`compaction_trigger` or `compaction`), which needs all of it"
             }
             Self::StrategyDeclined => "the strategy says that nothing should be done",
             Self::StrategyFailed => "the strategy reported a failure, and the compaction can wait",

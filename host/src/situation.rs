@@ -10,7 +10,7 @@ use crate::archive;
 use crate::conversation::{Conversation, Role, Unit, UnitKind};
 use crate::deadline::Deadline;
 use crate::fault::Quantity;
-use crate::formats::Format;
+use crate::formats::{Binding, Format};
 use crate::models::Spending;
 use crate::trigger::CachePrice;
 use crate::unseen::{self, Free, Unseen};
@@ -398,7 +398,7 @@ impl Situation {
         };
         is_allowed
             && !self.is_protected(unit)
-            && !self.conversation.envelope().binds_thinking
+            && self.conversation.envelope().binding == Binding::No
             && unit
                 < *self
                     .unfinished
@@ -506,14 +506,23 @@ fn around_units(conversation: &Conversation) -> usize {
 /// front of the unit `text`, which is left out, none is needed.
 fn notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32 {
     let mut before = None;
+    // Instructions that are written in front of what the model says next.
+    let mut has_waiting = false;
     let mut notes = 0;
     for (unit, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
+        if conversation.is_movable(unit) {
+            has_waiting = true;
+            continue;
+        }
         let is_behind_text =
             text.is_some_and(|text| text < unit && before.is_none_or(|before| before < text));
-        notes += u32::from(!is_behind_text && conversation.needs_note(before, unit));
+        notes += u32::from(!is_behind_text && conversation.needs_note(before, unit, has_waiting));
+        has_waiting &= !conversation.begins_with_model(unit);
         before = Some(unit);
     }
-    notes
+    let ends_with_text = text.is_some_and(|text| before.is_none_or(|before| before < text));
+    let has_place = before.is_some_and(|before| conversation.takes_instructions_behind(before));
+    notes + u32::from(has_waiting && !ends_with_text && !has_place)
 }
 
 impl Conversation {
@@ -563,7 +572,20 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let newest = units
         .iter()
         .rposition(|unit| unit.traits.user_text)
-        .or_else(|| units.iter().rposition(|unit| !unit.traits.instructions));
+        .or_else(|| {
+            (0..units.len())
+                .rev()
+                .find(|unit| !units[*unit].traits.instructions && !conversation.is_movable(*unit))
+        });
+    // What holds until the user's next message.
+    let last_of_user = conversation
+        .all_messages()
+        .iter()
+        .rposition(|message| message.role == Role::User);
+    let holds = |index: usize| {
+        let mut messages = conversation.messages(index).iter();
+        messages.any(|own| own.expires) && last_of_user.is_none_or(|last| units[index].end() > last)
+    };
     let thinker = thinker(conversation);
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
@@ -589,6 +611,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                     || unseen
                     || unit.traits.pending
                     || unit.traits.instructions
+                    || holds(index)
                     || newest == Some(index)
                     || newest_message == Some(index)
                     || thinker == Some(index)

@@ -213,6 +213,74 @@ async fn a_request_that_goes_on_from_a_stored_one_is_left_alone() {
     );
 }
 
+// `thread`: of a conversation that Anthropic holds the request carries what is new.
+#[tokio::test]
+async fn a_request_that_goes_on_from_a_thread_is_valid_and_left_alone() {
+    let document = |kind: &str, output: &str| {
+        json!({"model": "claude-sonnet-4-5", "max_tokens": 9,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+        "thread": {"type": kind, "previous_message_id": "msg_1"}, "messages": [
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": output}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_2", "name": "weather", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_2", "content": "dry"}]},
+        ]})
+    };
+    for output in ["dry", listing("sun", 5_000).as_str()] {
+        let conversation = read(&document("continue", output));
+        assert_eq!(conversation.violations(), []);
+        let compaction = compact(&conversation, &budget(10)).await;
+        assert_eq!(
+            compaction.receipt().outcome,
+            Outcome::Unchanged(Unchanged::StoredByProvider)
+        );
+        assert_eq!(compaction.document(), conversation.document());
+    }
+    // One that begins a thread shows all of it, so that the call is missing.
+    assert_ne!(read(&document("create", "dry")).violations(), []);
+}
+
+#[tokio::test]
+async fn a_request_that_begins_a_thread_is_compacted() {
+    let body = json!({"thread": {"type": "create"}});
+    let conversation = read(&thinking("claude-sonnet-4-5", body));
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
+    assert!(compaction.is_compacted());
+}
+
+#[tokio::test]
+async fn a_request_that_asks_its_provider_to_compact_it_is_left_alone() {
+    let items = json!([
+        {"role": "user", "content": listing("thing", 500)},
+        {"role": "assistant", "content": listing("thing", 500)},
+        {"role": "user", "content": "And now?"},
+    ]);
+    let plain = read(&json!({"model": "gpt-5", "input": items}));
+    let mut grown = plain.clone();
+    let trigger = json!({"type": "compaction_trigger"});
+    grown.append(&trigger.to_string()).expect("an item");
+    let mut all = items.as_array().expect("a list").clone();
+    all.push(trigger);
+    let triggered = read(&json!({"model": "gpt-5", "input": all}));
+    let summarized = read(&thinking(
+        "claude-sonnet-4-5",
+        json!({"compaction": {"type": "summarize"}}),
+    ));
+    for conversation in [grown, triggered, summarized] {
+        assert_eq!(conversation.violations(), []);
+        let compaction = compact(&conversation, &budget(100)).await;
+        assert_eq!(
+            compaction.receipt().outcome,
+            Outcome::Unchanged(Unchanged::ProviderCompacts)
+        );
+        assert_eq!(compaction.document(), conversation.document());
+    }
+    assert!(
+        compact(&plain, &budget(plain.tokens() / 2))
+            .await
+            .is_compacted()
+    );
+}
+
 /// A body over what the provider takes is no broken one: compacting mends it.
 #[tokio::test]
 async fn more_pictures_than_the_provider_takes_are_a_reason_to_compact() {
@@ -265,6 +333,190 @@ async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to
             .document()
             .contains(r#""encrypted_content":"gAAAAA==""#)
     );
+}
+
+/// As Claude Code has it: instructions behind each turn of the user's.
+fn with_instructions(steps: usize, rule: impl Fn(usize) -> Value) -> Conversation {
+    let mut messages = vec![
+        json!({"role": "user", "content": "Plan a week in Porto."}),
+        rule(0),
+    ];
+    for step in 1..=steps {
+        let id = format!("toolu_{step}");
+        messages.extend([
+            json!({"role": "assistant", "content": [
+                {"type": "tool_use", "id": id, "name": "weather", "input": {"day": step}}]}),
+            json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": listing("sun", 1_000)}]}),
+            rule(step),
+        ]);
+    }
+    let conversation =
+        read(&json!({"model": "claude-opus-5", "max_tokens": 9, "messages": messages}));
+    assert_eq!(conversation.violations(), []);
+    conversation
+}
+
+#[tokio::test]
+async fn instructions_behind_each_turn_stay_and_steps_between_them_leave() {
+    let conversation = with_instructions(
+        12,
+        |step| json!({"role": "system", "content": format!("Rule {step}.")}),
+    );
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        let request = budget(conversation.tokens() / 5);
+        let compaction = compacted_by(&strategy, &conversation, &request).await;
+        assert!(compaction.is_compacted());
+        for step in 0..=12 {
+            let rule = format!("\"Rule {step}.\"");
+            assert!(compaction.document().contains(&rule), "{rule}");
+        }
+        let kept = blocks(compaction.document(), "tool_result");
+        assert!((1..12).contains(&kept), "{kept}");
+    }
+}
+
+/// Whatever leaves between them, they find a legal place, and a second run finds nothing to do.
+#[tokio::test]
+async fn instructions_stay_and_find_a_place_at_every_cut() {
+    let rule = |step: usize| json!({"role": "system", "content": format!("Rule {step}.")});
+    let mut messages = Vec::new();
+    for turn in 0..5 {
+        let id = format!("toolu_{turn}");
+        messages.extend([
+            json!({"role": "user", "content": listing("wish", 60)}),
+            rule(3 * turn),
+            json!({"role": "assistant", "content": [
+                {"type": "tool_use", "id": id, "name": "weather", "input": {}}]}),
+            json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": listing("sun", 300)}]}),
+            rule(3 * turn + 1),
+            rule(3 * turn + 2),
+            json!({"role": "assistant", "content": listing("thought", 200).trim_end()}),
+        ]);
+    }
+    let strategies = [
+        Strategy::truncate(),
+        Strategy::digest(),
+        bundled(host(), "sliding-window").await,
+        bundled(host(), "trim").await,
+    ];
+    let mut changed = 0;
+    for cut in 1..=messages.len() {
+        let conversation = read(
+            &json!({"model": "claude-opus-5-5", "max_tokens": 9, "messages": messages[..cut]}),
+        );
+        assert_eq!(conversation.violations(), [], "{cut}");
+        for strategy in &strategies {
+            for percent in [10, 30, 60] {
+                let what = format!("{cut}, {}, {percent} %", strategy.name());
+                let run = async |conversation: &Conversation, budget: Budget| {
+                    let request = Request {
+                        budget,
+                        ..Request::default()
+                    };
+                    host()
+                        .compact(conversation, std::slice::from_ref(strategy), &request)
+                        .await
+                        .expect("no archive that could fail")
+                };
+                let share = Budget::Share(f64::from(percent) / 100.0);
+                let first = run(&conversation, share).await;
+                let after = first.conversation();
+                assert_eq!(after.violations(), [], "{what}");
+                for own in messages[..cut].iter().filter(|own| own["role"] == "system") {
+                    assert!(first.document().contains(&own.to_string()), "{what}");
+                }
+                changed += usize::from(first.is_compacted());
+                let budget = Budget::Tokens(first.receipt().tokens.budget);
+                let second = run(after, budget).await;
+                assert_eq!(second.document(), first.document(), "{what}");
+            }
+        }
+    }
+    assert!(changed > 100, "only {changed} results");
+}
+
+#[tokio::test]
+async fn instructions_that_the_users_next_message_ended_may_leave() {
+    let conversation = with_instructions(
+        12,
+        |step| json!({"role": "system", "content": format!("Rule {step}."), "clear_at": "next_user_message"}),
+    );
+    let request = budget(conversation.tokens() / 5);
+    let compaction = compacted_by(&Strategy::truncate(), &conversation, &request).await;
+    assert!(compaction.is_compacted());
+    assert!(!compaction.document().contains("\"Rule 1.\""));
+    assert!(compaction.document().contains("\"Rule 12.\""));
+}
+
+#[tokio::test]
+async fn the_newest_step_stays_in_front_of_the_instructions_behind_it() {
+    let conversation = with_instructions(
+        1,
+        |step| json!({"role": "system", "content": format!("Rule {step}.")}),
+    );
+    let request = budget(conversation.tokens() / 2);
+    let compaction = compacted_by(&Strategy::truncate(), &conversation, &request).await;
+    assert!(compaction.is_compacted());
+    let result: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let roles: Vec<&str> = result["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|message| message["role"].as_str())
+        .collect();
+    assert_eq!(roles, ["user", "system", "assistant", "user", "system"]);
+    assert_eq!(blocks(compaction.document(), "tool_result"), 1);
+}
+
+#[tokio::test]
+async fn a_user_message_with_instructions_in_it_stays() {
+    let conversation = read(
+        &json!({"model": "claude-opus-5", "max_tokens": 9, "messages": [
+            {"role": "user", "content": "Mend the tariff parser."},
+            {"role": "assistant", "content": listing("thought", 300)},
+            {"role": "user", "content": [
+                {"type": "mid_conv_system", "content": [{"type": "text", "text": "Never touch vendor/."}]},
+                {"type": "text", "text": listing("row", 400)}]},
+            {"role": "assistant", "content": listing("thought", 300)},
+            {"role": "user", "content": listing("row", 300)},
+            {"role": "assistant", "content": "Done."},
+            {"role": "user", "content": "And now?"},
+        ]}),
+    );
+    assert_eq!(conversation.violations(), []);
+    assert!(conversation.units()[2].traits.instructions);
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 10)).await;
+    assert!(compaction.is_compacted());
+    assert_eq!(compaction.fates()[2], Fate::Kept);
+    assert_eq!(compaction.fates()[4], Fate::Dropped);
+}
+
+// ANTH-8: a failed compaction stands for nothing, so the one before it is still the newest.
+#[tokio::test]
+async fn a_compaction_that_failed_does_not_stand_for_what_came_before() {
+    let answer = |content: Value, text: &str| {
+        json!({"role": "assistant", "content": [
+            {"type": "compaction", "content": content}, {"type": "text", "text": text}]})
+    };
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let conversation = read(
+        &json!({"model": "claude-opus-5", "max_tokens": 9, "messages": [
+            user("Mend the tariff parser."),
+            answer(json!("The lexer is to blame."), "Go on?"),
+            user(&listing("row", 300)),
+            answer(json!(null), &listing("thought", 300)),
+            user(&listing("row", 300)),
+            {"role": "assistant", "content": "Done."},
+            user("And now?"),
+        ]}),
+    );
+    assert_eq!(conversation.violations(), []);
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 10)).await;
+    assert!(compaction.is_compacted());
+    assert_eq!(compaction.fates()[1], Fate::Kept);
+    assert_eq!(compaction.fates()[3], Fate::Dropped);
 }
 
 #[test]

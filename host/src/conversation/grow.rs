@@ -55,18 +55,19 @@ impl Conversation {
         Arc::make_mut(&mut self.inner).sent = Some(messages);
     }
 
-    /// How many leading messages are the same as in `before`, byte for byte, where all that
-    /// stands around the messages is the same too.
+    /// How many leading messages are the same as in `before` to the provider (its marks for the
+    /// cache are no difference), where all that stands around the messages is the same too.
     #[must_use]
     pub fn messages_unchanged_since(&self, before: &Self) -> usize {
         if !self.inner.frame.is_alike(&before.inner.frame) {
             return 0;
         }
+        let wire = self.inner.format.wire();
         self.inner
             .messages
             .iter()
             .zip(&before.inner.messages)
-            .take_while(|(own, other)| self.raw(own) == before.raw(other))
+            .take_while(|(own, other)| wire.is_alike(self.raw(own), before.raw(other)))
             .count()
     }
 

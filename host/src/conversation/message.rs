@@ -49,6 +49,10 @@ pub(crate) struct Message {
     pub(crate) has_empty_calls: bool,
     /// Instructions that hold no text and only set options of the answer.
     pub(crate) is_directive: bool,
+    /// Begins with what its provider takes at the beginning of a conversation only.
+    pub(crate) stands_first: bool,
+    /// Instructions that hold until the user's next message.
+    pub(crate) expires: bool,
     /// What its reader saw that breaks a rule.
     pub(crate) flaws: Vec<Flaw>,
 }
@@ -123,6 +127,12 @@ impl Opaque {
 
     /// The name of what a provider's own compaction leaves behind.
     pub(crate) const COMPACTION: &str = "compaction";
+
+    /// The name of instructions in a message of the user's, which Anthropic puts there for clients.
+    pub(crate) const INSTRUCTIONS: &str = "mid_conv_system";
+
+    /// The name of what asks a provider to compact all that stands before it.
+    pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
 }
 
 /// A tool call.
@@ -210,6 +220,8 @@ impl Message {
             cache_marks: 0,
             has_empty_calls: false,
             is_directive: false,
+            stands_first: false,
+            expires: false,
             flaws: Vec::new(),
         }
     }
@@ -307,6 +319,20 @@ impl Message {
             part.content.is_thinking()
                 || matches!(&part.content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION)
         })
+    }
+
+    /// Whether instructions in the middle may stand behind it, in a format that moves them: it is the
+    /// user's, or ends with the result of a server's own tool.
+    pub(crate) fn takes_instructions_behind(&self) -> bool {
+        let last = self.parts.last().map(|part| &part.content);
+        self.role == Role::User
+            || matches!(last, Some(Content::Opaque(opaque)) if matches!(opaque.link, Link::Closes(_)))
+    }
+
+    /// Whether it asks the provider to compact all that stands before it.
+    pub(crate) fn asks_to_compact(&self) -> bool {
+        self.opaques()
+            .any(|opaque| opaque.kind == Opaque::COMPACTION_TRIGGER)
     }
 
     /// Whether a provider's own compaction stands in it.

@@ -285,6 +285,12 @@ impl Conversation {
         &self.inner.envelope
     }
 
+    /// Whether the request asks its provider to compact it: then the provider has to see all of it.
+    pub(crate) fn asks_to_compact(&self) -> bool {
+        let last = self.all_messages().last();
+        self.envelope().asks_to_compact || last.is_some_and(Message::asks_to_compact)
+    }
+
     /// The text that places lie in.
     pub(crate) fn source(&self) -> &Document {
         &self.inner.document
@@ -315,13 +321,40 @@ impl Conversation {
         })
     }
 
+    /// Whether a unit is of instructions that stand only behind a turn of the user's.
+    pub(crate) fn is_movable(&self, unit: usize) -> bool {
+        let first = self.messages(unit).first();
+        first.is_some_and(|message| self.moves(message))
+    }
+
+    /// The same of a message.
+    pub(crate) fn moves(&self, message: &Message) -> bool {
+        message.role.instructs() && self.format().wire().moves_instructions()
+    }
+
+    /// Whether such instructions may stand behind a unit.
+    pub(crate) fn takes_instructions_behind(&self, unit: usize) -> bool {
+        let last = self.messages(unit).last();
+        last.is_some_and(Message::takes_instructions_behind)
+    }
+
+    /// Whether a unit begins with what the model said.
+    pub(crate) fn begins_with_model(&self, unit: usize) -> bool {
+        let first = self.messages(unit).first();
+        first.is_some_and(|message| message.role == Role::Assistant)
+    }
+
     /// Whether the host has to put a note of its own in front of a unit, where the unit
-    /// `before` comes to stand directly before it, or none.
-    pub(crate) fn needs_note(&self, before: Option<usize>, unit: usize) -> bool {
+    /// `before` comes to stand before it, or none. Both are no movable instructions; `between` says
+    /// whether such stand between them.
+    pub(crate) fn needs_note(&self, before: Option<usize>, unit: usize, between: bool) -> bool {
         if !self.format().wire().alternates() {
             return false;
         }
         let first = self.messages(unit).first().map(|message| message.role);
+        if between && first == Some(Role::Assistant) {
+            return before.is_none_or(|before| !self.takes_instructions_behind(before));
+        }
         match before {
             None => {
                 let stands_first = self
@@ -333,7 +366,8 @@ impl Conversation {
             // Neighbours that came in as such are the provider's own business.
             Some(before) => {
                 let last = self.messages(before).last().map(|message| message.role);
-                before + 1 != unit && first == Some(Role::Assistant) && last == first
+                let has_gap = (before + 1..unit).any(|gone| !self.is_movable(gone));
+                has_gap && first == Some(Role::Assistant) && last == first
             }
         }
     }

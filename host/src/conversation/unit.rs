@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::message::{Content, Link, Message, Role};
+use super::message::{Content, Link, Message, Opaque, Role};
 use super::pairing::Pairing;
 use super::{Document, opened};
 use crate::marks::{Purpose, SecretKey};
@@ -133,7 +133,10 @@ impl Divider<'_> {
                             None => traits.user_text |= message.role == Role::User,
                         }
                     }
-                    Content::Text(_) | Content::Call(_) | Content::Opaque(_) => {}
+                    Content::Opaque(opaque) => {
+                        traits.instructions |= opaque.kind == Opaque::INSTRUCTIONS;
+                    }
+                    Content::Text(_) | Content::Call(_) => {}
                 }
             }
             // A user message of pictures alone is the user's own as well.
@@ -147,8 +150,10 @@ impl Divider<'_> {
         }
         traits.media = media > 0;
         traits.provider_summary = messages.iter().any(Message::has_compaction);
-        traits.instructions =
-            messages.iter().any(|message| message.role.instructs()) && purpose.is_none();
+        traits.instructions |= messages
+            .iter()
+            .any(|own| own.role.instructs() && !own.expires)
+            && purpose.is_none();
         traits.pending = is_pending(messages, last);
         let kind = kind(messages, purpose);
         if kind == UnitKind::User {
@@ -205,6 +210,9 @@ fn kind(messages: &[Message], purpose: Option<Purpose>) -> UnitKind {
         && only.parts.len() == 1
     {
         return UnitKind::Summary;
+    }
+    if messages.first().is_some_and(|first| first.expires) {
+        return UnitKind::Other;
     }
     match (messages.first().map(|message| message.role), purpose) {
         (Some(Role::Assistant), _) => UnitKind::Step,

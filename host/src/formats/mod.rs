@@ -168,9 +168,20 @@ pub(crate) trait WireFormat: Sync {
         false
     }
 
+    /// Whether instructions in the middle stand only behind a turn of the user's, so that they move
+    /// where others leave.
+    fn moves_instructions(&self) -> bool {
+        false
+    }
+
     /// Whether a message of this role may hold inserted text.
     fn has_role(&self, role: Role) -> bool {
         role == Role::User
+    }
+
+    /// Whether two messages, as JSON, are the same to the provider.
+    fn is_alike(&self, one: &str, other: &str) -> bool {
+        one == other
     }
 
     /// The JSON of a text, given as a JSON string, as a part of a message of the user's or of
@@ -222,9 +233,8 @@ pub(crate) struct Envelope {
     pub(crate) cache_marks: u32,
     /// Whether the request asks for thinking that has to be sent back.
     pub(crate) thinks: bool,
-    /// Whether the model takes thinking only behind exactly what it was made behind, and
-    /// refuses the request otherwise.
-    pub(crate) binds_thinking: bool,
+    /// What becomes of thinking that stands behind something else than it was made behind.
+    pub(crate) binding: Binding,
     /// Whether the model that the request names is one of the format's own maker.
     pub(crate) is_makers_own: bool,
     /// Whether the provider stores nothing (`store: false`).
@@ -232,14 +242,28 @@ pub(crate) struct Envelope {
     /// Whether the request goes on from one that the provider stored, so that the document
     /// does not show the whole conversation.
     pub(crate) continues: bool,
+    /// Whether the request asks the provider itself to compact the conversation.
+    pub(crate) asks_to_compact: bool,
 }
 
 impl Envelope {
     /// Whether an open tool loop has to begin with thinking (ANTH-5). Models that bind thinking
     /// take one that lost it.
     pub(crate) const fn wants_thinking(&self) -> bool {
-        self.thinks && !self.binds_thinking
+        self.thinks && !matches!(self.binding, Binding::Refuses)
     }
+}
+
+/// What a provider does with thinking behind another beginning than that behind which it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Binding {
+    /// It takes such thinking.
+    #[default]
+    No,
+    /// It refuses the request.
+    Refuses,
+    /// It leaves such thinking out, and all thinking behind that, without an error.
+    Drops,
 }
 
 impl Format {

@@ -222,3 +222,49 @@ fn overhead_is_instructions_system_prompt_and_tools() {
         conversation.tokenizer().count("be kind")
     );
 }
+
+#[test]
+fn instructions_in_the_middle_are_units_of_their_own() {
+    let rule = r#"{"role":"system","content":"x"}"#;
+    let brief = r#"{"role":"system","content":"x","clear_at":"next_user_message"}"#;
+    let messages = [HELLO, rule, rule, USE, RESULT, brief, OTHER_USE];
+    let conversation = read(&list(&messages), Some(Format::Anthropic)).expect("reads");
+    let units: Vec<(UnitKind, usize, bool)> = conversation
+        .units()
+        .iter()
+        .map(|unit| (unit.kind, unit.messages, unit.traits.instructions))
+        .collect();
+    assert_eq!(
+        units,
+        [
+            (UnitKind::User, 1, false),
+            (UnitKind::Instructions, 1, true),
+            (UnitKind::Instructions, 1, true),
+            (UnitKind::Step, 2, false),
+            // It holds until the user's next message only.
+            (UnitKind::Other, 1, false),
+            (UnitKind::Step, 1, false),
+        ]
+    );
+}
+
+#[test]
+fn a_conversation_with_instructions_in_the_middle_grows_as_it_is_read() {
+    let rule = r#"{"role":"system","content":"x"}"#;
+    let code = r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"code_execution","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    let done = r#"{"role":"assistant","content":[{"type":"code_execution_tool_result","tool_use_id":"s","content":{}}]}"#;
+    let messages = [
+        HELLO, rule, USE, RESULT, rule, rule, code, RESULT, rule, done, rule, USE, RESULT, HELLO,
+        rule, HELLO, OTHER_USE,
+    ];
+    let mut grown = read(&list(&messages[..1]), Some(Format::Anthropic)).expect("reads");
+    for end in 2..=messages.len() {
+        grown.append(messages[end - 1]).expect("a message");
+        let whole = read(&list(&messages[..end]), Some(Format::Anthropic)).expect("reads");
+        assert_eq!(grown.units(), whole.units(), "{end}");
+        assert_eq!(grown.violations(), whole.violations(), "{end}");
+    }
+    // The code that runs, the call that it makes and what came of it are one unit, instructions
+    // in between included.
+    assert!(grown.units().iter().any(|unit| unit.messages == 4));
+}

@@ -7,7 +7,7 @@ use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role, UnitKind};
-use crate::formats::{self, Replacement};
+use crate::formats::{self, Binding, Replacement};
 use crate::marks::{self, HOST, LEFT_OUT, Purpose};
 use crate::situation::{Situation, ThinkingPolicy};
 
@@ -26,6 +26,8 @@ pub(crate) struct Applied {
     pub(crate) thinking_dropped: usize,
     /// Outputs that the model has not seen and that the host shortened.
     pub(crate) shortened: usize,
+    /// The first unit that stands behind others than before.
+    pub(crate) first_moved: Option<usize>,
 }
 
 /// What became of a unit.
@@ -54,11 +56,14 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         drops_thinking: match situation.request.policy.thinking {
             ThinkingPolicy::Keep => false,
             ThinkingPolicy::Drop => true,
-            ThinkingPolicy::Auto => conversation.envelope().binds_thinking,
+            ThinkingPolicy::Auto => conversation.envelope().binding == Binding::Refuses,
         },
         turn_with_thinking: turn_with_thinking(plan, conversation),
         is_changed: false,
         thinking_dropped: 0,
+        held: Held::default(),
+        takes_instructions: false,
+        first_moved: None,
     };
     let mut next = 0;
     for piece in &plan.pieces {
@@ -79,18 +84,19 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
             }
             Checked::Insert { role, text } => {
                 written.insertions.push(next);
-                written
-                    .messages
-                    .push(Cow::Owned(wire.text_message(*role, text)));
+                let message = wire.text_message(*role, text);
+                written.put(Cow::Owned(message), *role == Role::User);
                 written.last = Last::Insertion;
                 written.is_changed = true;
             }
         }
     }
+    written.release(conversation.units().len());
     let Written {
         messages,
         insertions,
         thinking_dropped,
+        first_moved,
         ..
     } = written;
     Applied {
@@ -102,6 +108,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         insertions,
         thinking_dropped,
         shortened: shortened.len(),
+        first_moved,
     }
 }
 
@@ -120,6 +127,36 @@ struct Written<'a> {
     /// Whether what was written so far is another beginning than the conversation had.
     is_changed: bool,
     thinking_dropped: usize,
+    held: Held<'a>,
+    /// Whether instructions in the middle may stand behind what was written last.
+    takes_instructions: bool,
+    first_moved: Option<usize>,
+}
+
+/// Instructions in the middle. They wait until the model speaks, since they may stand nowhere else
+/// but in front of that (ANTH-1).
+#[derive(Debug, Default)]
+struct Held<'a> {
+    messages: Vec<Cow<'a, str>>,
+    /// The unit of the first of them.
+    unit: usize,
+    /// Whether one of them may stand anywhere.
+    has_directive: bool,
+    /// Whether nothing was left out since what stood in front of them.
+    is_intact: bool,
+    /// Whether something was written that stood behind them.
+    is_moved: bool,
+}
+
+impl Held<'_> {
+    fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Whether they may stand where they stood, whoever speaks next.
+    fn stands_anywhere(&self) -> bool {
+        self.has_directive && self.is_intact && !self.is_moved
+    }
 }
 
 /// What was written last.
@@ -134,20 +171,26 @@ impl<'a> Written<'a> {
     /// own note comes between.
     fn begin(&mut self, unit: usize, joins: Option<&Joins>) {
         let conversation = self.conversation;
-        let needs_note = match self.last {
-            Last::Nothing => conversation.needs_note(None, unit),
-            Last::Unit(before) => conversation.needs_note(Some(before), unit),
-            Last::Insertion => false,
-        };
-        if needs_note {
-            let note = marks::wrap(conversation.key(), Purpose::Note, HOST, LEFT_OUT);
-            let wire = conversation.format().wire();
-            self.messages
-                .push(Cow::Owned(wire.text_message(Role::User, &note)));
-            self.insertions.push(unit);
-        }
-        self.is_changed |= needs_note || self.next != unit || joins.is_some();
+        let follows = self.next == unit;
         self.next = unit + 1;
+        self.is_changed |= !follows || joins.is_some();
+        self.held.is_intact = follows && (self.held.is_empty() || self.held.is_intact);
+        if conversation.is_movable(unit) {
+            return;
+        }
+        if self.held.stands_anywhere() {
+            self.release(unit);
+        }
+        // Where instructions wait, these get the note in front of them.
+        let needs_note = self.held.is_empty()
+            && match self.last {
+                Last::Nothing => conversation.needs_note(None, unit, false),
+                Last::Unit(before) => conversation.needs_note(Some(before), unit, false),
+                Last::Insertion => false,
+            };
+        if needs_note {
+            self.put_note(unit);
+        }
         self.insertions.extend(joins.into_iter().flat_map(|joins| {
             std::iter::repeat_n(unit, joins.start.len())
                 .chain(std::iter::repeat_n(unit + 1, joins.end.len()))
@@ -155,14 +198,63 @@ impl<'a> Written<'a> {
         self.last = Last::Unit(unit);
     }
 
+    /// Writes the host's own note in front of a unit.
+    fn put_note(&mut self, unit: usize) {
+        let note = marks::wrap(self.conversation.key(), Purpose::Note, HOST, LEFT_OUT);
+        let wire = self.conversation.format().wire();
+        self.put(Cow::Owned(wire.text_message(Role::User, &note)), true);
+        self.insertions.push(unit);
+        self.is_changed = true;
+    }
+
+    /// Writes a message that no instructions wait for.
+    fn put(&mut self, message: Cow<'a, str>, takes_instructions: bool) {
+        self.held.is_moved |= !self.held.is_empty();
+        self.messages.push(message);
+        self.takes_instructions = takes_instructions;
+    }
+
+    /// Writes a message of the conversation's, as `text`, unless it has to wait.
+    fn write(&mut self, message: &Message, text: Cow<'a, str>) {
+        let unit = self.next.saturating_sub(1);
+        if self.conversation.moves(message) {
+            if self.held.is_empty() {
+                self.held.unit = unit;
+            }
+            self.held.has_directive |= message.is_directive;
+            self.held.messages.push(text);
+            return;
+        }
+        if message.role == Role::Assistant {
+            self.release(unit);
+        }
+        self.put(text, message.takes_instructions_behind());
+    }
+
+    /// Writes the instructions that wait, in front of a unit; behind a note where they could not
+    /// stand there.
+    fn release(&mut self, unit: usize) {
+        let held = std::mem::take(&mut self.held);
+        if held.is_empty() {
+            return;
+        }
+        if !self.takes_instructions && !held.stands_anywhere() {
+            self.put_note(unit);
+        }
+        if held.is_moved {
+            self.first_moved.get_or_insert(held.unit);
+        }
+        self.messages.extend(held.messages);
+    }
+
     /// Writes the messages of a unit that stays, with `edits` in order of message and part, and
     /// says what became of it.
     fn unit(&mut self, unit: usize, edits: Vec<&CheckedEdit>, joins: Option<&Joins>) -> Fate {
         self.begin(unit, joins);
-        self.is_changed |= !edits.is_empty();
         let messages = self.conversation.messages(unit);
         self.thinking_dropped += thinking_removed(messages, edits.iter().copied());
-        let before = self.messages.len();
+        let written = |own: &Self| own.messages.len() + own.held.messages.len();
+        let before = written(self);
         let mut fate = if edits.is_empty() {
             Fate::Kept
         } else {
@@ -173,13 +265,15 @@ impl<'a> Written<'a> {
             let (own, others) = rest.split_at(rest.partition_point(|edit| edit.message <= index));
             rest = others;
             if !own.is_empty() {
-                let message = rewritten(self.conversation, message, own);
-                self.messages.push(Cow::Owned(message));
+                let text = rewritten(self.conversation, message, own);
+                self.write(message, Cow::Owned(text));
+                // What stands in front of it in this unit is where it was.
+                self.is_changed = true;
             } else if self.push(message, joins) {
                 fate = Fate::Rewritten;
             }
         }
-        if self.messages.len() == before {
+        if written(self) == before {
             return Fate::Dropped;
         }
         fate
@@ -196,15 +290,15 @@ impl<'a> Written<'a> {
         let thinking = list.as_ref().map(|_| message.thinking_in_content());
         let (Some(place), Some(thinking)) = (list, thinking.filter(|found| !found.is_empty()))
         else {
-            self.messages.push(kept(self.conversation, message, joins));
+            self.write(message, kept(self.conversation, message, joins));
             return false;
         };
         self.thinking_dropped += thinking.len();
         if thinking.len() < message.parts.len() {
             let with = without(document, message, &place, &thinking, &[]);
             let replacement = Replacement { place, with };
-            let written = formats::replace(document, &message.place, &[replacement]);
-            self.messages.push(Cow::Owned(written));
+            let text = formats::replace(document, &message.place, &[replacement]);
+            self.write(message, Cow::Owned(text));
         }
         true
     }

@@ -190,6 +190,15 @@ impl Checker<'_> {
     /// Goes on to `units`, dropping all between.
     fn advance(&mut self, piece: usize, units: std::ops::Range<usize>) -> Result<(), PlanFault> {
         self.check_dropped(units.start, Some(piece))?;
+        let stands_first = |message: &Message| message.stands_first;
+        let first = self.situation.conversation.messages(units.start).first();
+        if !self.pieces.is_empty() && units.start == 0 && first.is_some_and(stands_first) {
+            return Err(PlanFault {
+                rule: PlanRule::PrecedesFirst,
+                piece: Some(piece),
+                unit: Some(0),
+            });
+        }
         for (waiting, role, text) in std::mem::take(&mut self.waiting) {
             if !self.can_be_joined(units.start, role) {
                 return Err(at(PlanRule::JoinsNothing, waiting));

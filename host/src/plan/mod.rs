@@ -2,6 +2,8 @@
 
 mod apply;
 mod check;
+#[cfg(test)]
+mod order;
 mod shortened;
 #[cfg(test)]
 mod properties;

@@ -24,6 +24,8 @@ enum Turn {
     User(String),
     Picture,
     Says(String),
+    /// Instructions in the middle, where the format has a place for them.
+    Rule(String),
     /// A response with a call for each of these outputs.
     Calls {
         outputs: Vec<String>,
@@ -45,6 +47,7 @@ fn turn() -> impl Strategy<Value = Turn> {
         3 => text().prop_map(Turn::User),
         1 => Just(Turn::Picture),
         2 => text().prop_map(Turn::Says),
+        2 => text().prop_map(Turn::Rule),
         4 => (vec(text(), 1..4), any::<bool>())
             .prop_map(|(outputs, signed)| Turn::Calls { outputs, signed }),
     ]
@@ -85,6 +88,7 @@ fn openai(turns: &[Turn], pending: bool) -> String {
             Turn::Picture => messages.push(json!({"role": "user", "content": [
                 {"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]})),
             Turn::Says(text) => messages.push(json!({"role": "assistant", "content": text})),
+            Turn::Rule(_) => {}
             Turn::Calls { outputs, signed } => {
                 let first = ids;
                 ids += outputs.len();
@@ -110,7 +114,13 @@ fn anthropic(turns: &[Turn], pending: bool) -> String {
     let mut messages = vec![json!({"role": "user", "content": "begin"})];
     let mut ids = 0;
     for (index, turn) in turns.iter().enumerate() {
+        let before = messages.last().map(|last| last["role"].clone());
+        let is_behind = |role: &str| before.as_ref().is_some_and(|before| before == role);
         match turn {
+            // Behind instructions the model speaks.
+            Turn::User(_) | Turn::Picture if is_behind("system") => {}
+            Turn::Rule(_) if is_behind("assistant") => {}
+            Turn::Rule(text) => messages.push(json!({"role": "system", "content": text})),
             Turn::User(text) => messages.push(json!({"role": "user", "content": text})),
             Turn::Picture => messages.push(json!({"role": "user", "content": [
                 {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "eA=="}}]})),

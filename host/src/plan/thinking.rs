@@ -7,7 +7,7 @@ use crate::compaction::accept;
 use crate::conversation::Conversation;
 use crate::fault::{Fault, PlanRule};
 use crate::formats::Format;
-use crate::situation::{Budget, Policy, Request, Situation, ThinkingPolicy};
+use crate::situation::{Budget, Pins, Policy, Request, Situation, ThinkingPolicy};
 use crate::strategy::Strategy;
 
 fn thought(about: &str) -> Value {
@@ -20,7 +20,12 @@ fn hidden() -> Value {
 
 /// A finished turn with a call, in units 0 to 2, and an open loop, in units 3 and 4.
 fn sailing(model: &str) -> Conversation {
-    let body = json!({"model": model, "max_tokens": 9, "messages": [
+    sailing_where(&json!({"model": model}))
+}
+
+/// The same with these members of the request.
+fn sailing_where(members: &Value) -> Conversation {
+    let mut body = json!({"max_tokens": 9, "messages": [
         {"role": "user", "content": "When is high tide?"},
         {"role": "assistant", "content": [thought("tide "), hidden(),
             {"type": "tool_use", "id": "a", "name": "tides", "input": {}}]},
@@ -31,6 +36,9 @@ fn sailing(model: &str) -> Conversation {
             {"type": "tool_use", "id": "b", "name": "wind", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "b", "content": "NW 4"}]},
     ]});
+    for (key, value) in members.as_object().expect("an object") {
+        body[key] = value.clone();
+    }
     Conversation::of(&body.to_string(), Some(Format::Anthropic)).expect("a good conversation")
 }
 
@@ -121,4 +129,82 @@ fn it_stays_where_the_model_binds_it_or_the_policy_keeps_it() {
         let result = without(&sailing(model), policy, 1, &[0, 1]);
         assert_eq!(result, Err(PlanRule::EditNotAllowed), "{model}");
     }
+}
+
+/// A request that says what is to become of thinking behind a change.
+fn asking_to(behavior: &str) -> Conversation {
+    let thinking =
+        json!({"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": behavior}});
+    sailing_where(&json!({"model": "x", "thinking": thinking}))
+}
+
+/// The result without the units that `pieces` leaves out, and how many blocks of thinking went.
+fn carried_out(conversation: &Conversation, pieces: Vec<Piece>) -> (Value, usize) {
+    let request = Request {
+        budget: Budget::Share(0.95),
+        pins: Pins::None,
+        ..Request::default()
+    };
+    let situation = Situation::new(conversation, &request, false);
+    let plan = Plan {
+        pieces,
+        reasons: Vec::new(),
+    };
+    let good = accept(plan, &Strategy::truncate(), &situation).expect("a good plan");
+    let result = serde_json::from_str(good.conversation.document()).expect("JSON");
+    (result, good.applied.thinking_dropped)
+}
+
+fn keep(first: u32, count: u32) -> Piece {
+    Piece::Keep(Span { first, count })
+}
+
+#[test]
+fn a_request_that_asks_for_an_error_binds_thinking_whatever_its_model() {
+    let (result, dropped) = carried_out(&asking_to("error"), vec![keep(0, 1), keep(2, 3)]);
+    assert_eq!(dropped, 2);
+    assert!(!result.to_string().contains("\"thinking\":\"clock"));
+}
+
+/// The API leaves out what does not fit any more, and all behind that. A gap that a strategy cuts would
+/// cost all thinking behind it.
+#[test]
+fn thinking_that_the_provider_drops_itself_stays_and_no_plan_removes_it() {
+    let conversation = asking_to("drop_block");
+    let (result, dropped) = carried_out(&conversation, vec![keep(0, 1), keep(2, 3)]);
+    assert_eq!(dropped, 0);
+    assert!(result.to_string().contains("\"thinking\":\"clock"));
+    let removed = without(&conversation, ThinkingPolicy::Auto, 1, &[0, 1]);
+    assert_eq!(removed, Err(PlanRule::EditNotAllowed));
+}
+
+#[test]
+fn thinking_in_front_of_a_rewritten_result_stays_and_that_behind_it_goes() {
+    let conversation = Conversation::of(
+        &json!({"model": "claude-opus-5-5", "max_tokens": 9, "messages": [
+            {"role": "user", "content": "When is high tide?"},
+            {"role": "assistant", "content": [thought("tide "),
+                {"type": "tool_use", "id": "a", "name": "tides", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "high water ".repeat(400)}]},
+            {"role": "assistant", "content": [thought("clock "), {"type": "text", "text": "At 07:14."}]},
+            {"role": "user", "content": "And the wind?"},
+        ]})
+        .to_string(),
+        Some(Format::Anthropic),
+    )
+    .expect("a good conversation");
+    let edits = vec![Edit {
+        message: 1,
+        part: 0,
+        change: Change::Text("high water at 07:14".to_owned()),
+    }];
+    let pieces = vec![keep(0, 1), Piece::Rewrite { unit: 1, edits }, keep(2, 2)];
+    let (result, dropped) = carried_out(&conversation, pieces);
+    assert_eq!(dropped, 1);
+    let before: Value = serde_json::from_str(conversation.document()).expect("JSON");
+    assert_eq!(result["messages"][1], before["messages"][1]);
+    assert_eq!(
+        result["messages"][3]["content"],
+        json!([{"type": "text", "text": "At 07:14."}])
+    );
 }

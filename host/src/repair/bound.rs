@@ -2,7 +2,7 @@
 
 use super::{Draft, Reading, Repair};
 use crate::conversation::Conversation;
-use crate::formats::Rule;
+use crate::formats::{Binding, Rule};
 
 /// Leaves out thinking that the provider would refuse now; none where there is none. From the
 /// first message on that is not as it came in, all of it goes: a run up to the end may be left
@@ -11,14 +11,15 @@ pub(super) fn leave_out_thinking(
     before: &Conversation,
     after: &Reading,
 ) -> Option<(Reading, Vec<Repair>)> {
-    if !after.envelope.binds_thinking {
+    if after.envelope.binding != Binding::Refuses {
         return None;
     }
     let came_in = before.all_messages();
+    let wire = after.wire();
     let is_as_before = |index: &usize| {
         came_in
             .get(*index)
-            .is_some_and(|message| before.raw(message) == after.message(*index))
+            .is_some_and(|message| wire.is_alike(before.raw(message), after.message(*index)))
     };
     let first = (0..after.messages.len()).find(|index| !is_as_before(index))?;
     let mut draft = Draft::new(after, Rule::Anth5);

@@ -101,8 +101,10 @@ impl Conversation {
             return Some(self.clone());
         }
         if let Some((next, done)) = bound::leave_out_thinking(self, &reading) {
+            // Where a message of thinking alone left, instructions may have lost their place.
+            let (next, more) = mend(next, self.format().wire().mends());
             reading = next;
-            repairs.extend(done);
+            repairs.extend(done.into_iter().chain(more));
         }
         let mended = Mended::of(self, &reading, repairs);
         let repaired = self.read_repaired(reading.into_text(), mended);

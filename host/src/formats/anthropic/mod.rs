@@ -6,6 +6,7 @@ mod binding;
 mod read;
 mod repair;
 mod rules;
+mod same;
 
 use std::collections::HashSet;
 
@@ -60,28 +61,20 @@ impl WireFormat for Anthropic {
         let mut lengths = Vec::new();
         let mut rest = messages;
         while !rest.is_empty() {
-            let mut length = step(rest);
-            // Instructions in the middle hang on what stands before and behind them.
-            while rest
-                .get(length)
-                .is_some_and(|next| next.role == Role::System)
-            {
-                length += 1;
-                if rest
-                    .get(length)
-                    .is_some_and(|next| next.role == Role::Assistant)
-                {
-                    length += step(&rest[length..]);
-                }
-            }
+            let length = step(rest);
             lengths.push(length);
             rest = &rest[length..];
         }
         lengths
     }
 
-    fn reopens(&self, messages: &[Message], units: &[Unit], _: &Message) -> usize {
-        reopened_step(messages, units)
+    fn reopens(&self, messages: &[Message], units: &[Unit], next: &Message) -> usize {
+        // All else stands for itself.
+        if next.role == Role::Assistant || next.answers() {
+            reopened_step(messages, units)
+        } else {
+            units.len().saturating_sub(1)
+        }
     }
 
     fn envelope(&self, body: &Body<'_>) -> Envelope {
@@ -115,13 +108,13 @@ impl WireFormat for Anthropic {
             });
         }
         envelope.tool_list = tools.map(|raw| body.place(raw));
-        envelope.thinks = body
-            .member("thinking")
-            .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
-            .is_some_and(|thinking| thinking.text("type").as_deref() == Some("enabled"));
-        envelope.binds_thinking = binding::is_bound(body);
+        envelope.thinks = type_of(body, "thinking") == "enabled";
+        envelope.binding = binding::of(body);
         let model = body.text("model");
         envelope.is_makers_own = model.is_empty() || model.contains("claude");
+        // `create` begins one, and carries the whole conversation.
+        envelope.continues = type_of(body, "thread") == "continue";
+        envelope.asks_to_compact = type_of(body, "compaction") == "summarize";
         envelope
     }
 
@@ -140,6 +133,23 @@ impl WireFormat for Anthropic {
     fn alternates(&self) -> bool {
         true
     }
+
+    fn moves_instructions(&self) -> bool {
+        true
+    }
+
+    fn is_alike(&self, one: &str, other: &str) -> bool {
+        same::is_alike(one, other)
+    }
+}
+
+/// The `type` of an object in the request body; empty where there is none.
+fn type_of(body: &Body<'_>, member: &str) -> String {
+    body.member(member)
+        .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
+        .and_then(|object| object.text("type"))
+        .unwrap_or_default()
+        .into_owned()
 }
 
 /// The length of the turn that `messages` begin with: neighbours of one role, which the API
@@ -155,6 +165,9 @@ fn run(messages: &[Message]) -> usize {
 /// the provider runs may call the client's tools: then its result comes behind theirs (ANTH-7).
 fn step(messages: &[Message]) -> usize {
     let mut length = answered(messages);
+    if messages[0].role != Role::Assistant {
+        return length;
+    }
     let mut running: HashSet<&str> = HashSet::new();
     let mut seen = 0;
     loop {
@@ -169,12 +182,16 @@ fn step(messages: &[Message]) -> usize {
                 Link::None => {}
             }
         }
-        let next = messages.get(length);
+        let rest = &messages[length..];
+        // Instructions may stand in front of what goes on.
+        let between = rest.iter().take_while(|next| next.role == Role::System);
+        let between = between.count();
+        let next = rest.get(between);
         if running.is_empty() || next.is_none_or(|next| next.role != Role::Assistant) {
             return length;
         }
         seen = length;
-        length += answered(&messages[length..]);
+        length += between + answered(&rest[between..]);
     }
 }
 
@@ -194,16 +211,16 @@ fn answered(messages: &[Message]) -> usize {
     calling + outputs.map_or(0, |last| last + 1)
 }
 
-/// The unit that a message of the user's can still belong to: the last step, if only messages
-/// of the user's stand behind it; else the last unit.
+/// The unit that a result, or what the model goes on with, can still belong to: the last step, if
+/// only messages of the user's and instructions stand behind it; else the last unit.
 fn reopened_step(messages: &[Message], units: &[Unit]) -> usize {
     let last = units.len().saturating_sub(1);
-    let is_users = |unit: &Unit| {
+    let is_others = |unit: &Unit| {
         messages
             .get(unit.first_message)
-            .is_some_and(|message| message.role == Role::User)
+            .is_some_and(|message| message.role != Role::Assistant)
     };
-    let Some(step) = units.iter().rposition(|unit| !is_users(unit)) else {
+    let Some(step) = units.iter().rposition(|unit| !is_others(unit)) else {
         return last;
     };
     if units[step].kind == UnitKind::Step {

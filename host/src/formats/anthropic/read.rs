@@ -25,6 +25,8 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     };
     let mut message = Message {
         content: Some(body.place(content)),
+        expires: role == Role::System
+            && members.text("clear_at").as_deref() == Some("next_user_message"),
         ..Message::new(role, raw.place.clone())
     };
     if json::is_text(content.get()) {
@@ -46,6 +48,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     {
         let content = read_block(body, &block, &place, &mut message)?;
         note_flaws(&block, &content, &mut message);
+        note_compaction(&block, &content, &mut message);
         message.cache_marks += u32::from(block.present("cache_control").is_some());
         message.opaque |= matches!(content, Content::Opaque(_))
             || (matches!(content, Content::Thinking(_)) && block.get("signature").is_some());
@@ -98,6 +101,30 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
     }
 }
 
+/// Notes what holds for a provider's own compaction (ANTH-8).
+fn note_compaction(block: &Members<'_>, content: &Content, message: &mut Message) {
+    if !matches!(content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION) {
+        return;
+    }
+    let raw = block.get("content").map(RawValue::get);
+    if raw.is_some_and(|raw| json::is_text(raw) && json::decode(raw).is_empty()) {
+        message.flaw(Rule::Anth8, "the content of a `compaction` is empty");
+    }
+    if block.present("signature").is_none() {
+        return;
+    }
+    if message.parts.is_empty() {
+        message.stands_first = true;
+    } else {
+        message.flaw(Rule::Anth8, "a signed `compaction` is not the first block");
+    }
+}
+
+/// Whether a `compaction` is one that failed: it stands for nothing, and the API passes it over.
+fn is_failed_compaction(block: &Members<'_>) -> bool {
+    block.present("content").is_none() && block.present("encrypted_content").is_none()
+}
+
 fn read_block(
     body: &Body<'_>,
     block: &Members<'_>,
@@ -137,6 +164,9 @@ fn read_block(
         }),
         "tool_result" => Content::Output(read_output(body, block, message)?),
         "image" | "document" => Content::Media(media::anthropic(body, &kind, block, place)),
+        Opaque::COMPACTION if is_failed_compaction(block) => {
+            Content::Opaque(Opaque::new("failed compaction"))
+        }
         "" => return Err("a block of `content` has no `type`".to_owned()),
         other => Content::Opaque(Opaque {
             link: link(other, block),

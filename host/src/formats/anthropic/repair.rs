@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::rules::{CACHE_MARKS, pairing, turns};
+use super::rules::{CACHE_MARKS, is_in_place, pairing, system_groups, turns};
 use super::run;
 use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
 use crate::conversation::pairing::Pairing;
@@ -30,6 +30,7 @@ pub(super) const MENDS: &[Mend] = mends![
     Anth3 => order::put_results_first,
     Anth9 => remove_old_cache_marks,
     Anth1 => begin_with_the_user,
+    Anth1 => put_instructions_behind_the_user,
 ];
 
 /// A message of the user's with these blocks.
@@ -188,5 +189,29 @@ fn begin_with_the_user(reading: &Reading, draft: &mut Draft<'_>) {
     let first = reading.messages.first();
     if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
         draft.put_note_before(0);
+    }
+}
+
+/// Instructions in the middle go behind the next turn of the user's; where there is none, a note comes
+/// in front of them. Those in front of all else have no other place than `system`.
+fn put_instructions_behind_the_user(reading: &Reading, draft: &mut Draft<'_>) {
+    let messages = &reading.messages;
+    let of_user: Vec<_> = turns(messages)
+        .filter(|(_, turn)| turn.iter().any(|message| message.role == Role::User))
+        .map(|(at, turn)| at..at + turn.len())
+        .collect();
+    for group in system_groups(messages) {
+        if group.start == 0 || is_in_place(messages, &group) {
+            continue;
+        }
+        let next = of_user.partition_point(|turn| turn.start < group.end);
+        let Some(turn) = of_user.get(next) else {
+            draft.put_note_before(group.start);
+            continue;
+        };
+        for index in group {
+            draft.move_to(index, turn.end);
+            draft.did(index, "instructions were moved behind the user's next turn");
+        }
     }
 }

@@ -22,13 +22,15 @@ pub(super) const CHECKS: &[Check] = checks![
     Anth5 => an_open_loop_begins_with_thinking,
     Anth6 => texts_are_not_empty,
     Anth7 => server_tools_stay_together,
+    Anth8 => compactions_are_right,
     Anth9 => cache_marks_are_few,
     Anth10 => common::sizes_are_within_limits,
     Anth11 => blocks_are_right,
 ];
 
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
-    let first = view.messages.first();
+    // Of a conversation that the provider holds only what is new is here.
+    let first = view.messages.first().filter(|_| !view.envelope.continues);
     // What a provider's own compaction left behind may come first. Newer models take other words of
     // the model's there as well; results still put a note in front.
     if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
@@ -47,7 +49,7 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
 }
 
 /// Runs of neighbouring system messages.
-fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at
@@ -63,7 +65,7 @@ fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
 /// Newer models take instructions in the middle: behind a turn of the user's, or one that ends
 /// with a server tool's result, and in front of one of the assistant's. Those that only set options
 /// of the answer stand anywhere.
-fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
+pub(super) fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
     if messages[group.clone()].iter().any(|own| own.is_directive) {
         return true;
     }
@@ -71,14 +73,7 @@ fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
         return false;
     };
     let next = messages.get(group.end).map(|next| next.role);
-    (before.role == Role::User || ends_with_result(before))
-        && matches!(next, None | Some(Role::Assistant))
-}
-
-/// Whether a message ends with the result of a server's own tool.
-fn ends_with_result(message: &Message) -> bool {
-    let last = message.parts.last().map(|part| &part.content);
-    matches!(last, Some(Content::Opaque(opaque)) if matches!(opaque.link, Link::Closes(_)))
+    before.takes_instructions_behind() && matches!(next, None | Some(Role::Assistant))
 }
 
 /// Turns, each with the index of its first message.
@@ -195,7 +190,8 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 /// thinking the loop's first response alone thinks; the error text speaks of the final one. So
 /// either will do.
 fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
-    if !view.envelope.wants_thinking() {
+    // What began the loop may be held by the provider.
+    if !view.envelope.wants_thinking() || view.envelope.continues {
         return;
     }
     // Instructions in the middle part no turns.
@@ -290,6 +286,17 @@ fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
                     Link::None => {}
                 }
             }
+        }
+    }
+}
+
+/// A signed one, which the client asked for, stands for all that came before it; others may stand
+/// anywhere.
+fn compactions_are_right(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
+    for (index, message) in view.messages.iter().enumerate().skip(1) {
+        if message.stands_first {
+            found.add(index, "a signed `compaction` is not in the first message");
         }
     }
 }

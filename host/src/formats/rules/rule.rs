@@ -64,8 +64,8 @@ rules! {
     Resp8 "RESP-8" => "send each item once, and changed items without their id",
     /// A call has its name and arguments that are a text; an output has an output.
     Resp9 "RESP-9" => "give the call its `name`, write arguments as a JSON text, and give each output a text or a list",
-    /// Roles are user and assistant, and the first message is the user's.
-    Anth1 "ANTH-1" => "begin with a user message, and put the system prompt in `system`",
+    /// The first message is the user's; instructions stand behind a turn of the user's.
+    Anth1 "ANTH-1" => "begin with a user message, put the system prompt in `system`, and further instructions behind a turn of the user's; if it is a request of OpenAI Chat for a model of Anthropic's, say so with `--format openai-chat`",
     /// Each `tool_use` has its `tool_result` in the very next message, before any text.
     Anth3 "ANTH-3" => "answer every `tool_use` at the start of the message directly after it, or remove it",
     /// A `tool_result` needs its `tool_use` in the message before it.
@@ -76,6 +76,8 @@ rules! {
     Anth6 "ANTH-6" => "remove the empty text, or fill it; take white space off the end",
     /// A `server_tool_use` and its result are in the same assistant turn.
     Anth7 "ANTH-7" => "send a server tool's use and its result together, or neither",
+    /// A signed `compaction` is the first block of the first message, and none is empty.
+    Anth8 "ANTH-8" => "send a signed `compaction` as the first block of the first message, and none with an empty content",
     /// At most four `cache_control` marks.
     Anth9 "ANTH-9" => "keep the newest four `cache_control` marks",
     /// A body of at most 32 MB, and pictures of at most 8000 pixels a side.

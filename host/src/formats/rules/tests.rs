@@ -355,12 +355,16 @@ fn anthropic() -> Vec<Case> {
     };
     let says = |text: &str| json!({"role": "assistant", "content": text});
     let rule = json!({"role": "system", "content": "From now on in French."});
+    let directive = json!({"role": "system", "content": [], "output_config": {"effort": "low"}});
     let use_of_a = uses(&["a"]);
     let error = |content: &Value| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "is_error": true, "content": content}]});
     let marked_text = json!({"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}});
     let nested = |count: usize| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": vec![marked_text.clone(); count]}]});
     let seen =
         json!({"type": "image", "source": {"type": "url", "url": "https://example.org/plan.png"}});
+    let unsigned = json!({"type": "compaction", "content": "We fixed it."});
+    let signed = json!({"type": "compaction", "content": "We fixed it.", "signature": "c2ln"});
+    let summary = |block: &Value| json!({"role": "assistant", "content": [block]});
     let mut marked_thinking = thinking.clone();
     marked_thinking["cache_control"] = json!({"type": "ephemeral"});
     vec![
@@ -390,8 +394,16 @@ fn anthropic() -> Vec<Case> {
             "ANTH-1",
             json!([hello(), says("Hi."), rule, hello()]),
             vec![3],
-            // Newer models take instructions between a user's and an assistant's message.
-            json!([hello(), rule, says("Oui."), hello()]),
+            // Newer models take instructions between a user's and an assistant's message, several at
+            // once, and at the end; and options of the answer anywhere.
+            json!([hello(), rule, rule, says("Oui."), directive, hello(), rule]),
+        ),
+        (
+            Anthropic,
+            "ANTH-1",
+            json!([hello(), rule, rule, hello()]),
+            vec![2, 3],
+            json!([hello(), {"role": "assistant", "content": [search, found]}, rule, says("Oui."), hello()]),
         ),
         (
             Anthropic,
@@ -477,6 +489,42 @@ fn anthropic() -> Vec<Case> {
             vec![2],
             // The provider paused its response.
             json!([hello(), {"role": "assistant", "content": [search]}]),
+        ),
+        (
+            Anthropic,
+            "ANTH-8",
+            json!([summary(&signed), hello(), summary(&signed), hello()]),
+            vec![3],
+            json!([
+                summary(&signed),
+                hello(),
+                summary(&unsigned),
+                hello(),
+                {"role": "assistant", "content": [unsigned, text]}
+            ]),
+        ),
+        (
+            Anthropic,
+            "ANTH-8",
+            json!([hello(), {"role": "assistant", "content": [text, signed]}, hello()]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": [text, unsigned]}, hello()]),
+        ),
+        (
+            Anthropic,
+            "ANTH-8",
+            json!([
+                hello(),
+                summary(&json!({"type": "compaction", "content": ""})),
+                hello()
+            ]),
+            vec![2],
+            // It failed, and the API passes it over.
+            json!([
+                hello(),
+                summary(&json!({"type": "compaction", "content": null})),
+                hello()
+            ]),
         ),
         (
             Anthropic,

@@ -331,3 +331,67 @@ fn thinking_behind_a_repair_goes_where_the_model_binds_it() {
         ),
     );
 }
+
+#[test]
+fn thinking_behind_a_removed_cache_mark_stays_where_the_model_binds_it() {
+    let marked =
+        |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
+    let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, text("a")]});
+    let with = |first: Value| json!({"model": "claude-opus-5-5", "messages": [user(&[first, marked("b"), marked("c"), marked("d"), marked("e")]), thinks, hello()]});
+    let repairs = mend(Anthropic, &with(marked("a")), &with(text("a")));
+    assert_eq!(repairs, [("ANTH-9", 1)]);
+}
+
+#[test]
+fn instructions_in_the_middle_go_behind_the_users_next_turn() {
+    let rule = |text: &str| json!({"role": "system", "content": text});
+    let repairs = mend(
+        Anthropic,
+        &json!([
+            hello(),
+            says("Hm."),
+            rule("a"),
+            rule("b"),
+            hello(),
+            hello(),
+            rule("c"),
+            says("Hm.")
+        ]),
+        &json!([
+            hello(),
+            says("Hm."),
+            hello(),
+            hello(),
+            rule("a"),
+            rule("b"),
+            rule("c"),
+            says("Hm.")
+        ]),
+    );
+    assert_eq!(repairs, [("ANTH-1", 3), ("ANTH-1", 4)]);
+    let repairs = mend(
+        Anthropic,
+        &json!([hello(), says("Hm."), rule("a"), says("Oui.")]),
+        &json!([hello(), says("Hm."), {"role": "user", "content": "OPENING"}, rule("a"), says("Oui.")]),
+    );
+    assert_eq!(repairs, [("ANTH-1", 3)]);
+    let first = json!([rule("a"), hello()]);
+    assert_eq!(mend(Anthropic, &first, &first), []);
+}
+
+#[test]
+fn instructions_keep_a_legal_place_where_bound_thinking_leaves_a_repair() {
+    let rule = json!({"role": "system", "content": "In French."});
+    let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]});
+    let with = |messages: Value| json!({"model": "claude-opus-5-5", "messages": messages});
+    mend(
+        Anthropic,
+        &with(json!([
+            user(&[result("x"), text("go on")]),
+            rule,
+            thinks,
+            hello()
+        ])),
+        &with(json!([user(&[text("go on")]), hello(), rule])),
+    );
+}

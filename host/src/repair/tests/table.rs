@@ -12,6 +12,7 @@ const SIZE: &str = "a compaction can mend what is too large";
 const NAME: &str = "only the model can name what it called";
 const SEALED: &str = "neither calls nor thinking change, or change hands";
 const ORDER: &str = "ids that a server did not give are not made up";
+const SUMMARY: &str = "nothing else tells what a compaction stands for";
 const LAST: &str = "nobody would be left to speak";
 
 /// What stays broken: a format, a rule, which of its cases, and why.
@@ -31,7 +32,6 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
         1,
         "only the provider can encrypt",
     ),
-    (Anthropic, "ANTH-1", 1, "instructions have no other place"),
     (
         Anthropic,
         "ANTH-5",
@@ -49,6 +49,9 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
     (Anthropic, "ANTH-6", 0, LAST),
     (Anthropic, "ANTH-6", 1, LAST),
     (Anthropic, "ANTH-6", 3, "the system prompt is not a message"),
+    (Anthropic, "ANTH-8", 0, SUMMARY),
+    (Anthropic, "ANTH-8", 1, SUMMARY),
+    (Anthropic, "ANTH-8", 2, SUMMARY),
     (Anthropic, "ANTH-9", 1, "marks in results are not taken off"),
     (Anthropic, "ANTH-11", 5, SEALED),
     (Anthropic, "ANTH-11", 6, SEALED),

@@ -151,14 +151,23 @@ impl Compacting<'_> {
         let Some(after) = Messages::of(compaction.document()) else {
             return false;
         };
-        let mut rest = after.all.iter();
-        compaction
-            .fates()
-            .iter()
-            .enumerate()
-            .filter(|(_, fate)| **fate == Fate::Kept)
-            .flat_map(|(unit, _)| self.before.raw_messages(unit))
-            .all(|message| rest.any(|new| *new == message || sound::is_joined(message, new)))
+        // Instructions may move behind what the user says next.
+        let may_move = |unit: usize| {
+            matches!(
+                self.before.units()[unit].kind,
+                UnitKind::Instructions | UnitKind::Other
+            )
+        };
+        [true, false].into_iter().all(|moves| {
+            let mut rest = after.all.iter();
+            compaction
+                .fates()
+                .iter()
+                .enumerate()
+                .filter(|(unit, fate)| **fate == Fate::Kept && may_move(*unit) == moves)
+                .flat_map(|(unit, _)| self.before.raw_messages(unit))
+                .all(|message| rest.any(|new| *new == message || sound::is_joined(message, new)))
+        })
     }
 
     fn lost(&self, compaction: &Compaction) -> Vec<&'static str> {

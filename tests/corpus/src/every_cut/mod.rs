@@ -258,5 +258,7 @@ fn append(mut conversation: Conversation, message: &str) -> Result<Conversation,
 /// Whether the request goes on from one that the provider stored, which no check can see.
 fn is_continued(document: &str) -> bool {
     let body: serde_json::Value = serde_json::from_str(document).unwrap_or_default();
-    body["previous_response_id"].is_string() || !body["conversation"].is_null()
+    body["previous_response_id"].is_string()
+        || !body["conversation"].is_null()
+        || body["thread"]["type"] == "continue"
 }

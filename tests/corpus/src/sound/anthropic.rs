@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Step, is_silent, parts};
+use super::{Step, parts};
 
 /// Neighbours of one role, which the provider takes for one message.
 struct Turn<'a> {
@@ -10,11 +10,20 @@ struct Turn<'a> {
     messages: Vec<&'a Value>,
 }
 
-/// Results in the turn behind their calls, and each call answered once, except at the end.
-pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
-    let turns = turns(messages);
-    if is_silent(messages) {
-        return Err("nobody speaks");
+/// Results in the turn behind their calls, and each call answered once, except at the end;
+/// instructions between a turn of the user's and one of the model's.
+pub(super) fn rules(all: &[Value]) -> Result<(), &'static str> {
+    instructions_are_in_place(all)?;
+    let messages: Vec<&Value> = all.iter().filter(|own| own["role"] != "system").collect();
+    let turns = turns(&messages);
+    let first = *messages.first().ok_or("nobody speaks")?;
+    let mut signed = messages
+        .iter()
+        .flat_map(|message| parts(message))
+        .filter(|block| is_compaction(block) && block["signature"].is_string());
+    let stands_first = parts(first).next().filter(|block| is_compaction(block));
+    if signed.any(|block| !stands_first.is_some_and(|first| std::ptr::eq(first, block))) {
+        return Err("a signed compaction does not stand first");
     }
     for (index, turn) in turns.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| &turns[before]);
@@ -45,9 +54,44 @@ pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn turns(messages: &[Value]) -> Vec<Turn<'_>> {
+/// Whether a block is a compaction of the provider's own that did not fail.
+fn is_compaction(block: &Value) -> bool {
+    block["type"] == "compaction"
+        && !(block["content"].is_null() && block["encrypted_content"].is_null())
+}
+
+/// Several may stand together. What sets options of the answer may stand anywhere.
+fn instructions_are_in_place(messages: &[Value]) -> Result<(), &'static str> {
+    let is_rule = |message: &Value| message["role"] == "system";
+    let sets_options = |message: &Value| message.get("output_config").is_some();
+    let mut next_at = 0;
+    for group in messages.chunk_by(|one, other| is_rule(one) == is_rule(other)) {
+        let at = next_at;
+        next_at += group.len();
+        if !is_rule(&group[0]) || group.iter().any(sets_options) {
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| &messages[before]);
+        let is_behind_result = before
+            .and_then(|own| parts(own).last())
+            .is_some_and(|block| {
+                let kind = block["type"].as_str();
+                kind.is_some_and(|kind| kind.ends_with("_tool_result"))
+            });
+        if !is_behind_result && before.is_none_or(|own| own["role"] != "user") {
+            return Err("instructions without a turn of the user's before them");
+        }
+        let next = messages.get(next_at);
+        if next.is_some_and(|own| own["role"] != "assistant") {
+            return Err("instructions in front of a turn of the user's");
+        }
+    }
+    Ok(())
+}
+
+fn turns<'a>(messages: &[&'a Value]) -> Vec<Turn<'a>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
-    for message in messages {
+    for &message in messages {
         let is_user = message["role"] == "user";
         match turns.last_mut() {
             Some(turn) if turn.is_user == is_user => turn.messages.push(message),
@@ -148,5 +192,38 @@ mod tests {
         assert_eq!(doubts(&again), Vec::<&str>::new());
         let doubled = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "1"}, {"type": "tool_use", "id": "1"}]});
         assert!(rules(&[user, doubled, one.clone(), one]).is_err());
+    }
+
+    #[test]
+    fn instructions_stand_between_the_user_and_the_model() {
+        let user = json!({"role": "user", "content": "a"});
+        let said = json!({"role": "assistant", "content": "b"});
+        let rule = json!({"role": "system", "content": "c"});
+        let options = json!({"role": "system", "content": [], "output_config": {}});
+        let good = [
+            user.clone(),
+            rule.clone(),
+            rule.clone(),
+            said.clone(),
+            options,
+            user.clone(),
+            rule.clone(),
+        ];
+        assert_eq!(rules(&good), Ok(()));
+        assert!(rules(&[rule.clone(), user.clone()]).is_err());
+        assert!(rules(&[user.clone(), rule.clone(), user.clone()]).is_err());
+        assert!(rules(&[user, said, rule]).is_err());
+    }
+
+    #[test]
+    fn a_signed_compaction_stands_first() {
+        let user = json!({"role": "user", "content": "a"});
+        let summary = |block: serde_json::Value| json!({"role": "assistant", "content": [block]});
+        let signed = summary(json!({"type": "compaction", "content": "b", "signature": "c2ln"}));
+        let unsigned = summary(json!({"type": "compaction", "content": "b"}));
+        assert_eq!(rules(&[signed.clone(), user.clone(), unsigned]), Ok(()));
+        assert!(rules(&[user.clone(), signed]).is_err());
+        let failed = summary(json!({"type": "compaction", "content": null}));
+        assert_eq!(doubts(&[failed, user]).len(), 1);
     }
 }

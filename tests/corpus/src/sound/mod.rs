@@ -93,20 +93,41 @@ impl<'a> Before<'a> {
         rules(self.format, &values)
     }
 
-    /// For each message of the result its index among the old ones, which grows; none for one
-    /// that carries a mark, which only the user's messages and outputs may.
+    /// For each message of the result its index among the old ones, which grows but for
+    /// instructions that moved behind what the user says next (Anthropic); none for one that
+    /// carries a mark, which only the user's messages and outputs may.
     fn places(&self, after: &Messages<'_>, values: &[Value]) -> Result<Vec<Option<usize>>, Wrong> {
         let old = &self.messages.all;
         let mut next = 0;
+        let mut next_rule = 0;
         let mut places = Vec::with_capacity(after.all.len());
         for (message, value) in after.all.iter().zip(values) {
+            let is_rule = self.format == ANTHROPIC && value["role"] == "system";
+            let passed = if is_rule { next_rule..next } else { 0..0 };
+            if let Some(at) = passed
+                .clone()
+                .find(|at| old[*at] == *message && !self.is_over(*at))
+            {
+                next_rule = at + 1;
+                places.push(Some(at));
+                continue;
+            }
             let place = old[next..]
                 .iter()
                 .position(|own| own == message)
                 .or_else(|| self.place_without_thinking(next, message));
             if let Some(at) = place {
                 next += at + 1;
+                if value["role"] == "system" {
+                    next_rule = next;
+                }
                 places.push(Some(next - 1));
+                continue;
+            }
+            // It may leave, and so comes behind one that has to stay.
+            if let Some(at) = { passed }.find(|at| old[*at] == *message) {
+                next_rule = at + 1;
+                places.push(Some(at));
                 continue;
             }
             if !message.contains("<baler:") {
@@ -134,13 +155,22 @@ impl<'a> Before<'a> {
             .values
             .iter()
             .enumerate()
-            .filter(|(_, value)| matches!(value["role"].as_str(), Some("system" | "developer")))
+            .filter(|(index, value)| {
+                matches!(value["role"].as_str(), Some("system" | "developer"))
+                    && !self.is_over(*index)
+            })
             .all(|(index, _)| places.contains(&Some(index)));
         if are_there {
             Ok(())
         } else {
             Err(Wrong::Lost("instructions left"))
         }
+    }
+
+    /// Whether a message held only until the user's next one, which is there.
+    fn is_over(&self, index: usize) -> bool {
+        self.values[index]["clear_at"] == "next_user_message"
+            && self.values[index..].iter().any(|own| own["role"] == "user")
     }
 
     /// The texts of the newest message that is the user's alone are all there. (One that also

@@ -1,0 +1,160 @@
+//! What stands where in a result.
+
+use serde_json::{Value, json};
+
+use super::{Insertion, InsertionPurpose, Piece, Placement, Plan};
+use crate::compaction::accept;
+use crate::conversation::{Conversation, Role};
+use crate::fault::{Fault, PlanFault, PlanRule};
+use crate::formats::Format;
+use crate::situation::{Budget, Pins, Request, Situation};
+use crate::strategy::Strategy;
+
+/// A conversation in the format of Anthropic.
+fn read(body: &Value) -> Conversation {
+    Conversation::of(&body.to_string(), Some(Format::Anthropic)).expect("a good conversation")
+}
+
+/// The messages of the result of a plan, under a large budget and without pins.
+fn messages(conversation: &Conversation, pieces: Vec<Piece>) -> Result<Vec<Value>, Fault> {
+    let request = Request {
+        budget: Budget::Share(0.95),
+        pins: Pins::None,
+        ..Request::default()
+    };
+    let situation = Situation::new(conversation, &request, false);
+    let plan = Plan {
+        pieces,
+        reasons: Vec::new(),
+    };
+    let good = accept(plan, &Strategy::truncate(), &situation)?;
+    let mut result: Value = serde_json::from_str(good.conversation.document()).expect("JSON");
+    Ok(serde_json::from_value(result["messages"].take()).expect("a list"))
+}
+
+fn keep(units: &[usize]) -> Vec<Piece> {
+    let mut plan = Plan::default();
+    units.iter().for_each(|unit| plan.keep(*unit));
+    plan.pieces
+}
+
+fn insertion() -> Piece {
+    Piece::Insert(Insertion {
+        role: Role::User,
+        purpose: InsertionPurpose::Summary,
+        placement: Placement::Alone,
+        text: "The parser was fixed.".to_owned(),
+    })
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn says(text: &str) -> Value {
+    json!({"role": "assistant", "content": text})
+}
+
+/// A text of some size.
+fn long() -> String {
+    "the parser of the tariff tables drops the last column ".repeat(40)
+}
+
+#[test]
+fn nothing_stands_in_front_of_a_signed_compaction() {
+    let conversation = |compaction: Value| {
+        read(&json!({"model": "claude-opus-5", "messages": [
+            {"role": "assistant", "content": [compaction]},
+            user("Go on."),
+            says(&long()),
+            user("And now?"),
+        ]}))
+    };
+    let signed = json!({"type": "compaction", "content": "Fixed.", "signature": "c2ln"});
+    let with_text_at = |place: usize| {
+        let mut pieces = keep(&[0]);
+        pieces.insert(place, insertion());
+        pieces.extend(keep(&[1, 3]));
+        pieces
+    };
+    let fault = Fault::InvalidPlan(PlanFault {
+        rule: PlanRule::PrecedesFirst,
+        piece: Some(1),
+        unit: Some(0),
+    });
+    let of_signed = conversation(signed.clone());
+    assert_eq!(messages(&of_signed, with_text_at(0)), Err(fault));
+    let behind = messages(&of_signed, with_text_at(1)).expect("a good plan");
+    assert_eq!(behind[0]["content"][0], signed);
+    // Those that the provider makes by itself may stand anywhere.
+    let of_unsigned = conversation(json!({"type": "compaction", "content": "Fixed."}));
+    assert_eq!(
+        messages(&of_unsigned, with_text_at(0)).map(|all| all.len()),
+        Ok(4)
+    );
+}
+
+fn rule(text: &str) -> Value {
+    json!({"role": "system", "content": text})
+}
+
+/// A conversation of these messages, and the result of a plan that keeps some of its units.
+fn kept(messages_before: &[Value], units: &[usize]) -> Vec<Value> {
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": messages_before}));
+    assert_eq!(conversation.violations(), []);
+    messages(&conversation, keep(units)).expect("a good plan")
+}
+
+#[test]
+fn instructions_move_behind_the_user_where_the_answer_in_between_leaves() {
+    let before = [user("a"), rule("b"), says(&long()), user("c")];
+    assert_eq!(kept(&before, &[0, 1, 3]), [user("a"), user("c"), rule("b")]);
+    let longer = [&before[..], &[rule("d"), says("e"), user("f")]].concat();
+    assert_eq!(
+        kept(&longer, &[0, 1, 3, 4, 5, 6]),
+        [
+            user("a"),
+            user("c"),
+            rule("b"),
+            rule("d"),
+            says("e"),
+            user("f")
+        ]
+    );
+}
+
+#[test]
+fn instructions_get_a_note_in_front_of_them_where_nobody_spoke() {
+    let before = [user(&long()), rule("b"), says("c"), user("d")];
+    let after = kept(&before, &[1, 2, 3]);
+    assert_eq!(after.len(), 4);
+    assert_eq!(after[0]["role"], "user");
+    assert_eq!(after[1..], before[1..]);
+}
+
+#[test]
+fn options_of_the_answer_stay_where_nothing_left_around_them() {
+    let options = json!({"role": "system", "content": [], "output_config": {"effort": "low"}});
+    let before = [
+        user("a"),
+        says("b"),
+        options.clone(),
+        user("c"),
+        says(&long()),
+        user("d"),
+    ];
+    assert_eq!(
+        kept(&before, &[0, 1, 2, 3, 5]),
+        [user("a"), says("b"), options, user("c"), user("d")]
+    );
+}
+
+#[test]
+fn instructions_find_a_place_where_bound_thinking_leaves() {
+    let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]});
+    let conversation = read(&json!({"model": "claude-opus-5-5", "messages": [
+        user("a"), says(&long()), user("b"), rule("c"), thinks, user("d")]}));
+    assert_eq!(conversation.violations(), []);
+    let after = messages(&conversation, keep(&[0, 2, 3, 4, 5])).expect("a good plan");
+    assert_eq!(after, [user("a"), user("b"), user("d"), rule("c")]);
+}
