@@ -7,10 +7,6 @@ use crate::conversation::{Conversation, Reader, Reported};
 use crate::formats::{Format, ReadError};
 use crate::host::Host;
 use crate::logs::{self, Log, LogFacts, LogKind};
-use crate::marks::{self, Purpose};
-
-/// Who is named as the author of a summary that a log recorded.
-const LOG: &str = "session-log";
 
 /// How a document is to be read.
 #[derive(Default, Clone, Copy)]
@@ -106,8 +102,7 @@ impl Host {
     }
 
     fn read_log(&self, text: &str) -> Option<Result<Log, ReadError>> {
-        let summary = |text: &str| marks::wrap(&self.key, Purpose::Summary, LOG, text);
-        let log = logs::read(text, &summary)?;
+        let log = logs::read(text)?;
         Some(log.map_err(ReadError::Log).and_then(|log| {
             match self.format.filter(|wanted| *wanted != log.format) {
                 None => Ok(log),
@@ -128,6 +123,7 @@ impl Host {
             document,
             model,
             reported,
+            summaries,
             facts,
         } = log;
         let reported = reported.map(|(tokens, messages)| Reported { tokens, messages });
@@ -137,6 +133,7 @@ impl Host {
             format,
             model: model.unwrap_or_default(),
             reported,
+            summaries,
         };
         self.read_body(document.into(), Some(source), options)
     }
@@ -181,7 +178,9 @@ impl Host {
         }
         .read(document)?;
         Ok(match source {
-            Some(source) => conversation.of_log(source.kind, source.facts),
+            Some(source) => conversation
+                .with_recorded_summaries(&source.summaries)
+                .of_log(source.kind, source.facts),
             None => conversation,
         })
     }
@@ -194,4 +193,5 @@ struct Source {
     format: Format,
     model: String,
     reported: Option<Reported>,
+    summaries: Vec<usize>,
 }

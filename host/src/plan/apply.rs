@@ -8,7 +8,7 @@ use super::shortened::Shortened;
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role, UnitKind};
 use crate::formats::{self, Replacement};
-use crate::marks::{self, HOST, LEFT_OUT, Purpose};
+use crate::marks::{self, By, LEFT_OUT, Purpose, Site};
 use crate::situation::{Situation, ThinkingPolicy};
 
 /// What a plan made of a conversation.
@@ -140,7 +140,13 @@ impl<'a> Written<'a> {
             Last::Insertion => false,
         };
         if needs_note {
-            let note = marks::wrap(conversation.key(), Purpose::Note, HOST, LEFT_OUT);
+            let note = marks::wrap(
+                conversation.key(),
+                Purpose::Note,
+                Site::User,
+                By::Host,
+                LEFT_OUT,
+            );
             let wire = conversation.format().wire();
             self.messages
                 .push(Cow::Owned(wire.text_message(Role::User, &note)));

@@ -95,7 +95,7 @@ impl WireFormat for Anthropic {
                     let text = block.present("text").map(|raw| body.place(raw));
                     envelope.has_empty_block |= text
                         .as_ref()
-                        .is_some_and(|place| common::is_blank_text(body.get(place)));
+                        .is_some_and(|place| json::is_blank(body.get(place)));
                     envelope.texts.extend(text);
                     envelope.cache_marks += u32::from(block.present("cache_control").is_some());
                 }
