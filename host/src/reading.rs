@@ -18,6 +18,9 @@ pub struct ReadOptions<'a> {
     pub used: Option<u32>,
     /// Told how many bytes of messages were read, of how many. Called for each message.
     pub progress: Option<&'a dyn Fn(usize, usize)>,
+    /// Which messages of a body, by index, are summaries that another program wrote. Their texts are
+    /// not taken for the user's own words; those of a log are known without it. Default: none.
+    pub recorded_summaries: &'a [usize],
 }
 
 impl fmt::Debug for ReadOptions<'_> {
@@ -26,6 +29,7 @@ impl fmt::Debug for ReadOptions<'_> {
             .field("format", &self.format)
             .field("used", &self.used)
             .field("progress", &self.progress.is_some())
+            .field("recorded_summaries", &self.recorded_summaries)
             .finish()
     }
 }
@@ -181,7 +185,7 @@ impl Host {
             Some(source) => conversation
                 .with_recorded_summaries(&source.summaries)
                 .of_log(source.kind, source.facts),
-            None => conversation,
+            None => conversation.with_recorded_summaries(options.recorded_summaries),
         })
     }
 }

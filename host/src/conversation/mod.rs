@@ -6,6 +6,8 @@ mod grow;
 pub(crate) mod message;
 pub(crate) mod pairing;
 mod read;
+#[cfg(test)]
+mod spelled;
 mod unit;
 
 use std::borrow::Cow;

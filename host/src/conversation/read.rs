@@ -104,8 +104,10 @@ impl Conversation {
         self
     }
 
-    /// The messages that are known as such, in order.
-    pub(crate) fn recorded_summaries(&self) -> Vec<usize> {
+    /// The messages, by index, that are summaries which another program wrote, as a log or the caller
+    /// said. Nothing in the document tells them from what the user said.
+    #[must_use]
+    pub fn recorded_summaries(&self) -> Vec<usize> {
         let messages = self.inner.messages.iter().enumerate();
         let recorded = messages.filter(|(_, message)| message.is_recorded_summary);
         recorded.map(|(index, _)| index).collect()

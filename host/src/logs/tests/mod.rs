@@ -10,6 +10,7 @@ mod pi_wires;
 mod gemini_cli;
 mod call_ids;
 mod hostile;
+mod spelled;
 
 use serde_json::Value;
 

@@ -46,7 +46,7 @@ impl Transcript {
             if unit.kind == UnitKind::Summary {
                 let said = messages.iter().flat_map(|message| {
                     let parts = message.parts.iter();
-                    parts.filter_map(|part| conversation.earlier_text(message, part))
+                    parts.filter_map(move |part| conversation.earlier_text(message, part))
                 });
                 transcript
                     .summaries
