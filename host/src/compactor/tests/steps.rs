@@ -331,6 +331,27 @@ fn a_saved_compactor_goes_on_where_it_was() {
     assert!(matches!(error(&newer), ResumeError::Version { found: 2 }));
 }
 
+#[test]
+fn a_saved_compactor_knows_recorded_summaries() {
+    let line = |text: &str, is_summary: bool| {
+        json!({"type": "user", "sessionId": "s", "uuid": text, "parentUuid": null,
+            "isCompactSummary": is_summary, "message": said("user", text)})
+    };
+    let log = format!(
+        "{}\n{}\n",
+        line("The sea is calm.", true),
+        line("Go on.", false)
+    );
+    let conversation = host().read(log).expect("reads");
+    let chain = [Strategy::truncate()];
+    let one = Compactor::new(host(), conversation, chain.clone(), by_tokens(900)).expect("valid");
+    let two = Compactor::resume(host(), &one.save(), chain, by_tokens(900)).expect("goes on");
+    for view in [one.conversation(), two.conversation()] {
+        assert_eq!(view.recorded_summaries(), [0]);
+        assert_eq!(view.units()[0].kind, UnitKind::Summary);
+    }
+}
+
 fn content(message: &str) -> String {
     let message: Value = serde_json::from_str(message).expect("is JSON");
     message["content"].as_str().unwrap_or_default().to_owned()
