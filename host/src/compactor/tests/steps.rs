@@ -9,7 +9,7 @@ use crate::compactor::{
 };
 use crate::situation::Request;
 use crate::strategy::Strategy;
-use crate::{Compaction, Outcome, Unchanged};
+use crate::{Compaction, Outcome, Unchanged, UnitKind};
 
 fn fill(compactor: &mut Compactor, messages: usize) {
     for number in 0..messages {
@@ -333,15 +333,13 @@ fn a_saved_compactor_goes_on_where_it_was() {
 
 #[test]
 fn a_saved_compactor_knows_recorded_summaries() {
-    let line = |text: &str, is_summary: bool| {
-        json!({"type": "user", "sessionId": "s", "uuid": text, "parentUuid": null,
+    let line = |text: &str, parent: Value, is_summary: bool| {
+        json!({"type": "user", "sessionId": "s", "uuid": text, "parentUuid": parent,
             "isCompactSummary": is_summary, "message": said("user", text)})
     };
-    let log = format!(
-        "{}\n{}\n",
-        line("The sea is calm.", true),
-        line("Go on.", false)
-    );
+    let summary = line("The sea is calm.", Value::Null, true);
+    let next = line("Go on.", summary["uuid"].clone(), false);
+    let log = format!("{summary}\n{next}\n");
     let conversation = host().read(log).expect("reads");
     let chain = [Strategy::truncate()];
     let one = Compactor::new(host(), conversation, chain.clone(), by_tokens(900)).expect("valid");
