@@ -155,8 +155,8 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The site that a mark of a purpose is sealed for here; none where no such mark belongs. Notes
-    /// in outputs are two texts of the host's own, and so need no call.
+    /// The site that a mark of a purpose is sealed for here; none where no such mark belongs. What
+    /// the host notes in outputs is the same in all of them, and so needs no call.
     const fn of(self, purpose: Purpose) -> Option<Self> {
         match (self, purpose) {
             (Self::Instructions | Self::User, Purpose::Summary | Purpose::Note)
@@ -181,7 +181,7 @@ pub(crate) fn wrap(
     let (name, more, line) = (purpose.name(), purpose.attributes(), purpose.line_break());
     // A mark that belongs nowhere here is sealed for here all the same, and opens nowhere.
     let [place, call] = site.of(purpose).unwrap_or(site).parts();
-    let digest = key.digest(&["mark", name, place, call, &by, text].map(str::as_bytes));
+    let digest = key.digest(&["mark", name, place, call, by.as_str(), text].map(str::as_bytes));
     let seal: String = digest[..8]
         .iter()
         .map(|byte| format!("{byte:02x}"))

@@ -237,7 +237,9 @@ fn unicode(digits: &str) -> Option<(char, &str)> {
     let pair = rest.strip_prefix("\\u").and_then(|low| {
         let both = char::decode_utf16([first, unit(low)?]).next()?.ok()?;
         // A first unit that is a character by itself leaves the second one alone.
-        ((0xD800..0xDC00).contains(&first)).then_some((both, low.get(4..)?))
+        (0xD800..0xDC00)
+            .contains(&first)
+            .then_some((both, low.get(4..)?))
     });
     pair.or_else(|| {
         let alone = char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER);

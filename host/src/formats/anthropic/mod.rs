@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use super::body::{Body, Raw};
 use super::json::{self, Members};
-use super::rules::{Check, common};
+use super::rules::Check;
 use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::message::{Link, Message, Role};
 use crate::conversation::{Unit, UnitKind};
