@@ -1,5 +1,6 @@
 //! Cuts of a conversation: what stood before, and what of it was needed behind.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use baler_host::{Conversation, Format, Host, Pins, ReadOptions, Unit, UnitKind};
@@ -201,7 +202,12 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
             .filter(|(unit, _)| unit.kind != UnitKind::Summary)
             .flat_map(|(_, said)| said)
             .collect();
-        let Some(body) = read_as(host, before.document().to_owned(), Some(before.format())) else {
+        let options = ReadOptions {
+            format: Some(before.format()),
+            recorded_summaries: &before.recorded_summaries(),
+            ..ReadOptions::default()
+        };
+        let Ok(body) = host.read_with(before.document().as_bytes().to_vec(), options) else {
             continue;
         };
         if summary.is_empty() || body.broken().next().is_some() {
@@ -438,10 +444,32 @@ fn first_units(conversation: &Conversation, units: usize) -> Option<String> {
 /// A log as it would be had nothing been compacted.
 fn without_compactions(log: &str) -> String {
     log.split_inclusive('\n')
-        .filter(|line| !is_boundary(line) && !line.contains("\"isCompactSummary\":true"))
+        .filter(|line| {
+            let of = OfCompaction::of(line);
+            !of.is_boundary() && !of.is_compact_summary
+        })
         .collect()
 }
 
 fn is_boundary(line: &str) -> bool {
-    line.contains("\"subtype\":\"compact_boundary\"")
+    OfCompaction::of(line).is_boundary()
+}
+
+/// What a line of a log tells of a compaction, however its JSON is spelled.
+#[derive(Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct OfCompaction<'a> {
+    #[serde(borrow)]
+    subtype: Option<Cow<'a, str>>,
+    is_compact_summary: bool,
+}
+
+impl<'a> OfCompaction<'a> {
+    fn of(line: &'a str) -> Self {
+        serde_json::from_str(line).unwrap_or_default()
+    }
+
+    fn is_boundary(&self) -> bool {
+        self.subtype.as_deref() == Some("compact_boundary")
+    }
 }

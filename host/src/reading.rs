@@ -8,10 +8,6 @@ use crate::deadline::Deadline;
 use crate::formats::{Format, ReadError};
 use crate::host::Host;
 use crate::logs::{self, Log, LogFacts, LogKind};
-use crate::marks::{self, Purpose};
-
-/// Who is named as the author of a summary that a log recorded.
-const LOG: &str = "session-log";
 
 /// How a document is to be read.
 #[derive(Default, Clone, Copy)]
@@ -25,6 +21,9 @@ pub struct ReadOptions<'a> {
     pub progress: Option<&'a dyn Fn(usize, usize)>,
     /// When reading has to end, with [`ReadError::OutOfTime`] where it is not done by then.
     pub deadline: Option<&'a Deadline>,
+    /// Which messages of a body, by index, are summaries that another program wrote. Their texts are
+    /// not taken for the user's own words; those of a log are known without it. Default: none.
+    pub recorded_summaries: &'a [usize],
 }
 
 impl fmt::Debug for ReadOptions<'_> {
@@ -34,6 +33,7 @@ impl fmt::Debug for ReadOptions<'_> {
             .field("used", &self.used)
             .field("progress", &self.progress.is_some())
             .field("deadline", &self.deadline)
+            .field("recorded_summaries", &self.recorded_summaries)
             .finish()
     }
 }
@@ -110,8 +110,7 @@ impl Host {
     }
 
     fn read_log(&self, text: &str) -> Option<Result<Log, ReadError>> {
-        let summary = |text: &str| marks::wrap(&self.key, Purpose::Summary, LOG, text);
-        let log = logs::read(text, &summary)?;
+        let log = logs::read(text)?;
         Some(log.map_err(ReadError::Log).and_then(|log| {
             match self.format.filter(|wanted| *wanted != log.format) {
                 None => Ok(log),
@@ -132,6 +131,7 @@ impl Host {
             document,
             model,
             reported,
+            summaries,
             facts,
         } = log;
         let reported = reported.map(|(tokens, messages)| Reported { tokens, messages });
@@ -141,6 +141,7 @@ impl Host {
             format,
             model: model.unwrap_or_default(),
             reported,
+            summaries,
         };
         self.read_body(document.into(), Some(source), options)
     }
@@ -186,8 +187,10 @@ impl Host {
         }
         .read(document)?;
         Ok(match source {
-            Some(source) => conversation.of_log(source.kind, source.facts),
-            None => conversation,
+            Some(source) => conversation
+                .with_recorded_summaries(&source.summaries)
+                .of_log(source.kind, source.facts),
+            None => conversation.with_recorded_summaries(options.recorded_summaries),
         })
     }
 }
@@ -199,4 +202,5 @@ struct Source {
     format: Format,
     model: String,
     reported: Option<Reported>,
+    summaries: Vec<usize>,
 }

@@ -22,6 +22,8 @@ mod generated;
 mod hostile;
 /// I1 to I9 of ARCHITECTURE.md, one by one.
 mod invariants;
+/// Marks in other spellings, and out of place.
+mod marks;
 /// Strategies that ask a model, and models that fail.
 mod models;
 /// What providers ask for beside the rules: limits, thinking, caches, logs.

@@ -148,13 +148,14 @@ fn outputs(messages: &[Message]) -> impl Iterator<Item = (usize, usize, &Part, &
 
 fn may_be_masked(part: &Part, output: &ToolOutput, config: &Config) -> bool {
     part.traits.contains(PartTraits::REWRITABLE)
-        && !part.traits.contains(PartTraits::REWRITTEN)
         && part.tokens >= config.min_tokens
         && output.media.is_empty()
         && !config.excludes(&output.name)
 }
 
-/// The placeholder and what it saves; none where it would save nothing.
+/// The placeholder and what it saves; none where it would save nothing. What an earlier compaction
+/// wrote is an output like any other, but a placeholder of a placeholder would say less in hardly
+/// fewer tokens: there it has to save half.
 fn mask(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -170,7 +171,13 @@ fn mask(
             let after = conversation
                 .count(&text)
                 .saturating_add(situation.insertion_overhead);
-            let tokens = part.tokens.checked_sub(after).filter(|saved| *saved > 0)?;
+            let least = if part.traits.contains(PartTraits::REWRITTEN) {
+                part.tokens.div_ceil(2)
+            } else {
+                1
+            };
+            let saved = part.tokens.checked_sub(after);
+            let tokens = saved.filter(|saved| *saved >= least.max(1))?;
             // A token of the mark is rarely more than eight bytes.
             let mark = usize::try_from(situation.insertion_overhead)
                 .ok()?

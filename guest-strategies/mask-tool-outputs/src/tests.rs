@@ -24,6 +24,11 @@ fn agent() -> Recording {
         .fold(task, |recording, name| recording.step("", [read(name)]))
 }
 
+/// What stands for an output that was replaced before.
+const PLACEHOLDER: &str = "[output of ls left out: 465 tokens, 20 lines, first line: \"a \
+    000000000000000000000000000000000000000000000000000000000000000000000000000000…\"; \
+    have it back by reference 1f0a6f6ec4a5e1c9d2b3]";
+
 #[track_caller]
 fn masked_in(recording: &Recording, situation: &Situation, config: &str) -> Tested {
     run::<MaskToolOutputs>(recording, situation, config)
@@ -142,7 +147,7 @@ fn a_failed_output_keeps_its_error() {
 fn what_must_not_or_need_not_change_stays() {
     let recording = Recording::new()
         .user("Look.")
-        .step("", [read("a").rewritten()])
+        .step("", [call("ls", "{}", PLACEHOLDER).rewritten()])
         .step("", [read("b").fixed()])
         .step("", [read("c").with_picture()])
         .step("", [call("ls", "{}", "short")])
@@ -199,11 +204,22 @@ fn text_of_any_script_is_cut_on_a_character() {
 fn compacting_the_result_again_changes_nothing() {
     let recording = Recording::new()
         .user("Look.")
+        .step("", [call("ls", "{}", PLACEHOLDER).rewritten()])
+        .step("", [read("b")]);
+    let config = r#"{"keep":1,"min-tokens":0,"then-drop":false}"#;
+    // Even where marks cost nothing.
+    let mut situation = recording.situation(0);
+    situation.insertion_overhead = 0;
+    let tested = masked_in(&recording, &situation, config);
+    assert!(tested.unchanged().is_some());
+}
+
+#[test]
+fn a_long_rewritten_output_is_replaced_like_any_other() {
+    let recording = Recording::new()
+        .user("Look.")
         .step("", [read("a").rewritten()])
         .step("", [read("b")]);
-    assert!(
-        masked(&recording, 0, r#"{"keep":1,"then-drop":false}"#)
-            .unchanged()
-            .is_some()
-    );
+    let config = r#"{"keep":0,"stop-at-budget":false,"then-drop":false}"#;
+    assert_eq!(letters(&masked(&recording, 0, config)), "krr");
 }

@@ -111,8 +111,11 @@ impl Material {
                             calls.insert(call.id, (call.name, call.arguments));
                         }
                         Content::Output(output) => {
+                            // One that was cut before may be cut again, as long as there is
+                            // more to cut than what says that it was.
+                            let is_cut = traits.contains(PartTraits::REWRITTEN);
                             let may_change = traits.contains(PartTraits::REWRITABLE)
-                                && !traits.contains(PartTraits::REWRITTEN)
+                                && !(is_cut && tokens < CUT)
                                 && output.media.is_empty();
                             let index = material.outputs.len();
                             let bytes = clipped.get(&(place, part)).copied();
@@ -240,6 +243,9 @@ fn media_that_may_go(parts: &[Part]) -> usize {
         .count()
         .min(said.saturating_sub(1))
 }
+
+/// Outputs that an earlier compaction wrote and that have fewer tokens stay as they are.
+const CUT: u32 = 200;
 
 /// Shorter outputs that are the same say little by that: `ok`.
 const SAME: usize = 200;

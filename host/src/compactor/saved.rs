@@ -29,6 +29,9 @@ struct Saved {
     /// References of what left.
     #[serde(default)]
     left: Vec<String>,
+    /// Which messages of the view are summaries that another program recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    recorded_summaries: Vec<usize>,
 }
 
 /// Why a saved state cannot be gone on from.
@@ -69,6 +72,7 @@ impl Compactor {
                 failures: self.failures,
                 fruitless: self.fruitless,
                 left: self.left.clone(),
+                recorded_summaries: self.view.recorded_summaries(),
             })
         });
         // Nothing in it can fail to be JSON: all of it was read as JSON.
@@ -105,7 +109,9 @@ impl Compactor {
         let frame = host.read_as(saved.frame.get(), format)?;
         let messages = journal.view_before(usize::MAX);
         let document = frame.frame().write(messages.iter().copied());
-        let view = host.read_as(&document, format)?;
+        let view = host
+            .read_as(&document, format)?
+            .with_recorded_summaries(&saved.recorded_summaries);
         let mut compactor = Self::new(host, view, chain, options)?;
         compactor.journal = journal;
         compactor.reported = saved.reported;

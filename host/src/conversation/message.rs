@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::Document;
 use crate::formats::json::{self, Place};
 use crate::formats::{Rule, Severity};
+use crate::marks::Site;
 
 /// Who speaks, in the words of the wire formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,6 +27,18 @@ impl Role {
     #[must_use]
     pub const fn instructs(self) -> bool {
         matches!(self, Self::System | Self::Developer)
+    }
+
+    /// Where a mark in a text of a message of this role stands; none in a tool's message, which
+    /// holds outputs.
+    pub(crate) const fn site(self) -> Option<Site<'static>> {
+        match self {
+            // Gateways rename one into the other.
+            Self::System | Self::Developer => Some(Site::Instructions),
+            Self::User => Some(Site::User),
+            Self::Assistant => Some(Site::Assistant),
+            Self::Tool => None,
+        }
     }
 }
 
@@ -53,6 +66,9 @@ pub(crate) struct Message {
     pub(crate) stands_first: bool,
     /// Instructions that hold until the user's next message.
     pub(crate) expires: bool,
+    /// A summary that another program wrote, as its session log says. It has no mark: nothing in
+    /// the document makes it one.
+    pub(crate) is_recorded_summary: bool,
     /// What its reader saw that breaks a rule.
     pub(crate) flaws: Vec<Flaw>,
 }
@@ -222,6 +238,7 @@ impl Message {
             is_directive: false,
             stands_first: false,
             expires: false,
+            is_recorded_summary: false,
             flaws: Vec::new(),
         }
     }
@@ -242,6 +259,18 @@ impl Message {
             severity: Severity::Warning,
             what,
         });
+    }
+
+    /// Where a mark in a part of it would stand; none where no mark can.
+    pub(crate) fn site<'a>(&self, part: &'a Part) -> Option<Site<'a>> {
+        match (&part.content, self.role) {
+            (Content::Output(output), _) if output.call_id.is_empty() => {
+                Some(Site::Output(&output.name))
+            }
+            (Content::Output(output), _) => Some(Site::Output(&output.call_id)),
+            (Content::Text(_), role) => role.site(),
+            _ => None,
+        }
     }
 
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
@@ -353,21 +382,23 @@ impl Output {
         }
     }
 
-    /// Whether a text that begins like this, as raw JSON, tells of a failure. For outputs
-    /// without a flag for it. Only the beginning is read, so that a long output costs nothing.
+    /// Whether a text, as raw JSON, begins like one that tells of a failure. For outputs without a
+    /// flag for it. Only the beginning is read, so that a long output costs nothing.
     pub(crate) fn begins_like_a_failure(raw: &str) -> bool {
-        let start = raw.trim_start_matches(['"', ' ']);
-        [
+        const SIGNS: [&str; 7] = [
             "error",
             "traceback (most recent",
             "fatal:",
             "exception",
             "panicked at",
-            "{\\\"error\\\"",
-            "{\\\"status\\\":\\\"error",
-        ]
-        .iter()
-        .any(|sign| {
+            "{\"error\"",
+            "{\"status\":\"error",
+        ];
+        let start: String = json::chars(raw)
+            .skip_while(|c| *c == ' ')
+            .take(24)
+            .collect();
+        SIGNS.iter().any(|sign| {
             start
                 .get(..sign.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(sign))

@@ -6,6 +6,8 @@ mod grow;
 pub(crate) mod message;
 pub(crate) mod pairing;
 mod read;
+#[cfg(test)]
+mod spelled;
 mod unit;
 
 use std::borrow::Cow;
@@ -18,9 +20,10 @@ pub use message::Role;
 pub(crate) use read::Reader;
 pub use unit::{Traits, Unit, UnitKind};
 
+use crate::formats::json;
 use crate::formats::{Envelope, Format, Frame, ToolDefinition, View, Violation, violations};
 use crate::logs::{LogFacts, LogKind};
-use crate::marks::{self, Opened, Purpose, SecretKey};
+use crate::marks::{self, By, Opened, Purpose, SecretKey, Site};
 use crate::repair::Mended;
 use crate::tokens::{Counts, Tokenizer};
 use message::{Content, Message, Part, text_at};
@@ -303,17 +306,17 @@ impl Conversation {
     pub(crate) fn mark_tokens(&self) -> MarkTokens {
         *self.inner.marks.get_or_init(|| {
             let message = |purpose, by, text| {
-                let marked = marks::wrap(self.key(), purpose, by, text);
+                let marked = marks::wrap(self.key(), purpose, Site::User, by, text);
                 self.tokenizer().per_message() + self.tokenizer().count(&marked)
             };
             MarkTokens {
                 insertion: message(
                     Purpose::Summary,
-                    "a-strategy-with-a-name-of-some-length",
+                    By::Strategy("a-strategy-with-a-name-of-some-length"),
                     "",
                 ),
                 opening_note: if self.format().wire().alternates() {
-                    message(Purpose::Note, marks::HOST, marks::LEFT_OUT)
+                    message(Purpose::Note, By::Host, marks::LEFT_OUT)
                 } else {
                     0
                 },
@@ -382,22 +385,38 @@ impl Conversation {
     }
 
     /// The text of a part that a compaction wrote, without its mark.
-    pub(crate) fn opened(&self, part: &Part) -> Option<Opened> {
-        opened(&self.inner.document, &self.inner.key, part)
+    pub(crate) fn opened(&self, message: &Message, part: &Part) -> Option<Opened> {
+        opened(&self.inner.document, &self.inner.key, message, part)
+    }
+
+    /// The same, or the text of a summary that another program recorded.
+    pub(crate) fn earlier_text(&self, message: &Message, part: &Part) -> Option<String> {
+        match (self.opened(message, part), &part.content) {
+            (Some(opened), _) => Some(opened.text),
+            (None, Content::Text(place)) if message.is_recorded_summary => {
+                Some(self.text(place).into_owned())
+            }
+            _ => None,
+        }
     }
 }
 
-/// The mark of a part, if it holds one that verifies. Looks at the first bytes first, so that
-/// it costs nothing where there is none.
-fn opened(document: &Document, key: &SecretKey, part: &Part) -> Option<Opened> {
+/// The mark of a part, if it holds one that verifies where it stands. Looks at the first characters
+/// first, however they are spelled, so that it costs nothing where there is none.
+fn opened(document: &Document, key: &SecretKey, message: &Message, part: &Part) -> Option<Opened> {
     let place = match &part.content {
         Content::Text(place) => place,
-        Content::Output(output) => output.texts.first()?,
+        Content::Output(output) => match output.texts.as_slice() {
+            [only] => only,
+            // A mark is all of what it stands for; beside it somebody else could speak.
+            _ => return None,
+        },
         _ => return None,
     };
+    let site = message.site(part)?;
     let raw = document.get(place.clone())?;
-    if !raw.strip_prefix('"')?.starts_with(marks::START) {
+    if !marks::may_begin_a_mark(json::chars(raw)) {
         return None;
     }
-    marks::open(key, &text_at(document, place))
+    marks::open(key, site, &text_at(document, place))
 }

@@ -1,7 +1,9 @@
 //! From a document to a conversation.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use super::message::{Content, Role};
 use super::unit::Divider;
 use super::{Conversation, Document, Inner, Reported, Totals, UnitKind};
 use crate::deadline::Deadline;
@@ -73,7 +75,7 @@ impl Reader<'_> {
 
 impl Conversation {
     /// Reads a result of this conversation as it was read itself: same format, tokenizer and
-    /// key, and the same tokens beside the messages.
+    /// key, the same tokens beside the messages, and the same recorded summaries.
     pub(crate) fn read_alike(
         &self,
         document: String,
@@ -90,8 +92,34 @@ impl Conversation {
         .read(document.into())?;
         if let Some(inner) = Arc::get_mut(&mut read.inner) {
             inner.totals.fixed = self.inner.totals.fixed;
+            inner.know_summaries_of(&self.inner);
         }
         Ok(read)
+    }
+
+    /// The same, with these messages known as summaries of another program's, as its log says. They
+    /// are texts of the user's role.
+    pub(crate) fn with_recorded_summaries(mut self, indices: &[usize]) -> Self {
+        if !indices.is_empty() {
+            let inner = Arc::make_mut(&mut self.inner);
+            for index in indices {
+                if let Some(message) = inner.messages.get_mut(*index) {
+                    let is_text = matches!(&*message.parts, [part] if matches!(part.content, Content::Text(_)));
+                    message.is_recorded_summary = is_text && message.role == Role::User;
+                }
+            }
+            inner.divide();
+        }
+        self
+    }
+
+    /// The messages, by index, that are summaries which another program wrote, as a log or the caller
+    /// said. Nothing in the document tells them from what the user said.
+    #[must_use]
+    pub fn recorded_summaries(&self) -> Vec<usize> {
+        let messages = self.inner.messages.iter().enumerate();
+        let recorded = messages.filter(|(_, message)| message.is_recorded_summary);
+        recorded.map(|(index, _)| index).collect()
     }
 
     /// The same for a result in which messages were mended. Where it came from stays known, and
@@ -130,6 +158,23 @@ impl Conversation {
 }
 
 impl Inner {
+    /// Knows the recorded summaries of another conversation that were kept, byte for byte.
+    fn know_summaries_of(&mut self, other: &Self) {
+        let recorded = other.messages.iter();
+        let recorded = recorded.filter(|message| message.is_recorded_summary);
+        let texts: HashSet<&str> = recorded
+            .filter_map(|message| other.document.get(message.place.clone()))
+            .collect();
+        if texts.is_empty() {
+            return;
+        }
+        for message in &mut self.messages {
+            let raw = self.document.get(message.place.clone());
+            message.is_recorded_summary = raw.is_some_and(|raw| texts.contains(raw));
+        }
+        self.divide();
+    }
+
     /// Counts all messages and what stands beside them.
     fn count(
         &mut self,

@@ -18,7 +18,8 @@ pub enum UnitKind {
     User,
     /// One model response with all its tool calls and all their outputs, thinking included.
     Step,
-    /// A summary that an earlier compaction wrote and whose mark verified, or a provider's own.
+    /// A summary that an earlier compaction wrote and whose mark verified, one that a session log
+    /// records, or a provider's own.
     Summary,
     /// Anything else.
     Other,
@@ -127,7 +128,9 @@ impl Divider<'_> {
                         media += u32::try_from(output.others.len()).unwrap_or(u32::MAX);
                     }
                     Content::Text(_) if message.role != Role::Assistant => {
-                        match opened(self.document, self.key, part) {
+                        let mark = opened(self.document, self.key, message, part);
+                        match mark {
+                            _ if message.is_recorded_summary => purpose = Some(Purpose::Summary),
                             Some(mark) if message.parts.len() == 1 => purpose = Some(mark.purpose),
                             Some(_) => {}
                             None => traits.user_text |= message.role == Role::User,

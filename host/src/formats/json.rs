@@ -199,6 +199,93 @@ pub(crate) fn decode(raw: &str) -> Cow<'_, str> {
     deserializer.deserialize_bytes(Reader).unwrap_or_default()
 }
 
+/// The characters of a raw JSON string, read one by one: who looks at the beginning of a long text
+/// pays for no more of it. None where it is no string.
+pub(crate) fn chars(raw: &str) -> impl Iterator<Item = char> + '_ {
+    let mut rest = raw.strip_prefix('"').unwrap_or_default();
+    std::iter::from_fn(move || {
+        let mut next = rest.chars();
+        let first = next.next()?;
+        if first == '"' {
+            rest = "";
+            return None;
+        }
+        let escape = if first == '\\' { next.next() } else { None };
+        rest = next.as_str();
+        Some(match escape {
+            None => first,
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some('r') => '\r',
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('u') => {
+                let (character, after) = unicode(rest)?;
+                rest = after;
+                character
+            }
+            Some(own) => own,
+        })
+    })
+}
+
+/// The character whose `\u` escape goes on with `digits`, and what stands after it.
+fn unicode(digits: &str) -> Option<(char, &str)> {
+    let unit = |digits: &str| u16::from_str_radix(digits.get(..4)?, 16).ok();
+    let first = unit(digits)?;
+    let rest = digits.get(4..)?;
+    let pair = rest.strip_prefix("\\u").and_then(|low| {
+        let both = char::decode_utf16([first, unit(low)?]).next()?.ok()?;
+        // A first unit that is a character by itself leaves the second one alone.
+        (0xD800..0xDC00)
+            .contains(&first)
+            .then_some((both, low.get(4..)?))
+    });
+    pair.or_else(|| {
+        let alone = char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER);
+        Some((alone, rest))
+    })
+}
+
+/// Whether a raw JSON string is nothing, or nothing but white space.
+pub(crate) fn is_blank(raw: &str) -> bool {
+    chars(raw).all(char::is_whitespace)
+}
+
+/// Whether an object anywhere in raw JSON has a member of one of these names, however its key is
+/// spelled. `names` are of ASCII letters and underscores.
+pub(crate) fn has_member_within(raw: &str, names: &[&str]) -> bool {
+    // Nothing else can spell a letter.
+    if !raw.contains("\\u") && !names.iter().any(|name| raw.contains(name)) {
+        return false;
+    }
+    let mut rest = raw;
+    while let Some(start) = rest.find('"') {
+        let (text, after) = rest[start..].split_at(end_of_text(&rest[start..]));
+        let is_key = after
+            .trim_start_matches([' ', '\t', '\r', '\n'])
+            .starts_with(':');
+        if is_key && names.iter().any(|name| chars(text).eq(name.chars())) {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// Where the JSON string ends that `raw` begins with.
+fn end_of_text(raw: &str) -> usize {
+    let mut is_escaped = true;
+    raw.bytes()
+        .position(|byte| {
+            // The first byte is the quotation mark that opens it.
+            let is_end = byte == b'"' && !is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            is_end
+        })
+        .map_or(raw.len(), |end| end + 1)
+}
+
 /// `text` as a JSON string.
 pub(crate) fn encode(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -218,6 +305,59 @@ mod tests {
             1
         );
         assert!(decode(r#""a\ud83db""#).contains('\u{fffd}'));
+    }
+
+    #[test]
+    fn characters_are_those_of_the_decoded_text() {
+        for raw in [
+            r#""""#,
+            r#""plain""#,
+            r#""\u003cbaler: \u003C \/ \\ \" \b\f\n\r\t""#,
+            r#""\ud83e\udd80 \uD83E\uDD80 \u00e9\u0041""#,
+            r#""日本語 🦀""#,
+        ] {
+            assert_eq!(chars(raw).collect::<String>(), decode(raw), "{raw}");
+        }
+        // Half of a pair, with and without another escape behind it.
+        let halves: String = chars(r#""a\ud83db\ud83d\u0041\udd80""#).collect();
+        assert_eq!(halves, "a\u{fffd}b\u{fffd}A\u{fffd}");
+        for raw in ["{}", "1", "", "\"", r#""\"#, r#""\u12"#, r#""\ud83e\u"#] {
+            assert!(chars(raw).count() <= 1, "{raw}");
+        }
+    }
+
+    #[test]
+    fn blank_is_blank_in_every_spelling() {
+        for raw in [
+            r#""""#.to_owned(),
+            r#""\u0020\n\u3000 ""#.to_owned(),
+            format!("\"{}\"", "\\u0020".repeat(1_000)),
+        ] {
+            assert!(is_blank(&raw), "{raw}");
+        }
+        assert!(!is_blank(r#""\u0020\u0061""#));
+    }
+
+    #[test]
+    fn members_are_found_by_name_at_any_depth_and_texts_are_not() {
+        let has = |raw| has_member_within(raw, &["signature"]);
+        for raw in [
+            r#"{"signature":1}"#,
+            r#"{"a":[{"b":{"signature" : "x"}}]}"#,
+            r#"{"a":"\\","s\u0069gnature"
+                :null}"#,
+            r#"{"\u0073\u0069\u0067\u006E\u0061\u0074\u0075\u0072\u0065":0}"#,
+        ] {
+            assert!(has(raw), "{raw}");
+        }
+        for raw in [
+            r#"{"a":"signature"}"#,
+            r#"{"a":"\"signature\":"}"#,
+            r#"{"a":"\\\"signature\":","b":"\u0061"}"#,
+            r#"{"signatures":1,"my_signature":2,"\u0061":3}"#,
+        ] {
+            assert!(!has(raw), "{raw}");
+        }
     }
 
     #[test]

@@ -13,6 +13,9 @@ use crate::conversation::message::Media;
 /// of all formats, and for the data that cameras put in front of them.
 const HEADER: usize = 128 * 1024;
 
+/// What stands before the digits in a URL that holds them.
+const SCHEME_END: &str = ";base64,";
+
 /// A word from the document, for a message or a list: short and without control characters.
 pub(super) fn printable(word: &str) -> String {
     word.chars().filter(|c| !c.is_control()).take(40).collect()
@@ -81,11 +84,10 @@ fn media(
     data: Option<&RawValue>,
     place: &Place,
 ) -> Media {
-    let is_data = |raw: &&RawValue| {
-        json::is_text(raw.get())
-            && !raw.get().starts_with("\"http")
-            && !raw.get().starts_with("\"gs:")
-    };
+    let begins =
+        |raw: &RawValue, with: &str| json::chars(raw.get()).take(with.len()).eq(with.chars());
+    let is_data =
+        |raw: &&RawValue| json::is_text(raw.get()) && !begins(raw, "http") && !begins(raw, "gs:");
     Media {
         kind: printable(kind),
         name: name.map(Cow::into_owned),
@@ -96,13 +98,18 @@ fn media(
 
 impl Media {
     /// The base64 digits in the document; none where the data is elsewhere.
-    pub(crate) fn digits<'a>(&self, document: &'a Document) -> Option<&'a str> {
-        let raw = document.get(self.data.clone()?)?.trim_matches('"');
-        match raw.split_once(";base64,") {
-            Some((_, digits)) => Some(digits),
-            None if raw.starts_with("data:") => None,
-            None => Some(raw),
+    pub(crate) fn digits<'a>(&self, document: &'a Document) -> Option<Cow<'a, str>> {
+        // Some encoders write `\/` for the slashes among the digits.
+        let mut digits = json::decode(document.get(self.data.clone()?)?);
+        match digits.find(SCHEME_END) {
+            Some(at) => match &mut digits {
+                Cow::Borrowed(text) => *text = &text[at + SCHEME_END.len()..],
+                Cow::Owned(text) => text.replace_range(..at + SCHEME_END.len(), ""),
+            },
+            None if digits.starts_with("data:") => return None,
+            None => {}
         }
+        Some(digits)
     }
 
     /// Width and height in pixels, of a picture whose data the document holds.

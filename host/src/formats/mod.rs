@@ -17,6 +17,8 @@ mod openai_responses;
 pub(crate) mod rules;
 mod space;
 #[cfg(test)]
+pub(crate) mod spelling;
+#[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;

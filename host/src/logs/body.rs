@@ -6,6 +6,7 @@ use super::{Log, LogError, LogFacts, LogKind};
 use crate::formats::Format;
 use crate::formats::json::{self, Members};
 use crate::formats::space_at_the_end;
+use crate::marks::LEFT_OUT;
 
 /// A body, its pieces still borrowed from the log as far as they stand there.
 pub(super) struct Body<'a> {
@@ -16,6 +17,8 @@ pub(super) struct Body<'a> {
     pub(super) instructions: Option<&'a str>,
     pub(super) model: Option<Cow<'a, str>>,
     reported: Option<(u32, usize)>,
+    /// Which messages are recorded summaries.
+    summaries: Vec<usize>,
 }
 
 /// One element of the list of messages.
@@ -37,6 +40,7 @@ impl<'a> Body<'a> {
             instructions: None,
             model: None,
             reported: None,
+            summaries: Vec::new(),
         }
     }
 
@@ -63,6 +67,22 @@ impl<'a> Body<'a> {
             Format::Gemini => format!(r#"{{"role":"user","parts":[{{"text":{text}}}]}}"#),
             _ => format!(r#"{{"role":"user","content":{text}}}"#),
         })));
+    }
+
+    /// Adds a summary that the program recorded.
+    pub(super) fn push_summary(&mut self, text: &str) {
+        self.note_summary(self.messages.len());
+        self.push_text(said_in(text));
+    }
+
+    /// Notes that the message with this index is a recorded summary. In order.
+    pub(super) fn note_summary(&mut self, index: usize) {
+        self.summaries.push(index);
+    }
+
+    /// How many messages there are.
+    pub(super) fn len(&self) -> usize {
+        self.messages.len()
     }
 
     /// Notes what the provider counted for all messages so far; nothing counted is no report.
@@ -120,6 +140,7 @@ impl<'a> Body<'a> {
             document,
             model: self.model.map(Cow::into_owned),
             reported: self.reported,
+            summaries: self.summaries,
             facts,
         })
     }
@@ -187,8 +208,16 @@ impl Message<'_> {
     }
 }
 
-/// Whether a raw JSON text is nothing, or nothing but white space (ALL-6). Long ones are taken
-/// for text unread.
+/// What a message of a recorded summary says: providers refuse one that says nothing.
+pub(super) fn said_in(summary: &str) -> &str {
+    if summary.trim().is_empty() {
+        LEFT_OUT
+    } else {
+        summary
+    }
+}
+
+/// Whether a raw JSON value is no text, or a text of nothing but white space (ALL-6).
 pub(super) fn is_blank(raw: &str) -> bool {
-    raw.len() < 256 && json::decode(raw).trim().is_empty()
+    json::is_blank(raw)
 }

@@ -75,6 +75,9 @@ pub(crate) struct Log {
     /// What the provider counted: the tokens of a request and of its response together, and the
     /// number of leading messages of `document` that they cover.
     pub(crate) reported: Option<(u32, usize)>,
+    /// The messages of `document`, in order, that are summaries which the program recorded. Nothing
+    /// in the document tells: they are no words of baler's, so it seals none of them.
+    pub(crate) summaries: Vec<usize>,
     /// What was found in the log, and what of it is not in `document`.
     pub(crate) facts: LogFacts,
 }
@@ -161,16 +164,14 @@ pub enum LogError {
 
 /// Reads a session log; none where `text` is no such log, which is decided by its beginning.
 ///
-/// `summary` gives the text that stands for a summary which the program recorded.
-///
 /// # Errors
 /// The log holds no messages, or too much of it is broken.
-pub(crate) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Option<Result<Log, LogError>> {
+pub(crate) fn read(text: &str) -> Option<Result<Log, LogError>> {
     let kind = sniff::kind(text)?;
     Some(match kind {
-        LogKind::ClaudeCode => claude_code::read(text, summary),
-        LogKind::Codex => codex::read(text, summary),
-        LogKind::Pi => pi::read(text, summary),
+        LogKind::ClaudeCode => claude_code::read(text),
+        LogKind::Codex => codex::read(text),
+        LogKind::Pi => pi::read(text),
         LogKind::GeminiCli => gemini_cli::read(text),
     })
 }

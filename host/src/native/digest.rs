@@ -14,7 +14,7 @@ use baler_digest::{Costs, Notes, Part, Written};
 use super::room::Room;
 use crate::conversation::message::Content;
 use crate::conversation::{Conversation, Role, UnitKind};
-use crate::marks::{self, Purpose};
+use crate::marks::{self, By, Purpose, Site};
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
 
@@ -144,7 +144,8 @@ impl<'a> Digest<'a> {
     /// Tokens of a text as the host will insert it.
     fn cost(&self, text: &str) -> u32 {
         let conversation = &self.situation.conversation;
-        let marked = marks::wrap(conversation.key(), Purpose::Summary, "native:digest", text);
+        let by = By::Strategy("native:digest");
+        let marked = marks::wrap(conversation.key(), Purpose::Summary, Site::User, by, text);
         conversation.tokenizer().per_message() + conversation.tokenizer().count(&marked)
     }
 
@@ -187,14 +188,14 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
     for message in conversation.messages(unit) {
         let calls = message.calls().next().is_some();
         for part in &message.parts {
-            let opened = conversation.opened(part).map(|opened| opened.text);
+            let earlier = conversation.earlier_text(message, part);
             match &part.content {
                 Content::Text(place) => {
-                    let is_marked = opened.is_some();
-                    let text = opened.map_or_else(|| conversation.text(place), Cow::Owned);
+                    let is_earlier = earlier.is_some();
+                    let text = earlier.map_or_else(|| conversation.text(place), Cow::Owned);
                     match message.role {
                         Role::Assistant => parts.push(Part::Assistant { text, calls }),
-                        _ if is_marked => parts.push(Part::Summary(text)),
+                        _ if is_earlier => parts.push(Part::Summary(text)),
                         Role::User => parts.push(Part::User(text)),
                         _ => {}
                     }
@@ -211,7 +212,7 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
                     call_id: output.call_id.as_str().into(),
                     name: output.name.as_str().into(),
                     failed: output.failed,
-                    text: match opened {
+                    text: match earlier {
                         Some(text) => text.into(),
                         None => output.text(conversation.source()),
                     },

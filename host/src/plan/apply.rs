@@ -8,7 +8,7 @@ use super::shortened::Shortened;
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role, UnitKind};
 use crate::formats::{self, Binding, Replacement};
-use crate::marks::{self, HOST, LEFT_OUT, Purpose};
+use crate::marks::{self, By, LEFT_OUT, Purpose, Site};
 use crate::situation::{Situation, ThinkingPolicy};
 
 /// What a plan made of a conversation.
@@ -200,7 +200,13 @@ impl<'a> Written<'a> {
 
     /// Writes the host's own note in front of a unit.
     fn put_note(&mut self, unit: usize) {
-        let note = marks::wrap(self.conversation.key(), Purpose::Note, HOST, LEFT_OUT);
+        let note = marks::wrap(
+            self.conversation.key(),
+            Purpose::Note,
+            Site::User,
+            By::Host,
+            LEFT_OUT,
+        );
         let wire = self.conversation.format().wire();
         self.put(Cow::Owned(wire.text_message(Role::User, &note)), true);
         self.insertions.push(unit);

@@ -7,7 +7,7 @@ use crate::conversation::Role;
 use crate::conversation::UnitKind;
 use crate::conversation::message::{Content, Message, Part};
 use crate::fault::{Fault, PlanFault, PlanRule, Quantity};
-use crate::marks::{self, Purpose};
+use crate::marks::{self, By, Purpose};
 use crate::situation::Situation;
 
 /// How much a plan may hold.
@@ -250,7 +250,9 @@ impl Checker<'_> {
             InsertionPurpose::Summary => Purpose::Summary,
             InsertionPurpose::Note => Purpose::Note,
         };
-        let text = marks::wrap(conversation.key(), purpose, self.by, &text);
+        let site = role.site().ok_or(PlanRule::RoleNotAllowed)?;
+        let by = By::Strategy(self.by);
+        let text = marks::wrap(conversation.key(), purpose, site, by, &text);
         match placement {
             Placement::Alone => self.pieces.push(Checked::Insert { role, text }),
             Placement::JoinAfter => self.waiting.push((piece, role, text)),
@@ -323,7 +325,13 @@ impl Checker<'_> {
             return Err(PlanRule::EditNotAllowed);
         }
         let conversation = &self.situation.conversation;
-        let marked = marks::wrap(conversation.key(), Purpose::Rewritten, self.by, text);
+        let site = conversation
+            .messages(unit)
+            .get(place.0)
+            .and_then(|message| message.site(message.parts.get(place.1)?))
+            .ok_or(PlanRule::EditNotAllowed)?;
+        let by = By::Strategy(self.by);
+        let marked = marks::wrap(conversation.key(), Purpose::Rewritten, site, by, text);
         let before = conversation.text_tokens(unit, place);
         if conversation.tokenizer().count(&marked) < before {
             Ok(marked)

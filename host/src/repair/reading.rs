@@ -9,7 +9,7 @@ use crate::formats::{
     Body, Envelope, Format, Frame, ReadError, Replacement, Rule, View, Violation, WireFormat,
     violations,
 };
-use crate::marks::{self, HOST, Purpose, SecretKey};
+use crate::marks::{self, By, Purpose, SecretKey, Site};
 
 /// What mends look at.
 pub(crate) struct Reading {
@@ -179,8 +179,13 @@ impl Reading {
             .filter(move |(_, part)| list.start < part.place.start && part.place.end < list.end)
     }
 
-    /// `text` as a note of the host's own.
-    pub(crate) fn note(&self, text: &str) -> String {
-        marks::wrap(&self.key, Purpose::Note, HOST, text)
+    /// `text` as a note of the host's own, for a message of the user's.
+    pub(super) fn note(&self, text: &str) -> String {
+        marks::wrap(&self.key, Purpose::Note, Site::User, By::Host, text)
+    }
+
+    /// `text` as a note of the host's own, for any output.
+    pub(crate) fn output_note(&self, text: &str) -> String {
+        marks::wrap(&self.key, Purpose::Note, Site::Output(""), By::Host, text)
     }
 }

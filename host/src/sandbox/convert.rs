@@ -85,9 +85,9 @@ fn part_out(
     place: (usize, usize),
 ) -> history::Part {
     let conversation = &situation.conversation;
-    let opened = conversation.opened(part);
+    let earlier = conversation.earlier_text(message, part);
     let mut traits = history::PartTraits::empty();
-    if opened.is_some() {
+    if earlier.is_some() {
         traits |= history::PartTraits::REWRITTEN;
     }
     if is_rewritable(situation, unit, place) {
@@ -97,9 +97,9 @@ fn part_out(
         traits |= history::PartTraits::REMOVABLE;
     }
     let content = match &part.content {
-        Content::Text(place) => history::Content::Text(
-            opened.map_or_else(|| conversation.text(place).into_owned(), |mark| mark.text),
-        ),
+        Content::Text(place) => {
+            history::Content::Text(earlier.unwrap_or_else(|| conversation.text(place).into_owned()))
+        }
         Content::Thinking(place) => {
             history::Content::Thinking(conversation.text(place).into_owned())
         }
@@ -108,10 +108,7 @@ fn part_out(
             call_id: output.call_id.clone(),
             name: output.name.clone(),
             failed: output.failed,
-            text: opened.map_or_else(
-                || output.text(conversation.source()).into_owned(),
-                |mark| mark.text,
-            ),
+            text: earlier.unwrap_or_else(|| output.text(conversation.source()).into_owned()),
             media: output
                 .others
                 .iter()

@@ -5,7 +5,7 @@ use baler_digest::tells_of_error;
 use super::UnseenOutput;
 use crate::conversation::message::Content;
 use crate::formats::json;
-use crate::marks::{self, HOST, Purpose};
+use crate::marks::{self, By, Purpose};
 use crate::situation::Situation;
 
 /// Lines above this size are taken apart, so that a text without line breaks has a first and a
@@ -35,23 +35,31 @@ pub(crate) fn shortened(situation: &Situation, output: &UnseenOutput, cap: u32) 
         return None;
     }
     let conversation = &situation.conversation;
-    let part = conversation
-        .messages(output.unit)
-        .get(output.message)?
-        .parts
-        .get(output.part)?;
+    let message = conversation.messages(output.unit).get(output.message)?;
+    let part = message.parts.get(output.part)?;
+    let site = message.site(part)?;
     let Content::Output(found) = &part.content else {
         return None;
     };
-    let text = match conversation.opened(part) {
+    let opened = conversation.opened(message, part);
+    let was_shortened = opened
+        .as_ref()
+        .is_some_and(|mark| mark.is_hosts && mark.purpose == Purpose::Rewritten);
+    let text = match opened {
         Some(opened) => opened.text,
         None => found.text(conversation.source()).into_owned(),
     };
-    let (head, body) = head(situation, output, &text);
+    let (head, body) = head(situation, output, &text, was_shortened);
     let most = output.bytes_at(cap);
     let write = |room: usize| {
         let text = format!("{head}{}", body_within(body, room));
-        marks::wrap(conversation.key(), Purpose::Rewritten, HOST, &text)
+        marks::wrap(
+            conversation.key(),
+            Purpose::Rewritten,
+            site,
+            By::Host,
+            &text,
+        )
     };
     let whole = text.len().max(1) as u128;
     let mut room = (whole * u128::from(cap) / u128::from(output.tokens)) as usize;
@@ -70,10 +78,16 @@ pub(crate) fn shortened(situation: &Situation, output: &UnseenOutput, cap: u32) 
     (conversation.tokenizer().count(&marked) < output.tokens).then_some(marked)
 }
 
-/// What stands above the lines that are left, and the lines. A text that was shortened before
-/// keeps the line with the reference to the whole.
-fn head<'a>(situation: &Situation, output: &UnseenOutput, text: &'a str) -> (String, &'a str) {
-    if text.starts_with(HEAD)
+/// What stands above the lines that are left, and the lines. A text that the host shortened before
+/// keeps the line with the reference to the whole. Who else begins like that gets a line above it.
+fn head<'a>(
+    situation: &Situation,
+    output: &UnseenOutput,
+    text: &'a str,
+    was_shortened: bool,
+) -> (String, &'a str) {
+    if was_shortened
+        && text.starts_with(HEAD)
         && let Some((head, body)) = text.split_once('\n')
     {
         return (format!("{head}\n"), body);

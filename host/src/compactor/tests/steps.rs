@@ -9,7 +9,7 @@ use crate::compactor::{
 };
 use crate::situation::Request;
 use crate::strategy::Strategy;
-use crate::{Compaction, Outcome, Unchanged};
+use crate::{Compaction, Outcome, Unchanged, UnitKind};
 
 fn fill(compactor: &mut Compactor, messages: usize) {
     for number in 0..messages {
@@ -329,6 +329,25 @@ fn a_saved_compactor_goes_on_where_it_was() {
     ));
     let newer = saved.replacen("\"compactor\":1", "\"compactor\":2", 1);
     assert!(matches!(error(&newer), ResumeError::Version { found: 2 }));
+}
+
+#[test]
+fn a_saved_compactor_knows_recorded_summaries() {
+    let line = |text: &str, parent: Value, is_summary: bool| {
+        json!({"type": "user", "sessionId": "s", "uuid": text, "parentUuid": parent,
+            "isCompactSummary": is_summary, "message": said("user", text)})
+    };
+    let summary = line("The sea is calm.", Value::Null, true);
+    let next = line("Go on.", summary["uuid"].clone(), false);
+    let log = format!("{summary}\n{next}\n");
+    let conversation = host().read(log).expect("reads");
+    let chain = [Strategy::truncate()];
+    let one = Compactor::new(host(), conversation, chain.clone(), by_tokens(900)).expect("valid");
+    let two = Compactor::resume(host(), &one.save(), chain, by_tokens(900)).expect("goes on");
+    for view in [one.conversation(), two.conversation()] {
+        assert_eq!(view.recorded_summaries(), [0]);
+        assert_eq!(view.units()[0].kind, UnitKind::Summary);
+    }
 }
 
 fn content(message: &str) -> String {

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use super::body::{Body, Raw};
 use super::json::{self, Members};
-use super::rules::{Check, common};
+use super::rules::Check;
 use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::message::{Link, Message, Role};
 use crate::conversation::{Unit, UnitKind};
@@ -88,7 +88,7 @@ impl WireFormat for Anthropic {
                     let text = block.present("text").map(|raw| body.place(raw));
                     envelope.has_empty_block |= text
                         .as_ref()
-                        .is_some_and(|place| common::is_blank_text(body.get(place)));
+                        .is_some_and(|place| json::is_blank(body.get(place)));
                     envelope.texts.extend(text);
                     envelope.cache_marks += u32::from(block.present("cache_control").is_some());
                 }

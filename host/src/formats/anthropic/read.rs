@@ -141,7 +141,7 @@ fn read_block(
             Some(_)
                 if block
                     .present("citations")
-                    .is_some_and(|raw| raw.get() != "[]") =>
+                    .is_some_and(|raw| !json::is_empty_list(raw.get())) =>
             {
                 Content::Opaque(Opaque::new("cited text"))
             }

@@ -138,7 +138,7 @@ fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
-    let text = json::encode(&reading.note(NONE_RECORDED));
+    let text = json::encode(&reading.output_note(NONE_RECORDED));
     for (at, turn) in turns(&reading.messages) {
         let end = at + turn.len();
         if end == reading.messages.len() {

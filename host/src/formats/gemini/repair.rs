@@ -255,7 +255,7 @@ fn answer(reading: &Reading, part: &Part, call: &Call) -> String {
         format!(r#""id":{},"#, json::encode(&call.id))
     };
     let name = json::encode(&call.name);
-    let text = json::encode(&reading.note(NONE_RECORDED));
+    let text = json::encode(&reading.output_note(NONE_RECORDED));
     format!(r#"{{"{key}":{{{id}"name":{name},"response":{{"error":{text}}}}}}}"#)
 }
 

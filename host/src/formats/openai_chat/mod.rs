@@ -38,7 +38,9 @@ fn has_own_parts(raw: &Raw<'_>) -> bool {
     raw.get("content")
         // Most have none, and are not read for it.
         .filter(|content| {
-            json::is_list(content.get()) && OWN_PARTS.iter().any(|own| content.get().contains(own))
+            let raw = content.get();
+            let may_have = |own: &&str| raw.contains(own) || raw.contains("\\u");
+            json::is_list(raw) && OWN_PARTS.iter().any(may_have)
         })
         .and_then(|content| serde_json::from_str::<Vec<Members<'_>>>(content.get()).ok())
         .is_some_and(|parts| {

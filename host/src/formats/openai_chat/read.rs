@@ -248,8 +248,11 @@ fn read_output(
 
 /// Some servers send signed or encrypted reasoning in fields of their own.
 fn is_signed(raw: &str) -> bool {
-    raw.contains("\"signature\":")
-        || raw.contains("\"encrypted_content\":")
-        || raw.contains("\"thought_signature\":")
-        || raw.contains("\"reasoning_details\":")
+    const FIELDS: [&str; 4] = [
+        "signature",
+        "encrypted_content",
+        "thought_signature",
+        "reasoning_details",
+    ];
+    json::has_member_within(raw, &FIELDS)
 }

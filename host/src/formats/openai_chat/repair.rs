@@ -227,7 +227,7 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
         }
         for call in unanswered(&reading.messages[start..end]) {
             let id = json::encode(&call.id);
-            let text = json::encode(&reading.note(NONE_RECORDED));
+            let text = json::encode(&reading.output_note(NONE_RECORDED));
             let output = format!(r#"{{"role":"tool","tool_call_id":{id},"content":{text}}}"#);
             draft.add(end, 0, output);
             draft.did(start, ANSWERED);
@@ -276,7 +276,7 @@ fn answer_old_calls(reading: &Reading, draft: &mut Draft<'_>) {
             && !outputs.iter().any(is_old)
         {
             let name = json::encode(&call.name);
-            let text = json::encode(&reading.note(NONE_RECORDED));
+            let text = json::encode(&reading.output_note(NONE_RECORDED));
             let output = format!(r#"{{"role":"function","name":{name},"content":{text}}}"#);
             draft.add(start + 1, 0, output);
             draft.did(start, ANSWERED);

@@ -107,11 +107,8 @@ fn text_of<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
 }
 
 fn is_annotated(part: &Members<'_>) -> bool {
-    part.present("annotations").is_some_and(|raw| {
-        !raw.get()
-            .trim_matches(['[', ']', ' ', '\n', '\t'])
-            .is_empty()
-    })
+    part.present("annotations")
+        .is_some_and(|raw| !json::is_empty_list(raw.get()))
 }
 
 fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {

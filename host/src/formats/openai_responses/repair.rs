@@ -95,7 +95,7 @@ fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
         let (key, nothing) = match kind.as_str() {
             "function_call" => ("arguments", json::encode("{}")),
             "custom_tool_call" => ("input", json::encode("")),
-            _ => ("output", json::encode(&reading.note(NONE_RECORDED))),
+            _ => ("output", json::encode(&reading.output_note(NONE_RECORDED))),
         };
         let old = reading.member(&message.place, &[key]);
         let with = match old.map(|place| reading.raw(&place)) {
@@ -244,7 +244,7 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
             let kind = type_of(reading, message);
             if matches!(kind.as_str(), "function_call" | "custom_tool_call") {
                 let id = json::encode(&call.id);
-                let text = json::encode(&reading.note(NONE_RECORDED));
+                let text = json::encode(&reading.output_note(NONE_RECORDED));
                 let output =
                     format!(r#"{{"type":"{kind}_output","call_id":{id},"output":{text}}}"#);
                 draft.add(behind[index], 0, output);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Findings, Severity, View};
 use crate::conversation::Document;
-use crate::conversation::message::{Content, Message, Output, Role, text_at};
+use crate::conversation::message::{Content, Message, Output, Role};
 use crate::conversation::pairing::Pairing;
 use crate::formats::ProviderLimits;
 use crate::formats::json;
@@ -100,17 +100,10 @@ enum Empty {
     NeverNorBlank,
 }
 
-/// Texts longer than this, as raw JSON, are not looked at for being blank.
-const BLANK: usize = 256;
-
 /// Whether a text is nothing but white space.
 pub(crate) fn is_blank(document: &Document, place: &json::Place) -> bool {
-    place.len() < BLANK && text_at(document, place).trim().is_empty()
-}
-
-/// The same of a raw JSON string.
-pub(crate) fn is_blank_text(raw: &str) -> bool {
-    raw.len() < BLANK && json::decode(raw).trim().is_empty()
+    let raw = document.get(place.clone()).unwrap_or_default();
+    json::is_text(raw) && json::is_blank(raw)
 }
 
 fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
@@ -182,7 +175,7 @@ pub(crate) fn sizes_are_within_limits(view: &View<'_>, found: &mut Findings) {
     };
     for (index, message) in view.messages.iter().enumerate() {
         for media in message.media().filter(|media| media.is_picture()) {
-            let bytes = media.digits(view.document).map_or(0, str::len);
+            let bytes = media.digits(view.document).map_or(0, |digits| digits.len());
             if bytes > limits.picture_bytes {
                 found.add(
                     index,

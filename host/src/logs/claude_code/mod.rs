@@ -14,7 +14,7 @@ use crate::formats::json::{self, Members};
 use segment::Segment;
 
 /// Reads what the model sees: all since the last compaction (LCC-8), in file order (LCC-6).
-pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, LogError> {
+pub(super) fn read(text: &str) -> Result<Log, LogError> {
     let mut lines = Lines::new(text);
     let mut segment = Segment::default();
     while let Some(line) = lines.next() {
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
     }
     let mut facts = lines.finish(LogKind::ClaudeCode)?;
     facts.sessions = segment.sessions.len();
-    turns::body(segment, facts, summary)
+    turns::body(segment, facts)
 }
 
 /// What a line holds for the model.

@@ -26,11 +26,7 @@ enum Turn<'a> {
 ///
 /// # Errors
 /// There is no message in it.
-pub(super) fn body(
-    segment: Segment<'_>,
-    mut facts: LogFacts,
-    summary: &dyn Fn(&str) -> String,
-) -> Result<Log, LogError> {
+pub(super) fn body(segment: Segment<'_>, mut facts: LogFacts) -> Result<Log, LogError> {
     let mut body = Body::new(LogKind::ClaudeCode, Format::Anthropic);
     let left = branches::left(&segment.nodes);
     facts.other_branches = left.iter().filter(|left| **left).count();
@@ -48,7 +44,7 @@ pub(super) fn body(
             Content::Said { blocks, .. } => flow.said(blocks, &mut facts),
             Content::Summary(text) => {
                 facts.recorded_summaries += 1;
-                flow.turns.push(Turn::Summary(summary(&text)));
+                flow.turns.push(Turn::Summary(text));
             }
         }
     }
@@ -166,7 +162,7 @@ impl<'a> Flow<'a> {
             match turn {
                 Turn::Summary(text) => {
                     user.write(body);
-                    body.push_text(&text);
+                    body.push_summary(&text);
                 }
                 Turn::User(blocks) => user.blocks.extend(blocks),
                 // Thinking alone is refused at the end of a message.

@@ -210,12 +210,8 @@ impl<'a> History<'a> {
     }
 
     /// The items that the model sees, and how many tokens the provider counted up to which of
-    /// them. `summary` gives the text that stands for a recorded summary.
-    pub(super) fn finish(
-        self,
-        summary: &dyn Fn(&str) -> String,
-        facts: &mut LogFacts,
-    ) -> (Vec<Item<'a>>, Option<(u64, usize)>) {
+    /// them.
+    pub(super) fn finish(self, facts: &mut LogFacts) -> (Vec<Item<'a>>, Option<(u64, usize)>) {
         let shared = self.shared();
         let mut seen = Vec::with_capacity(self.seen());
         let Segment {
@@ -231,7 +227,7 @@ impl<'a> History<'a> {
             }
             if matches!(item.kind, Kind::Summary) {
                 facts.recorded_summaries += 1;
-                item.mark(summary);
+                item.tell();
             }
             seen.push(item);
         }
@@ -290,7 +286,7 @@ mod tests {
         }
         assert_eq!((history.items.len(), history.seen()), (200, 101));
         let mut facts = LogFacts::default();
-        let (items, _) = history.finish(&str::to_owned, &mut facts);
+        let (items, _) = history.finish(&mut facts);
         let kinds =
             |wanted: fn(&Kind<'_>) -> bool| items.iter().filter(|item| wanted(&item.kind)).count();
         assert_eq!(kinds(|kind| matches!(kind, Kind::User)), 100);

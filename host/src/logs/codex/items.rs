@@ -29,7 +29,7 @@ pub(super) enum Kind<'a> {
     User,
     /// A message of anybody else, or what Codex itself says in the user's name.
     Input,
-    /// What a compaction wrote: the text alone, until [`Item::mark`] makes a message of it.
+    /// What a compaction wrote: the text alone, until [`Item::tell`] makes a message of it.
     Summary,
     /// A compaction, or what is not known.
     Other,
@@ -99,10 +99,10 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Makes the message that stands for a recorded summary. Only of those that are seen: a mark
-    /// is longer than the line that it may come from.
-    pub(super) fn mark(&mut self, summary: &dyn Fn(&str) -> String) {
-        let text = json::encode(&summary(&self.raw));
+    /// Makes the message that stands for a recorded summary. Only of those that are seen: it is
+    /// longer than the line that it may come from.
+    pub(super) fn tell(&mut self) {
+        let text = json::encode(body::said_in(&self.raw));
         self.raw = Cow::Owned(format!(r#"{{"role":"user","content":{text}}}"#));
     }
 
@@ -147,7 +147,7 @@ fn is_empty(members: &Members<'_>) -> bool {
     match members.present("content").map(|raw| raw.get()) {
         None => true,
         Some(text) if json::is_text(text) => body::is_blank(text),
-        Some(list) => list.len() < 64 && list.chars().all(|c| "[] \t".contains(c)),
+        Some(list) => list.chars().all(|c| "[] \t\r\n".contains(c)),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::formats::json::{self, Members};
 use history::History;
 
 /// Reads the items of the newest history (LCX-1, LCX-10), in file order.
-pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, LogError> {
+pub(super) fn read(text: &str) -> Result<Log, LogError> {
     let mut lines = Lines::new(text);
     let mut body = Body::new(LogKind::Codex, Format::OpenAiResponses);
     let mut history = History::default();
@@ -68,9 +68,12 @@ pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, 
     }
     let mut facts = lines.finish(LogKind::Codex)?;
     facts.sessions = sessions.len();
-    let (items, reported) = history.finish(summary, &mut facts);
+    let (items, reported) = history.finish(&mut facts);
     let pieces = pairs::paired(items, &mut facts);
     for piece in pieces {
+        if piece.is_summary {
+            body.note_summary(body.len());
+        }
         body.push(Message::Whole(piece.raw));
         // Items before it may be gone, and completed outputs have come in.
         if let Some((tokens, end)) = reported

@@ -13,6 +13,8 @@ pub(super) struct Piece<'a> {
     pub(super) raw: Cow<'a, str>,
     /// The index of the item in the log that it is, or that it completes.
     pub(super) index: usize,
+    /// Whether it is a summary that a compaction recorded.
+    pub(super) is_summary: bool,
 }
 
 /// What becomes of an item.
@@ -57,13 +59,18 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
             missing.push(Piece {
                 raw: Cow::Owned(raw),
                 index,
+                is_summary: false,
             });
         }
         let raw = match name {
             Some(name) => Cow::Owned(with_id(&item.raw, "call_id", name).into_owned()),
             None => item.raw,
         };
-        let piece = Piece { raw, index };
+        let piece = Piece {
+            raw,
+            index,
+            is_summary: matches!(item.kind, Kind::Summary),
+        };
         match item.kind {
             Kind::Output { .. } => pieces.all.push(piece),
             Kind::Reasoning => pieces.reasoning.push(piece),

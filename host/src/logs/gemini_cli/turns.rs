@@ -143,7 +143,8 @@ impl<'a> Call<'a> {
 
 /// The parts that answer a batch, the responses first. None while the whole batch is pending.
 fn results<'a>(batch: &[Call<'a>], is_last: bool, facts: &mut LogFacts) -> Vec<Part<'a>> {
-    let is_open = |call: &Call<'_>| !call.is_cancelled && call.result.is_none_or(|raw| raw == "[]");
+    let is_open =
+        |call: &Call<'_>| !call.is_cancelled && call.result.is_none_or(json::is_empty_list);
     if is_last && batch.iter().all(is_open) {
         return Vec::new();
     }

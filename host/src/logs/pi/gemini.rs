@@ -5,20 +5,25 @@ use std::borrow::Cow;
 use super::Translate;
 use super::blocks::{self, Answer, Block};
 use crate::formats::json;
-use crate::logs::body::Body;
+use crate::logs::body::{Body, said_in};
 use crate::logs::gemini::{self, Content, Part};
 
 /// Contents are held back: which calls need a signature shows at the end.
 #[derive(Default)]
-pub(super) struct Gemini<'a>(Vec<Content<'a>>);
+pub(super) struct Gemini<'a> {
+    contents: Vec<Content<'a>>,
+    /// Which of them are recorded summaries.
+    summaries: Vec<usize>,
+}
 
 impl<'a> Translate<'a> for Gemini<'a> {
     fn user(&mut self, blocks: &[Block<'a>], _body: &mut Body<'a>) {
         self.add("user", blocks.iter().filter_map(part).collect());
     }
 
-    fn text(&mut self, text: &str, _body: &mut Body<'a>) {
-        self.add("user", vec![gemini::plain(text)]);
+    fn summary(&mut self, text: &str, _body: &mut Body<'a>) {
+        self.summaries.push(self.contents.len());
+        self.add("user", vec![gemini::plain(said_in(text))]);
     }
 
     fn reply(&mut self, blocks: &[Block<'a>], tokens: u64, _body: &mut Body<'a>) -> bool {
@@ -27,13 +32,13 @@ impl<'a> Translate<'a> for Gemini<'a> {
             return false;
         }
         let mut parts = blocks.iter().filter_map(part).collect();
-        match self.0.last_mut() {
+        match self.contents.last_mut() {
             // A turn with calls follows a turn of the user (GEM-2), so what was said joins it.
             Some(before) if before.role == "model" => {
                 before.parts.append(&mut parts);
                 before.tokens = tokens;
             }
-            _ => self.0.push(Content {
+            _ => self.contents.push(Content {
                 role: "model",
                 parts,
                 tokens,
@@ -62,15 +67,19 @@ impl<'a> Translate<'a> for Gemini<'a> {
     }
 
     fn finish(mut self, body: &mut Body<'a>) {
-        gemini::sign_current_turn(&mut self.0, body.model.as_deref());
-        gemini::write(self.0, body);
+        gemini::sign_current_turn(&mut self.contents, body.model.as_deref());
+        // Contents become messages one by one.
+        for index in self.summaries {
+            body.note_summary(body.len() + index);
+        }
+        gemini::write(self.contents, body);
     }
 }
 
 impl<'a> Gemini<'a> {
     fn add(&mut self, role: &'static str, parts: Vec<Part<'a>>) {
         if !parts.is_empty() {
-            self.0.push(Content {
+            self.contents.push(Content {
                 role,
                 parts,
                 tokens: 0,

@@ -19,19 +19,19 @@ use blocks::{Answer, Block};
 use turns::{Turn, Turns};
 
 /// Reads the way to the newest entry (LPI-1), as the provider of its last response is sent it.
-pub(super) fn read(text: &str, summary: &dyn Fn(&str) -> String) -> Result<Log, LogError> {
+pub(super) fn read(text: &str) -> Result<Log, LogError> {
     let (session, mut facts) = entries::read(text)?;
     let chosen = path::chosen(&session, &mut facts);
     let turns = turns::turns(&chosen, &session.provider, &mut facts);
     let mut body = Body::new(LogKind::Pi, turns.format);
     body.model.clone_from(&turns.model);
     match turns.format {
-        Format::Anthropic => write::<anthropic::Anthropic>(turns, &mut body, &mut facts, summary),
-        Format::OpenAiChat => write::<chat::Chat>(turns, &mut body, &mut facts, summary),
+        Format::Anthropic => write::<anthropic::Anthropic>(turns, &mut body, &mut facts),
+        Format::OpenAiChat => write::<chat::Chat>(turns, &mut body, &mut facts),
         Format::OpenAiResponses => {
-            write::<responses::Responses>(turns, &mut body, &mut facts, summary);
+            write::<responses::Responses>(turns, &mut body, &mut facts);
         }
-        Format::Gemini => write::<gemini::Gemini<'_>>(turns, &mut body, &mut facts, summary),
+        Format::Gemini => write::<gemini::Gemini<'_>>(turns, &mut body, &mut facts),
     }
     body.finish(facts)
 }
@@ -48,21 +48,16 @@ trait Translate<'a>: Default {
     /// Adds the answers to the calls of the response before, in their order. Ids are the body's.
     fn answers(&mut self, answers: &[(String, Answer<'a>)], body: &mut Body<'a>);
 
-    /// Adds a text of the user that stands alone.
-    fn text(&mut self, text: &str, body: &mut Body<'a>) {
-        body.push_text(text);
+    /// Adds a summary that pi recorded, as a message of its own.
+    fn summary(&mut self, text: &str, body: &mut Body<'a>) {
+        body.push_summary(text);
     }
 
     /// Adds what is still held back.
     fn finish(self, _body: &mut Body<'a>) {}
 }
 
-fn write<'a, T: Translate<'a>>(
-    turns: Turns<'a>,
-    body: &mut Body<'a>,
-    facts: &mut LogFacts,
-    summary: &dyn Fn(&str) -> String,
-) {
+fn write<'a, T: Translate<'a>>(turns: Turns<'a>, body: &mut Body<'a>, facts: &mut LogFacts) {
     let Turns {
         turns, mut calls, ..
     } = turns;
@@ -72,7 +67,7 @@ fn write<'a, T: Translate<'a>>(
         match turn {
             Turn::Summary(text) => {
                 facts.recorded_summaries += 1;
-                target.text(&summary(&text), body);
+                target.summary(&text, body);
             }
             Turn::User(blocks) => target.user(&blocks, body),
             Turn::Reply { blocks, tokens } => {

@@ -60,7 +60,8 @@ fn is_answer(message: &Members<'_>) -> bool {
     message.text("role").as_deref() == Some("assistant")
         && message
             .get("content")
-            .is_some_and(|raw| raw.get().len() > 2)
+            .map(|raw| raw.get())
+            .is_some_and(|raw| !json::is_empty_list(raw) && raw != "\"\"" && raw != "{}")
 }
 
 /// The wire format that an API, or else a provider, speaks; of one that is not known, that of the

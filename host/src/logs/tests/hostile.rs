@@ -13,7 +13,7 @@ fn talk() -> String {
 }
 
 fn is_log(text: &str) -> bool {
-    read(text, &str::to_owned).is_some()
+    read(text).is_some()
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod pi_wires;
 mod gemini_cli;
 mod call_ids;
 mod hostile;
+mod spelled;
 
 use serde_json::Value;
 
@@ -20,9 +21,9 @@ fn file(lines: &[Value]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What the reader makes of a text that is a log. Summaries come back in brackets.
+/// What the reader makes of a text that is a log.
 fn try_read(text: &str) -> Result<Log, LogError> {
-    read(text, &|summary| format!("[{summary}]")).expect("it is a log")
+    read(text).expect("it is a log")
 }
 
 fn log(lines: &[Value]) -> Log {
@@ -33,11 +34,20 @@ fn body(log: &Log) -> Value {
     serde_json::from_str(&log.document).expect("the document is JSON")
 }
 
-/// The messages of a body, whatever their list is called.
+/// The messages of a body, whatever their list is called. Recorded summaries come in brackets, as
+/// nothing in the document tells them from what the user said.
 fn messages(log: &Log) -> Vec<Value> {
     let body = body(log);
-    ["messages", "input", "contents"]
+    let mut messages = ["messages", "input", "contents"]
         .iter()
         .find_map(|key| body[key].as_array().cloned())
-        .expect("there is a list")
+        .expect("there is a list");
+    for index in &log.summaries {
+        let text = match &mut messages[*index] {
+            content if content.get("parts").is_some() => &mut content["parts"][0]["text"],
+            message => &mut message["content"],
+        };
+        *text = Value::from(format!("[{}]", text.as_str().expect("a text")));
+    }
+    messages
 }

@@ -44,11 +44,13 @@ impl Transcript {
                 .flat_map(|message| paragraphs(conversation, message))
                 .collect();
             if unit.kind == UnitKind::Summary {
-                let said = messages.iter().flat_map(|message| &message.parts);
-                let said = said.filter_map(|part| conversation.opened(part));
+                let said = messages.iter().flat_map(|message| {
+                    let parts = message.parts.iter();
+                    parts.filter_map(move |part| conversation.earlier_text(message, part))
+                });
                 transcript
                     .summaries
-                    .extend(said.map(|opened| bounded(&opened.text, SUMMARY).into_owned()));
+                    .extend(said.map(|text| bounded(&text, SUMMARY).into_owned()));
             } else if !paragraphs.is_empty() {
                 // All of it, whatever part it comes from: a text that is only quoted must not
                 // end the quotation.
@@ -131,8 +133,8 @@ fn paragraphs(conversation: &Conversation, message: &Message) -> Vec<String> {
     for part in &message.parts {
         match &part.content {
             Content::Text(place) => {
-                let text = match conversation.opened(part) {
-                    Some(opened) => opened.text,
+                let text = match conversation.earlier_text(message, part) {
+                    Some(text) => text,
                     None => conversation.text(place).into_owned(),
                 };
                 said.push(bounded(&text, TEXT).into_owned());
@@ -148,8 +150,8 @@ fn paragraphs(conversation: &Conversation, message: &Message) -> Vec<String> {
                 ));
             }
             Content::Output(output) => {
-                let text = match conversation.opened(part) {
-                    Some(opened) => Cow::Owned(opened.text),
+                let text = match conversation.earlier_text(message, part) {
+                    Some(text) => Cow::Owned(text),
                     None => output.text(conversation.source()),
                 };
                 let mut text = bounded(&text, OUTPUT).into_owned();

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Repair;
 use crate::conversation::Conversation;
 use crate::formats::{Format, Violation};
+use crate::marks::{self, By, Purpose, Site};
 
 fn read(format: Format, document: &str) -> Conversation {
     Conversation::of(document, Some(format)).unwrap_or_else(|error| panic!("{document}: {error}"))
@@ -23,14 +24,15 @@ fn mend(format: Format, document: &Value, expected: &Value) -> Vec<(&'static str
     let before = read(format, &document.to_string());
     let after = before.repaired();
     let notes = before.key();
-    let expected = [super::answers::NONE_RECORDED, super::answers::NOBODY_SPOKE]
-        .into_iter()
-        .zip(["NOTE", "OPENING"])
-        .fold(expected.to_string(), |text, (note, short)| {
-            let purpose = crate::marks::Purpose::Note;
-            let marked = crate::marks::wrap(notes, purpose, crate::marks::HOST, note);
-            text.replace(&format!("\"{short}\""), &json!(marked).to_string())
-        });
+    let expected = [
+        (super::answers::NONE_RECORDED, "NOTE", Site::Output("")),
+        (super::answers::NOBODY_SPOKE, "OPENING", Site::User),
+    ]
+    .into_iter()
+    .fold(expected.to_string(), |text, (note, short, site)| {
+        let marked = marks::wrap(notes, Purpose::Note, site, By::Host, note);
+        text.replace(&format!("\"{short}\""), &json!(marked).to_string())
+    });
     let parse = |text: &str| serde_json::from_str::<Value>(text).expect("is JSON");
     assert_eq!(parse(after.document()), parse(&expected), "{document}");
     after

@@ -137,7 +137,7 @@ pub(super) fn doubts(messages: &[Value]) -> Vec<&'static str> {
     // The provider's own summary stands for all before it.
     let is_summary = |message: &Value| {
         let first = parts(message).next();
-        first.is_some_and(|block| block["type"] == "compaction")
+        first.is_some_and(is_compaction)
     };
     let is_led_by_model = |first: &Value| first["role"] == "assistant" && !is_summary(first);
     let has_call = |message: &Value| {

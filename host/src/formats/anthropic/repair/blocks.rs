@@ -65,7 +65,7 @@ fn mend_error(
     let edit: Option<Replacement> = if has_others {
         reading.without_member(place, "is_error")
     } else {
-        let text = json::encode(&reading.note(NONE_RECORDED));
+        let text = json::encode(&reading.output_note(NONE_RECORDED));
         reading.set_member(place, "content", &text)
     };
     if let Some(edit) = edit {

@@ -4,9 +4,21 @@ use serde_json::{Value, json};
 
 use super::fixtures::{bug_fix, tickets};
 use super::{assert_holds, compact, host};
-use crate::marks::{self, Purpose};
+use crate::marks::{self, By, Purpose, Site};
 use crate::situation::Budget;
 use crate::{SecretKey, UnitKind};
+
+/// A summary of another strategy's, in its mark.
+fn summary(text: &str) -> String {
+    let key = SecretKey::new([7; 32]);
+    marks::wrap(
+        &key,
+        Purpose::Summary,
+        Site::User,
+        By::Strategy("other"),
+        text,
+    )
+}
 
 /// The conversation goes on for a while, as long-winded as before.
 fn go_on(document: &str, round: usize) -> String {
@@ -63,7 +75,7 @@ fn a_summary_of_another_strategy_goes_on_line_by_line() {
         "The garden has nine beds.\nBed four is dry.\n{}",
         "The weather was mild. ".repeat(100)
     );
-    let marked = marks::wrap(&SecretKey::new([7; 32]), Purpose::Summary, "other", &text);
+    let marked = summary(&text);
     let document = json!({"messages": [
         {"role": "user", "content": "Look after the garden."},
         {"role": "user", "content": marked},
@@ -83,12 +95,7 @@ fn a_summary_of_another_strategy_goes_on_line_by_line() {
 
 #[test]
 fn a_small_summary_stays_as_it_is() {
-    let marked = marks::wrap(
-        &SecretKey::new([7; 32]),
-        Purpose::Summary,
-        "other",
-        "Bed four is dry.",
-    );
+    let marked = summary("Bed four is dry.");
     let document = json!({"messages": [
         {"role": "user", "content": "Look after the garden."},
         {"role": "user", "content": marked},
