@@ -4,6 +4,8 @@ mod apply;
 mod check;
 mod shortened;
 #[cfg(test)]
+mod edits;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod thinking;
