@@ -1,6 +1,6 @@
 //! What can be told of a unit once it is gone.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
 use super::rules::Strength;
@@ -108,15 +108,15 @@ fn failed(output: &Part<'_>) -> bool {
 
 /// Outputs by what their calls are found by: ids, or names where there are none.
 struct Answers<'a> {
-    by_id: HashMap<&'a str, &'a Part<'a>>,
-    by_name: HashMap<&'a str, VecDeque<&'a Part<'a>>>,
+    by_id: BTreeMap<&'a str, &'a Part<'a>>,
+    by_name: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,
 }
 
 impl<'a> Answers<'a> {
     fn of(parts: &'a [Part<'a>]) -> Self {
         let mut answers = Self {
-            by_id: HashMap::new(),
-            by_name: HashMap::new(),
+            by_id: BTreeMap::new(),
+            by_name: BTreeMap::new(),
         };
         for part in parts {
             match part {
