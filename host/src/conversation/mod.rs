@@ -18,7 +18,7 @@ pub use message::Role;
 pub(crate) use read::Reader;
 pub use unit::{Traits, Unit, UnitKind};
 
-use crate::formats::{Envelope, Format, Frame, ToolDefinition, View, Violation, violations};
+use crate::formats::{Envelope, Format, Frame, Named, ToolDefinition, View, Violation, violations};
 use crate::logs::{LogFacts, LogKind};
 use crate::marks::{self, Opened, Purpose, SecretKey};
 use crate::repair::Mended;
@@ -55,6 +55,8 @@ struct Inner {
     mended: Option<Arc<Mended>>,
     /// The whole document, once somebody asked for it after messages were appended.
     written: OnceLock<Arc<str>>,
+    /// The calls that what is appended may answer, once an output was appended.
+    named: Option<Named>,
     violations: OnceLock<Vec<Violation>>,
     marks: OnceLock<MarkTokens>,
 }

@@ -53,6 +53,7 @@ impl Reader<'_> {
             sent: None,
             mended: None,
             written: OnceLock::new(),
+            named: None,
             violations: OnceLock::new(),
             marks: OnceLock::new(),
         };
