@@ -65,7 +65,7 @@ impl Conversation {
         inner.totals.bytes += piece.len() + inner.frame.between(inner.messages.len());
         inner.document.append(piece);
         let counts = inner.tokenizer.count_message(&inner.document, &message);
-        let reopened = wire.reopens(&inner.messages, &inner.units, &message);
+        let reopened = wire.reopens(&inner.messages, &inner.units, &message, &mut inner.asked);
         inner.messages.push(message);
         inner.counts.push(counts);
         Ok(reopened)
@@ -244,6 +244,32 @@ mod tests {
             output("a"),
         ];
         grows_alike(Format::Anthropic, "messages", &messages);
+    }
+
+    #[test]
+    fn items_that_stand_for_others_are_divided_alike_read_and_appended() {
+        let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "tides", "arguments": "{}"});
+        let output =
+            |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "07:14"});
+        let asks = json!({"type": "mcp_approval_request", "id": "mcpr_1", "name": "sail", "server_label": "port", "arguments": "{}"});
+        let allows = json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true});
+        let messages = [
+            json!({"role": "user", "content": "When is high tide?"}),
+            json!({"role": "assistant", "content": "Let me see."}),
+            json!({"type": "item_reference", "id": "fc_1"}),
+            call("a"),
+            output("not shown"),
+            output("a"),
+            json!({"role": "user", "content": "And tomorrow?"}),
+            call("a"),
+            asks,
+            call("b"),
+            output("a"),
+            allows,
+            output("b"),
+            output("not shown either"),
+        ];
+        grows_alike(Format::OpenAiResponses, "input", &messages);
     }
 
     #[test]

@@ -18,7 +18,9 @@ pub use message::Role;
 pub(crate) use read::Reader;
 pub use unit::{Traits, Unit, UnitKind};
 
-use crate::formats::{Envelope, Format, Frame, Named, ToolDefinition, View, Violation, violations};
+use crate::formats::{
+    Asked, Envelope, Format, Frame, Named, ToolDefinition, View, Violation, violations,
+};
 use crate::logs::{LogFacts, LogKind};
 use crate::marks::{self, Opened, Purpose, SecretKey};
 use crate::repair::Mended;
@@ -57,6 +59,8 @@ struct Inner {
     written: OnceLock<Arc<str>>,
     /// The calls that what is appended may answer, once an output was appended.
     named: Option<Named>,
+    /// What the format looked up when messages were appended.
+    asked: Asked,
     violations: OnceLock<Vec<Violation>>,
     marks: OnceLock<MarkTokens>,
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::unit::Divider;
 use super::{Conversation, Document, Inner, Reported, Totals, UnitKind};
-use crate::formats::{Body, Format, Frame, ReadError};
+use crate::formats::{Asked, Body, Format, Frame, ReadError};
 use crate::marks::SecretKey;
 use crate::repair::Mended;
 use crate::tokens::{Counts, Tokenizer};
@@ -54,6 +54,7 @@ impl Reader<'_> {
             mended: None,
             written: OnceLock::new(),
             named: None,
+            asked: Asked::default(),
             violations: OnceLock::new(),
             marks: OnceLock::new(),
         };

@@ -28,6 +28,7 @@ pub(crate) use edit::{Replacement, joined, new_text, replace};
 pub(crate) use frame::Frame;
 pub use limits::ProviderLimits;
 pub(crate) use named::Named;
+pub(crate) use openai_responses::Asked;
 pub use rules::{Rule, Severity, Violation};
 pub(crate) use rules::{View, violations};
 pub(crate) use space::at_the_end as space_at_the_end;
@@ -105,8 +106,15 @@ pub(crate) trait WireFormat: Sync {
     /// left to right, so that messages from the start of a unit on are divided alike.
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize>;
 
-    /// The first unit that may be divided otherwise once `next` is appended.
-    fn reopens(&self, messages: &[Message], units: &[Unit], next: &Message) -> usize;
+    /// The first unit that may be divided otherwise once `next` is appended. `asked` is of earlier
+    /// calls for the same messages, and fresh before the first.
+    fn reopens(
+        &self,
+        messages: &[Message],
+        units: &[Unit],
+        next: &Message,
+        asked: &mut Asked,
+    ) -> usize;
 
     /// What every request carries beside its messages.
     fn envelope(&self, body: &Body<'_>) -> Envelope;

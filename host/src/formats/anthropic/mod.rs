@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use super::body::{Body, Raw};
 use super::json::{self, Members};
 use super::rules::{Check, common};
-use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
+use super::{Asked, Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::message::{Link, Message, Role};
 use crate::conversation::{Unit, UnitKind};
 use crate::repair::Mend;
@@ -80,8 +80,18 @@ impl WireFormat for Anthropic {
         lengths
     }
 
-    fn reopens(&self, messages: &[Message], units: &[Unit], _: &Message) -> usize {
-        reopened_step(messages, units)
+    fn reopens(
+        &self,
+        messages: &[Message],
+        units: &[Unit],
+        next: &Message,
+        _: &mut Asked,
+    ) -> usize {
+        if next.role == Role::User && next.outputs().next().is_some() {
+            reopened_step(messages, units)
+        } else {
+            units.len().saturating_sub(1)
+        }
     }
 
     fn envelope(&self, body: &Body<'_>) -> Envelope {
@@ -194,8 +204,8 @@ fn answered(messages: &[Message]) -> usize {
     calling + outputs.map_or(0, |last| last + 1)
 }
 
-/// The unit that a message of the user's can still belong to: the last step, if only messages
-/// of the user's stand behind it; else the last unit.
+/// The unit that outputs can still belong to: the last step, if only messages of the user's stand
+/// behind it; else the last unit.
 fn reopened_step(messages: &[Message], units: &[Unit]) -> usize {
     let last = units.len().saturating_sub(1);
     let is_users = |unit: &Unit| {
