@@ -10,11 +10,11 @@ use crate::formats::Format;
 use crate::situation::{Budget, Policy, Request, Situation};
 use crate::strategy::Strategy;
 
-/// A step whose outputs have pictures between them, in unit 1; its outputs are parts 0, 2 and 4 of
-/// message 1, the pictures 1, 3 and 5.
+/// A step with pictures behind its outputs, in unit 1: the outputs are parts 0 to 2 of its message 1,
+/// the pictures 3 to 5. Unit 3 is a message of two pictures.
 fn charts() -> Conversation {
-    let picture = || {
-        let source = json!({"type": "base64", "media_type": "image/png", "data": "aGFyYm91cg=="});
+    let picture = |data: &str| {
+        let source = json!({"type": "base64", "media_type": "image/png", "data": data});
         json!({"type": "image", "source": source})
     };
     let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "chart", "input": {}});
@@ -22,16 +22,14 @@ fn charts() -> Conversation {
         let content = format!("depth of {id} ").repeat(60);
         json!({"type": "tool_result", "tool_use_id": id, "content": content})
     };
-    let outputs: Vec<Value> = ["a", "b", "c"]
-        .into_iter()
-        .flat_map(|id| [output(id), picture()])
-        .collect();
+    let pictures = ["YQ==", "Yg==", "Yw=="].map(picture);
+    let outputs = [["a", "b", "c"].map(output), pictures].concat();
     let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [
         {"role": "user", "content": "How deep is the harbour?"},
         {"role": "assistant", "content": [call("a"), call("b"), call("c")]},
         {"role": "user", "content": outputs},
         {"role": "assistant", "content": "Nine metres."},
-        {"role": "user", "content": [picture(), picture()]},
+        {"role": "user", "content": [picture("ZA=="), picture("ZQ==")]},
         {"role": "assistant", "content": "Two buoys."},
         {"role": "user", "content": "And the quay?"},
     ]});
@@ -88,9 +86,9 @@ fn edited(unit: u32, message: u32, changes: Vec<(u32, Change)>) -> Result<Value,
 fn each_edit_of_a_message_changes_its_own_part_and_no_other() {
     let changes = vec![
         (0, Change::Text("shallow".to_owned())),
-        (1, Change::Remove),
+        (2, Change::Text("deep".to_owned())),
         (3, Change::Remove),
-        (4, Change::Text("deep".to_owned())),
+        (5, Change::Remove),
     ];
     let messages = edited(1, 1, changes).expect("a good plan");
     let before: Value = serde_json::from_str(charts().document()).expect("JSON");
@@ -100,7 +98,7 @@ fn each_edit_of_a_message_changes_its_own_part_and_no_other() {
         kinds,
         ["tool_result", "tool_result", "tool_result", "image"]
     );
-    assert_eq!((&content[1], &content[3]), (&before[2], &before[5]));
+    assert_eq!((&content[1], &content[3]), (&before[1], &before[4]));
     assert_eq!(content[4], Value::Null);
     for (part, id, text) in [(0, "a", "shallow"), (2, "c", "deep")] {
         assert_eq!(content[part]["tool_use_id"], id);
