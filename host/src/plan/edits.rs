@@ -93,14 +93,14 @@ fn each_edit_of_a_message_changes_its_own_part_and_no_other() {
     let messages = edited(1, 1, changes).expect("a good plan");
     let before: Value = serde_json::from_str(charts().document()).expect("JSON");
     let (content, before) = (&messages[2]["content"], &before["messages"][2]["content"]);
-    let kinds: Vec<&Value> = (0..4).map(|part| &content[part]["type"]).collect();
+    let kinds: Vec<&Value> = (0..4_usize).map(|part| &content[part]["type"]).collect();
     assert_eq!(
         kinds,
         ["tool_result", "tool_result", "tool_result", "image"]
     );
     assert_eq!((&content[1], &content[3]), (&before[1], &before[4]));
     assert_eq!(content[4], Value::Null);
-    for (part, id, text) in [(0, "a", "shallow"), (2, "c", "deep")] {
+    for (part, id, text) in [(0_usize, "a", "shallow"), (2, "c", "deep")] {
         assert_eq!(content[part]["tool_use_id"], id);
         let own = content[part]["content"].to_string();
         assert!(own.contains(text) && !own.contains("depth of"), "{own}");
