@@ -1,6 +1,6 @@
 //! What entries cost, each counted once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Fact;
 use super::order::last_error;
@@ -10,7 +10,7 @@ use super::section::Section;
 /// Tokens of lines, each counted once.
 pub struct Costs<'a> {
     count: &'a dyn Fn(&str) -> u32,
-    known: HashMap<String, u32>,
+    known: BTreeMap<String, u32>,
 }
 
 impl std::fmt::Debug for Costs<'_> {
@@ -25,7 +25,7 @@ impl<'a> Costs<'a> {
     pub fn new(count: &'a dyn Fn(&str) -> u32) -> Self {
         Self {
             count,
-            known: HashMap::new(),
+            known: BTreeMap::new(),
         }
     }
 
@@ -52,7 +52,7 @@ impl<'a> Costs<'a> {
 /// further than `limit`.
 pub(super) fn needed(facts: &[(usize, &Fact)], limit: u32, costs: &mut Costs<'_>) -> u32 {
     let mut needed = 0u32;
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     if let Some((_, line)) = last_error(facts) {
         needed += costs.of_heading(Section::Errors) + costs.of(line);
     }

@@ -1,9 +1,8 @@
 //! A text cut to what matters in it: errors, and the names that are most likely used again.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use std::collections::BTreeMap;
 
-use crate::names::{Fast, Weighed};
+use crate::names::Weighed;
 use crate::{errors, scan, text};
 
 /// What stands where lines were left out.
@@ -171,6 +170,8 @@ struct Name<'a> {
     worth: f64,
     /// How many pieces hold it.
     times: u32,
+    /// The last of them.
+    last: Option<usize>,
 }
 
 impl<'a> Found<'a> {
@@ -181,9 +182,8 @@ impl<'a> Found<'a> {
             ends: Vec::with_capacity(pieces.len()),
         };
         // By their index among all names of the conversation.
-        let mut known: HashMap<usize, usize, BuildHasherDefault<Fast>> = HashMap::default();
-        for piece in pieces {
-            let start = found.in_pieces.len();
+        let mut known: BTreeMap<usize, usize> = BTreeMap::new();
+        for (number, piece) in pieces.iter().enumerate() {
             for text in scan::names(piece) {
                 let Some(index) = weighed.index(text) else {
                     continue;
@@ -194,12 +194,15 @@ impl<'a> Found<'a> {
                         text,
                         worth: weighed.worth(index),
                         times: 0,
+                        last: None,
                     });
                     next
                 });
-                if !found.in_pieces[start..].contains(&index) {
+                let name = &mut found.names[index];
+                if name.last != Some(number) {
+                    name.last = Some(number);
+                    name.times += 1;
                     found.in_pieces.push(index);
-                    found.names[index].times += 1;
                 }
             }
             found.ends.push(found.in_pieces.len());

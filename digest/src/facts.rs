@@ -1,6 +1,6 @@
 //! What can be told of a unit once it is gone.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
 use super::rules::Strength;
@@ -106,17 +106,18 @@ fn failed(output: &Part<'_>) -> bool {
     matches!(output, Part::Output { failed, text, .. } if *failed || errors::exited_badly(&part::unwrapped(text)))
 }
 
-/// Outputs by what their calls are found by: ids, or names where there are none.
+/// Outputs by what their calls are found by: ids, or names where there are none. Ids repeat, so each
+/// output answers one call.
 struct Answers<'a> {
-    by_id: HashMap<&'a str, &'a Part<'a>>,
-    by_name: HashMap<&'a str, VecDeque<&'a Part<'a>>>,
+    by_id: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,
+    by_name: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,
 }
 
 impl<'a> Answers<'a> {
     fn of(parts: &'a [Part<'a>]) -> Self {
         let mut answers = Self {
-            by_id: HashMap::new(),
-            by_name: HashMap::new(),
+            by_id: BTreeMap::new(),
+            by_name: BTreeMap::new(),
         };
         for part in parts {
             match part {
@@ -124,7 +125,7 @@ impl<'a> Answers<'a> {
                     answers.by_name.entry(name).or_default().push_back(part);
                 }
                 Part::Output { call_id, .. } => {
-                    answers.by_id.insert(call_id, part);
+                    answers.by_id.entry(call_id).or_default().push_back(part);
                 }
                 _ => {}
             }
@@ -132,13 +133,14 @@ impl<'a> Answers<'a> {
         answers
     }
 
-    /// The output of a call. Calls without ids are asked for in their order.
+    /// The output of a call. Calls are asked for in their order.
     fn take(&mut self, id: &str, name: &str) -> Option<&'a Part<'a>> {
-        if id.is_empty() {
-            self.by_name.get_mut(name)?.pop_front()
+        let outputs = if id.is_empty() {
+            self.by_name.get_mut(name)
         } else {
-            self.by_id.get(id).copied()
-        }
+            self.by_id.get_mut(id)
+        };
+        outputs?.pop_front()
     }
 }
 
@@ -279,5 +281,44 @@ fn read_summary(text: &str, facts: &mut Vec<Fact>) {
     }
     if !tasks.is_empty() {
         facts.push(Fact::Tasks(tasks));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_share_an_id_have_an_output_each() {
+        let call = |command: &str| Part::Call {
+            id: "call_1".into(),
+            name: "bash".into(),
+            arguments: format!(r#"{{"cmd": "{command}"}}"#).into(),
+        };
+        let output = |text: &str| Part::Output {
+            call_id: "call_1".into(),
+            name: "bash".into(),
+            failed: false,
+            text: text.to_owned().into(),
+        };
+        let parts = [
+            call("sonar"),
+            call("tide"),
+            call("wind"),
+            output("9 m"),
+            output("07:14"),
+        ];
+        let facts = read(&parts);
+        let actions: Vec<String> = facts
+            .iter()
+            .filter_map(|fact| match fact {
+                Fact::Action(action) => Some(action.line()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            actions,
+            ["ran `sonar` → 9 m", "ran `tide` → 07:14", "ran `wind`"]
+        );
     }
 }

@@ -4,7 +4,8 @@
 //! out, within any budget: what the user asked and ruled, word for word; what was done, with
 //! the files, symbols and values it was done to; what was decided and why; what failed; the
 //! state of to-do lists and what is open; and the names that came up, by where they stood. The same
-//! input gives the same text. A digest that is read again goes on in the same sections.
+//! input gives the same text. All that is looked up stands in trees: ids and names are picked by
+//! whoever wrote the conversation, and a guest has no key for a hash that nobody can foresee. A digest that is read again goes on in the same sections.
 //!
 //! ```
 //! use baler_digest::{Costs, Notes, Part};
@@ -24,6 +25,7 @@ mod decisions;
 mod errors;
 mod excerpt;
 mod facts;
+mod known;
 mod names;
 mod open;
 mod order;

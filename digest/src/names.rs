@@ -1,9 +1,9 @@
 //! Names that came up: files, symbols, ids, numbers. What is used again is mostly one of these.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::known::Known;
 use crate::part::{self, Part};
 use crate::scan;
 use crate::text;
@@ -25,12 +25,10 @@ pub(crate) struct Names {
     known: Known,
     names: Vec<Name>,
     labels: Vec<String>,
-    known_labels: HashMap<String, usize>,
+    known_labels: BTreeMap<String, usize>,
     /// The last unit that was read, plus one.
     units: usize,
 }
-
-type Known = HashMap<Box<str>, usize, BuildHasherDefault<Fast>>;
 
 /// What is known of one name.
 #[derive(Debug)]
@@ -65,7 +63,7 @@ impl Names {
     pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>]) {
         self.units = self.units.max(unit + 1);
         let unit = u32::try_from(unit).unwrap_or(u32::MAX);
-        let mut labels: HashMap<&str, usize> = HashMap::new();
+        let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
         let mut last_label = None;
         for part in parts {
             let (text, label, is_used) = match part {
@@ -153,7 +151,7 @@ impl Names {
 
     fn add(&mut self, text: &str, place: Place) {
         if let Some(index) = self.known.get(text) {
-            let name = &mut self.names[*index];
+            let name = &mut self.names[index];
             name.times += 1;
             name.beside = name.beside.min(place.beside);
             name.is_used |= place.is_used;
@@ -163,7 +161,7 @@ impl Names {
             }
             return;
         }
-        self.known.insert(text.into(), self.names.len());
+        self.known.insert(text, self.names.len());
         self.names.push(Name {
             text: text.into(),
             times: 1,
@@ -192,7 +190,7 @@ impl<'a> Weighed<'a> {
     /// The names that stand in no unit that is `kept` and not in `said`, those first that are
     /// most likely to be used again for what they cost.
     pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<Lost<'a>> {
-        let said: HashSet<&str> = scan::names(said).collect();
+        let said: BTreeSet<&str> = scan::names(said).collect();
         let mut lost: Vec<(f64, usize, &Name)> = self
             .names
             .names
@@ -224,7 +222,7 @@ impl<'a> Weighed<'a> {
 
     /// The index of a name, if it was read.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
-        self.names.known.get(name).copied()
+        self.names.known.get(name)
     }
 
     /// How likely the name of an index is to be used again.
@@ -284,24 +282,4 @@ fn is_small_number(name: &str) -> bool {
 
 fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(READ)]
-}
-
-/// A quick hash: names are short and many, and who chose them gains nothing by collisions but
-/// a slower digest of a text whose length is bounded.
-#[derive(Debug, Default)]
-pub(crate) struct Fast(u64);
-
-impl Hasher for Fast {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word))
-                .wrapping_mul(0x517c_c1b7_2722_0a95);
-        }
-    }
 }

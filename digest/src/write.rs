@@ -1,6 +1,6 @@
 //! From facts to the text of a digest: what matters most gets its room first.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::Costs;
 use super::facts::{Evidence, Fact};
@@ -103,7 +103,7 @@ pub(super) fn write(told: &Told<'_>, tokens: u32, bytes: usize, costs: &mut Cost
         tokens: left,
         bytes: bytes_left,
         entries: BTreeMap::new(),
-        texts: HashSet::new(),
+        texts: BTreeSet::new(),
         headings: BTreeSet::new(),
     };
     writer.add_last_error(facts);
@@ -234,7 +234,7 @@ struct Writer<'c, 't> {
     bytes: usize,
     /// By section and place, which is the order of the text.
     entries: BTreeMap<(Section, usize), String>,
-    texts: HashSet<(Section, String)>,
+    texts: BTreeSet<(Section, String)>,
     headings: BTreeSet<Section>,
 }
 

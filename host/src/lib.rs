@@ -39,6 +39,7 @@ mod marks;
 mod metrics;
 mod models;
 mod tokens;
+mod once;
 mod situation;
 mod deadline;
 mod trigger;

@@ -48,6 +48,8 @@ pub struct Recall {
     archive: Archive,
     /// Oldest first, none twice.
     references: Vec<String>,
+    /// The same, to be looked up.
+    known: HashSet<String>,
 }
 
 /// What a model may ask.
@@ -73,6 +75,7 @@ impl Recall {
         Self {
             archive,
             references: Vec::new(),
+            known: HashSet::new(),
         }
     }
 
@@ -82,9 +85,8 @@ impl Recall {
     }
 
     pub(crate) fn note_all<'a>(&mut self, references: impl IntoIterator<Item = &'a str>) {
-        let mut known: HashSet<String> = self.references.iter().cloned().collect();
         for reference in references {
-            if known.insert(reference.to_owned()) {
+            if self.known.insert(reference.to_owned()) {
                 self.references.push(reference.to_owned());
             }
         }
@@ -147,7 +149,7 @@ impl Recall {
 
     async fn by_reference(&self, reference: &str, offset: usize) -> String {
         let reference = reference.trim().to_ascii_lowercase();
-        if !self.references.contains(&reference) {
+        if !self.known.contains(&reference) {
             return "Nothing left this conversation under that reference. Give one that stands in it, or search with `query`.".to_owned();
         }
         match self.archive.text(&reference).await {
@@ -290,4 +292,20 @@ fn words(query: &str) -> Vec<String> {
 /// The last place up to `at` that is not inside of a character.
 fn boundary(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_noted_again_are_known_once_and_in_their_order() {
+        let mut recall = Recall::new(Archive::in_memory());
+        recall.note_all(["b", "a"]);
+        recall.note_all(["a", "c", "b", "c"]);
+        assert_eq!(recall.references, ["b", "a", "c"]);
+        assert_eq!(recall.known.len(), recall.references.len());
+        let mut all = recall.references.iter();
+        assert!(all.all(|one| recall.known.contains(one)));
+    }
 }

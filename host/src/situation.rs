@@ -12,6 +12,7 @@ use crate::deadline::Deadline;
 use crate::fault::Quantity;
 use crate::formats::{Binding, Format};
 use crate::models::Spending;
+use crate::once::OncePerUnit;
 use crate::trigger::CachePrice;
 use crate::unseen::{self, Free, Unseen};
 
@@ -227,6 +228,8 @@ pub(crate) struct Situation {
     pub(crate) opening_note: u32,
     /// The first unit that does not belong to a finished turn, once somebody asked.
     unfinished: OnceLock<usize>,
+    /// Whether a plan may leave out the thinking of each unit, once somebody asked.
+    loses_thinking: OncePerUnit,
     /// Whether what leaves can be had back, so that references mean something.
     pub(crate) archived: bool,
     /// What was asked of models so far.
@@ -266,6 +269,7 @@ impl Situation {
             floor: 0,
             opening_note: marks.opening_note,
             unfinished: OnceLock::new(),
+            loses_thinking: OncePerUnit::new(conversation.units().len()),
             archived,
             spending: Spending::default(),
             answered: conversation.answered(),
@@ -392,6 +396,11 @@ impl Situation {
     /// Whether a plan may leave the thinking of a unit out. Providers want that of the turn that
     /// goes on, and models that bind thinking to what came before it take no gap in it.
     pub(crate) fn may_lose_thinking(&self, unit: usize) -> bool {
+        self.loses_thinking
+            .get(unit, || self.find_whether_it_may_lose_thinking(unit))
+    }
+
+    fn find_whether_it_may_lose_thinking(&self, unit: usize) -> bool {
         let is_allowed = match self.request.policy.thinking {
             ThinkingPolicy::Keep => false,
             ThinkingPolicy::Auto | ThinkingPolicy::Drop => true,

@@ -3,7 +3,7 @@
 mod handover;
 mod window;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use baler_digest::{Extent, Story, Work};
 use baler_strategy::{
@@ -85,7 +85,7 @@ pub fn choose(
         reduced: BTreeMap::new(),
         saved: vec![0; units.len()],
         texts: 0,
-        known: HashMap::new(),
+        known: BTreeMap::new(),
         whole,
     };
     choice.remove(Kind::Media);
@@ -142,7 +142,7 @@ struct Choice<'a> {
     /// Bytes of the smaller texts in units that are kept.
     texts: usize,
     /// Texts that were made already: a window is tried more than once.
-    known: HashMap<(usize, Level), Option<Reduced>>,
+    known: BTreeMap<(usize, Level), Option<Reduced>>,
     /// What all units need together as they stand now.
     whole: Needs,
 }

@@ -1,6 +1,6 @@
 //! All that a conversation says, read once.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use baler_digest::{Notes, Part as Told};
@@ -67,9 +67,9 @@ impl Material {
             removable: Vec::new(),
         };
         // By call: the arguments say what was looked at.
-        let mut by_call: HashMap<(String, String), usize> = HashMap::new();
+        let mut by_call: BTreeMap<(String, String), usize> = BTreeMap::new();
         // By a hash: a copy of all texts would be too much.
-        let mut by_text: HashMap<u64, usize> = HashMap::new();
+        let mut by_text: BTreeMap<u64, usize> = BTreeMap::new();
         let most = most_of_one(units);
         for (unit, mut messages) in conversation.read(0..units.len()) {
             let clipped = clip(&mut messages, most);
@@ -80,7 +80,7 @@ impl Material {
                 .collect();
             material.notes.read(&told);
             drop(told);
-            let mut calls: HashMap<String, (String, String)> = HashMap::new();
+            let mut calls: BTreeMap<String, (String, String)> = BTreeMap::new();
             for (place, message) in messages.into_iter().enumerate() {
                 let mut media = media_that_may_go(&message.parts);
                 for (part, own) in message.parts.into_iter().enumerate() {
@@ -189,7 +189,7 @@ fn most_of_each(mut sizes: Vec<usize>, most: usize) -> usize {
 
 /// Takes the middle from outputs, arguments and the assistant's texts, where a unit's have more
 /// bytes together, and says by message and part how many they had.
-fn clip(messages: &mut [Message], most: usize) -> HashMap<(usize, usize), usize> {
+fn clip(messages: &mut [Message], most: usize) -> BTreeMap<(usize, usize), usize> {
     let mut sizes = Vec::new();
     for message in &mut *messages {
         for part in &mut message.parts {
@@ -197,7 +197,7 @@ fn clip(messages: &mut [Message], most: usize) -> HashMap<(usize, usize), usize>
         }
     }
     let most = most_of_each(sizes, most);
-    let mut clipped = HashMap::new();
+    let mut clipped = BTreeMap::new();
     for (place, message) in messages.iter_mut().enumerate() {
         for (index, part) in message.parts.iter_mut().enumerate() {
             if let Some(text) = long(message.role, &mut part.content)

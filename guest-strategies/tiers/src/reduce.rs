@@ -8,7 +8,7 @@ use baler_strategy::{Conversation, Situation};
 use crate::material::{Material, Newer, Output};
 
 /// How far an output is cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// Only where a later output makes it needless.
     Superseded,

@@ -37,6 +37,9 @@ pub(super) struct Journal {
     /// Number of messages that ever came.
     #[serde(skip)]
     came: usize,
+    /// Number of compactions.
+    #[serde(skip)]
+    compactions: usize,
     /// Of each message of the view, its number among all that came; none for one that a
     /// compaction wrote.
     #[serde(skip)]
@@ -93,12 +96,12 @@ impl Journal {
         let later = self.view.len() - after.message_count();
         let at = self.entries.len() - later;
         self.entries.insert(at, Entry::Compaction(slots));
+        self.compactions += 1;
     }
 
     /// How many compactions there were.
     pub(super) fn compactions(&self) -> usize {
-        let is_one = |entry: &&Entry| matches!(entry, Entry::Compaction(_));
-        self.entries.iter().filter(is_one).count()
+        self.compactions
     }
 
     /// All messages that ever came.
@@ -116,7 +119,7 @@ impl Journal {
         seen.into_iter().map(|seen| seen.raw).collect()
     }
 
-    /// Works out where the messages of the view come from, after the journal was read. False
+    /// Works out what is not saved, such as where the messages of the view come from. False
     /// where it names messages that did not come before.
     pub(super) fn restore(&mut self) -> bool {
         let Some(seen) = self.replay(usize::MAX) else {
@@ -124,6 +127,7 @@ impl Journal {
         };
         let view = seen.iter().map(|seen| seen.came).collect();
         (self.came, self.view) = (self.all().count(), view);
+        self.compactions = self.entries.len() - self.came;
         true
     }
 
@@ -177,4 +181,33 @@ struct Seen<'a> {
 /// The raw messages of a conversation.
 pub(super) fn messages(conversation: &Conversation) -> impl Iterator<Item = &str> {
     (0..conversation.units().len()).flat_map(|unit| conversation.raw_messages(unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::Format;
+
+    #[test]
+    fn a_journal_that_was_saved_has_as_many_compactions_and_messages() {
+        let message = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+        let read = |texts: &[&str]| {
+            let messages: Vec<String> = texts.iter().map(|text| message(text)).collect();
+            let document = format!(r#"{{"model":"gpt-5","messages":[{}]}}"#, messages.join(","));
+            Conversation::of(&document, Some(Format::OpenAiChat)).expect("reads")
+        };
+        let mut journal = Journal::default();
+        for text in ["a", "b", "c"] {
+            journal.message(&message(text));
+        }
+        assert_eq!(journal.compactions(), 0);
+        journal.compaction(&read(&["a", "b", "c"]), &read(&["b", "c"]));
+        journal.compaction(&read(&["b", "c"]), &read(&["c"]));
+        assert_eq!(journal.compactions(), 2);
+        let saved = serde_json::to_string(&journal).expect("JSON");
+        let mut again: Journal = serde_json::from_str(&saved).expect("the same form");
+        assert!(again.restore());
+        assert_eq!((again.compactions(), again.all().count()), (2, 3));
+        assert_eq!(again.view_before(usize::MAX), [message("c")]);
+    }
 }

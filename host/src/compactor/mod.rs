@@ -519,11 +519,9 @@ impl Compactor {
         }
         let later = journal::messages(&self.view).skip(snapshot.message_count());
         let mut next = compaction.conversation().clone();
-        for message in later {
-            // It was taken once.
-            if next.append(message).is_err() {
-                return false;
-            }
+        // They were taken once.
+        if next.append_all(later).is_err() {
+            return false;
         }
         self.fruitless = None;
         self.left

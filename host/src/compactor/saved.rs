@@ -15,20 +15,21 @@ use crate::strategy::Strategy;
 /// Version of the form.
 const VERSION: u32 = 1;
 
+/// Written of what is only lent, since a journal is as large as all that ever came.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Saved {
+struct Saved<J, L> {
     compactor: u32,
     format: String,
     /// The request without its messages.
     frame: Box<RawValue>,
-    journal: Journal,
+    journal: J,
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
     /// References of what left.
     #[serde(default)]
-    left: Vec<String>,
+    left: L,
     /// Which messages of the view are summaries that another program recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     recorded_summaries: Vec<usize>,
@@ -67,11 +68,11 @@ impl Compactor {
                 compactor: VERSION,
                 format: self.view.format().name().to_owned(),
                 frame,
-                journal: self.journal.clone(),
+                journal: &self.journal,
                 reported: self.reported,
                 failures: self.failures,
                 fruitless: self.fruitless,
-                left: self.left.clone(),
+                left: &self.left,
                 recorded_summaries: self.view.recorded_summaries(),
             })
         });
@@ -98,7 +99,7 @@ impl Compactor {
                 found: found.compactor,
             });
         }
-        let saved: Saved =
+        let saved: Saved<Journal, Vec<String>> =
             serde_json::from_str(saved).map_err(|error| malformed(error.to_string()))?;
         let format: Format = saved.format.parse().map_err(malformed)?;
         let mut journal = saved.journal;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::message::{Call, Content, Message};
+use super::message::Message;
 use super::{Conversation, Inner, Unit};
-use crate::formats::{Body, ReadError};
+use crate::formats::{Body, Named, ReadError};
 
 impl Conversation {
     /// Appends one message (an item, for OpenAI Responses; a content, for Gemini), as JSON in
@@ -17,6 +17,37 @@ impl Conversation {
     /// # Errors
     /// It is no JSON object or no message of this format; then nothing has changed.
     pub fn append(&mut self, message: &str) -> Result<(), ReadError> {
+        self.append_all([message])
+    }
+
+    /// Appends messages, and divides them into units once behind the last: one by one, the outputs
+    /// of a step would each divide the whole step again.
+    ///
+    /// # Errors
+    /// One is no message of this format. It and those behind it are not there; those before are.
+    pub(crate) fn append_all<'m>(
+        &mut self,
+        messages: impl IntoIterator<Item = &'m str>,
+    ) -> Result<(), ReadError> {
+        let mut reopened: Option<usize> = None;
+        let mut result = Ok(());
+        for message in messages {
+            match self.take(message) {
+                Ok(unit) => reopened = Some(reopened.unwrap_or(unit).min(unit)),
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        if let Some(reopened) = reopened {
+            Arc::make_mut(&mut self.inner).divide_again(reopened);
+        }
+        result
+    }
+
+    /// Takes a message in, and says which unit is the first that has to be divided again.
+    fn take(&mut self, message: &str) -> Result<usize, ReadError> {
         let piece: Arc<str> = message.trim().into();
         let number = self.inner.messages.len() + 1;
         let offset = self.inner.document.end();
@@ -26,7 +57,7 @@ impl Conversation {
             Some(raw) => wire
                 .message(&body, raw)
                 .map_err(|what| ReadError::Message { number, what })?,
-            None => return Ok(()),
+            None => return Ok(self.inner.units.len()),
         };
         drop(body);
         let inner = Arc::make_mut(&mut self.inner);
@@ -34,18 +65,10 @@ impl Conversation {
         inner.totals.bytes += piece.len() + inner.frame.between(inner.messages.len());
         inner.document.append(piece);
         let counts = inner.tokenizer.count_message(&inner.document, &message);
-        let reopened = wire.reopens(&inner.messages, &inner.units, &message);
-        while inner.units.len() > reopened {
-            inner.remove_unit();
-        }
-        let at = inner.units.last().map_or(0, Unit::end);
+        let reopened = wire.reopens(&inner.messages, &inner.units, &message, &mut inner.asked);
         inner.messages.push(message);
         inner.counts.push(counts);
-        let lengths = wire.unit_lengths(&inner.messages[at..]);
-        inner.add_units(&lengths);
-        inner.written.take();
-        inner.violations.take();
-        Ok(())
+        Ok(reopened)
     }
 
     /// Notes that the provider has seen the conversation as it is now: what stays unchanged
@@ -118,50 +141,144 @@ impl Conversation {
 }
 
 impl Inner {
-    /// Gives outputs the name of the tool whose call they answer. The call is nearly always one
-    /// of the last messages.
-    fn name_outputs(&self, message: &mut Message) {
-        for part in &mut message.parts {
-            let Content::Output(output) = &mut part.content else {
-                continue;
-            };
-            if output.call_id.is_empty() {
-                continue;
-            }
-            let id = &output.call_id;
-            let newest_first = || self.messages.iter().rev();
-            let mut of_item = newest_first()
-                .filter(|message| message.id.as_ref() == Some(id))
-                .flat_map(Message::calls);
-            let call = self.nearest_open(id).or_else(|| of_item.next());
-            if let Some(call) = call {
-                output.answer(&call.id, &call.name);
-            }
+    /// Gives outputs the name of the tool whose call they answer.
+    fn name_outputs(&mut self, message: &mut Message) {
+        if let Some(named) = &mut self.named {
+            named.note(message);
+        } else if message.outputs().next().is_some() {
+            // Who only reads conversations never pays for it.
+            self.named.insert(Named::of(&self.messages)).note(message);
         }
     }
 
-    /// The nearest call of an id without an output; else the nearest one.
-    fn nearest_open(&self, id: &str) -> Option<&Call> {
-        let mut outputs = 0;
-        let mut newest = None;
-        for part in self
-            .messages
-            .iter()
-            .rev()
-            .flat_map(|own| own.parts.iter().rev())
-        {
-            match &part.content {
-                Content::Output(output) if output.call_id == id => outputs += 1,
-                Content::Call(call) if call.id == id => {
-                    newest.get_or_insert(call);
-                    if outputs == 0 {
-                        return Some(call);
-                    }
-                    outputs -= 1;
-                }
-                _ => {}
-            }
+    /// Divides all messages from the start of a unit on.
+    fn divide_again(&mut self, unit: usize) {
+        while self.units.len() > unit {
+            self.remove_unit();
         }
-        newest
+        let at = self.units.last().map_or(0, Unit::end);
+        let lengths = self.format.wire().unit_lengths(&self.messages[at..]);
+        self.add_units(&lengths);
+        self.written.take();
+        self.violations.take();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::formats::Format;
+
+    /// Names of the tools that the outputs of a conversation are of, and its units.
+    fn read_off(conversation: &Conversation) -> (Vec<String>, Vec<Unit>) {
+        let outputs = conversation.all_messages().iter();
+        let names = outputs
+            .flat_map(Message::outputs)
+            .map(|output| format!("{} {}", output.call_id, output.name));
+        (names.collect(), conversation.units().to_vec())
+    }
+
+    /// Holds that a conversation is the same whether it is read whole, grows message by message or all
+    /// at once, from any of its messages on.
+    fn grows_alike(format: Format, list: &str, messages: &[Value]) {
+        let raws: Vec<String> = messages.iter().map(Value::to_string).collect();
+        let read = |end: usize| {
+            let document = format!(r#"{{"model":"m","{list}":[{}]}}"#, raws[..end].join(","));
+            Conversation::of(&document, Some(format)).expect("reads")
+        };
+        let whole = read_off(&read(raws.len()));
+        for start in 0..raws.len() {
+            let mut one_by_one = read(start);
+            for raw in &raws[start..] {
+                one_by_one.append(raw).expect("a message");
+            }
+            assert_eq!(read_off(&one_by_one), whole, "one by one from {start}");
+            let mut at_once = read(start);
+            let rest = raws[start..].iter().map(String::as_str);
+            at_once.append_all(rest).expect("messages");
+            assert_eq!(read_off(&at_once), whole, "at once from {start}");
+            assert_eq!(at_once.tokens(), one_by_one.tokens());
+            assert_eq!(at_once.document(), one_by_one.document());
+        }
+    }
+
+    #[test]
+    fn outputs_of_repeated_ids_and_items_are_named_alike_read_and_appended() {
+        let call = |item: &str, name: &str| json!({"type": "function_call", "id": item, "call_id": "c", "name": name, "arguments": "{}"});
+        let output =
+            |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "07:14"});
+        let messages = [
+            json!({"role": "user", "content": "When is high tide?"}),
+            call("fc_1", "tides"),
+            output("fc_1"),
+            call("fc_2", "wind"),
+            output("c"),
+            output("c"),
+            json!({"role": "user", "content": "And tomorrow?"}),
+            call("fc_3", "tides"),
+            call("fc_4", "wind"),
+            output("c"),
+            output("fc_3"),
+            output("unknown"),
+        ];
+        grows_alike(Format::OpenAiResponses, "input", &messages);
+    }
+
+    #[test]
+    fn steps_are_divided_alike_read_and_appended() {
+        let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "tides", "input": {}});
+        let output = |id: &str| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "07:14"}]});
+        let remark = |text: &str| json!({"role": "user", "content": text});
+        let messages = [
+            remark("When is high tide?"),
+            json!({"role": "assistant", "content": [call("a"), call("b")]}),
+            output("a"),
+            remark("Hurry."),
+            remark("Please."),
+            output("b"),
+            remark("Thank you."),
+            json!({"role": "assistant", "content": "At 07:14."}),
+            remark("And the wind?"),
+            json!({"role": "assistant", "content": [call("a")]}),
+            output("a"),
+        ];
+        grows_alike(Format::Anthropic, "messages", &messages);
+    }
+
+    #[test]
+    fn items_that_stand_for_others_are_divided_alike_read_and_appended() {
+        let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "tides", "arguments": "{}"});
+        let output =
+            |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "07:14"});
+        let asks = json!({"type": "mcp_approval_request", "id": "mcpr_1", "name": "sail", "server_label": "port", "arguments": "{}"});
+        let allows = json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true});
+        let messages = [
+            json!({"role": "user", "content": "When is high tide?"}),
+            json!({"role": "assistant", "content": "Let me see."}),
+            json!({"type": "item_reference", "id": "fc_1"}),
+            call("a"),
+            output("not shown"),
+            output("a"),
+            json!({"role": "user", "content": "And tomorrow?"}),
+            call("a"),
+            asks,
+            call("b"),
+            output("a"),
+            allows,
+            output("b"),
+            output("not shown either"),
+        ];
+        grows_alike(Format::OpenAiResponses, "input", &messages);
+    }
+
+    #[test]
+    fn what_is_no_message_leaves_those_before_it() {
+        let document = r#"{"model":"m","messages":[{"role":"user","content":"Sail."}]}"#;
+        let mut grown = Conversation::of(document, Some(Format::OpenAiChat)).expect("reads");
+        let good = r#"{"role":"assistant","content":"Where to?"}"#;
+        assert!(grown.append_all([good, "[]", good]).is_err());
+        assert_eq!((grown.message_count(), grown.units().len()), (2, 2));
     }
 }

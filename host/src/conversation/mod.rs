@@ -21,7 +21,9 @@ pub(crate) use read::Reader;
 pub use unit::{Traits, Unit, UnitKind};
 
 use crate::formats::json;
-use crate::formats::{Envelope, Format, Frame, ToolDefinition, View, Violation, violations};
+use crate::formats::{
+    Asked, Envelope, Format, Frame, Named, ToolDefinition, View, Violation, violations,
+};
 use crate::logs::{LogFacts, LogKind};
 use crate::marks::{self, By, Opened, Purpose, SecretKey, Site};
 use crate::repair::Mended;
@@ -58,6 +60,10 @@ struct Inner {
     mended: Option<Arc<Mended>>,
     /// The whole document, once somebody asked for it after messages were appended.
     written: OnceLock<Arc<str>>,
+    /// The calls that what is appended may answer, once an output was appended.
+    named: Option<Named>,
+    /// What the format looked up when messages were appended.
+    asked: Asked,
     violations: OnceLock<Vec<Violation>>,
     marks: OnceLock<MarkTokens>,
 }

@@ -7,7 +7,7 @@ use super::message::{Content, Role};
 use super::unit::Divider;
 use super::{Conversation, Document, Inner, Reported, Totals, UnitKind};
 use crate::deadline::Deadline;
-use crate::formats::{Body, Format, Frame, ReadError};
+use crate::formats::{Asked, Body, Format, Frame, ReadError};
 use crate::marks::SecretKey;
 use crate::repair::Mended;
 use crate::tokens::{Counts, Tokenizer};
@@ -59,6 +59,8 @@ impl Reader<'_> {
             sent: None,
             mended: None,
             written: OnceLock::new(),
+            named: None,
+            asked: Asked::default(),
             violations: OnceLock::new(),
             marks: OnceLock::new(),
         };

@@ -5,12 +5,22 @@ use std::sync::Arc;
 use super::body::Body;
 use super::json::{self, Place};
 
+const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// The most bytes of white space that are repeated before each message. A pretty document has some
+/// ten; without a limit a few hundred kilobytes before the first message would come once for each.
+const MOST_WHITE: usize = 64;
+
 /// Enough of a document that was read to write it again with other messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
     document: Arc<str>,
     /// From the first message to the last; between the brackets where there is none.
     messages: Place,
+    /// The white space before the first message.
+    lead: Place,
+    /// What of it is repeated before each other message: at most [`MOST_WHITE`] bytes.
+    between: Place,
     /// An `input` that is a text, not a list.
     is_text: bool,
 }
@@ -18,11 +28,17 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn new(document: Arc<str>, body: &Body<'_>) -> Self {
         let ends = body.messages.first().zip(body.messages.last());
+        let messages = ends.map_or(body.inside.start..body.inside.start, |(first, last)| {
+            first.place.start..last.place.end
+        });
+        let before = document.get(..messages.start).unwrap_or_default();
+        let lead = before.trim_end_matches(WHITE).len()..messages.start;
+        let between = repeated(&before[lead.clone()], &lead);
         Self {
             document,
-            messages: ends.map_or(body.inside.start..body.inside.start, |(first, last)| {
-                first.place.start..last.place.end
-            }),
+            messages,
+            lead,
+            between,
             is_text: ends.is_some_and(|(first, _)| first.members.is_none()),
         }
     }
@@ -32,23 +48,27 @@ impl Frame {
         self.document.len() - self.messages.len()
     }
 
-    /// What stands in front of the messages, the white space before each of them, and what
+    /// What stands in front of the messages, the white space before the first of them, and what
     /// stands behind them.
     fn parts(&self) -> (&str, &str, &str) {
-        let before = self.document.get(..self.messages.start).unwrap_or_default();
+        let list = self.document.get(..self.lead.start).unwrap_or_default();
+        let lead = self.document.get(self.lead.clone()).unwrap_or_default();
         let after = self.document.get(self.messages.end..).unwrap_or_default();
-        let list = before.trim_end_matches([' ', '\t', '\r', '\n']);
-        (list, &before[list.len()..], after)
+        (list, lead, after)
+    }
+
+    /// The white space before each message but the first.
+    fn white(&self) -> &str {
+        self.document.get(self.between.clone()).unwrap_or_default()
     }
 
     /// Bytes that come with one more message, behind so many others.
     pub(crate) fn between(&self, others: usize) -> usize {
-        let (_, lead, _) = self.parts();
         match others {
             0 => 0,
             1 if self.is_text => r#"[{"role":"user","content":},]"#.len(),
             _ if self.is_text => 1,
-            _ => lead.len() + 1,
+            _ => self.between.len() + 1,
         }
     }
 
@@ -68,7 +88,7 @@ impl Frame {
             let text = self.document.get(self.messages.clone());
             return self.write(text.into_iter().chain(messages));
         }
-        let (_, lead, after) = self.parts();
+        let (_, _, after) = self.parts();
         let mut written = self
             .document
             .get(..self.messages.end)
@@ -77,7 +97,7 @@ impl Frame {
         for (index, message) in messages.into_iter().enumerate() {
             if own + index > 0 {
                 written.push(',');
-                written.push_str(lead);
+                written.push_str(self.white());
             }
             written.push_str(message);
         }
@@ -85,27 +105,30 @@ impl Frame {
         written
     }
 
-    /// The document with `messages` in the place of its own. The white space in front of the
-    /// first message is put in front of each, so that a pretty document stays one.
+    /// The document with `messages` in the place of its own. White space like that in front of the
+    /// first message is put in front of each, so that a pretty document stays one; but not where
+    /// it would be more than the messages themselves.
     pub(crate) fn write<'m>(&self, messages: impl IntoIterator<Item = &'m str>) -> String {
         let mut messages: Vec<&str> = messages.into_iter().collect();
         let (list, lead, after) = self.parts();
-        let mut written = String::with_capacity(
-            self.len()
-                + messages
-                    .iter()
-                    .map(|m| m.len() + lead.len() + 1)
-                    .sum::<usize>(),
-        );
+        let own: usize = messages.iter().map(|message| message.len()).sum();
+        let white = Some(self.white())
+            .filter(|white| white.len() * messages.len() <= own)
+            .unwrap_or_default();
+        let mut written =
+            String::with_capacity(self.len() + own + messages.len() * (white.len() + 1));
         written.push_str(list);
         if !self.is_text {
-            push(&mut written, &messages, lead);
+            if !messages.is_empty() {
+                written.push_str(lead);
+            }
+            push(&mut written, &messages, white);
             written.push_str(after);
             return written;
         }
         let text = self.document.get(self.messages.clone());
+        written.push_str(lead);
         if messages.len() == 1 && messages.first().copied() == text {
-            written.push_str(lead);
             written.push_str(messages[0]);
         } else {
             let whole = text.map(|text| format!(r#"{{"role":"user","content":{text}}}"#));
@@ -114,7 +137,6 @@ impl Frame {
                     *message = whole.as_deref().unwrap_or(message);
                 }
             }
-            written.push_str(lead);
             written.push('[');
             push(&mut written, &messages, "");
             written.push(']');
@@ -124,12 +146,25 @@ impl Frame {
     }
 }
 
-fn push(written: &mut String, messages: &[&str], lead: &str) {
+/// What of the white space `lead`, which lies at `place`, is repeated: all of it where it is short,
+/// else its last line.
+fn repeated(lead: &str, place: &Place) -> Place {
+    let start = match lead.len() {
+        short if short <= MOST_WHITE => 0,
+        length => lead
+            .rfind('\n')
+            .filter(|line| length - line <= MOST_WHITE)
+            .unwrap_or(length),
+    };
+    place.start + start..place.end
+}
+
+fn push(written: &mut String, messages: &[&str], white: &str) {
     for (index, message) in messages.iter().enumerate() {
         if index > 0 {
             written.push(',');
+            written.push_str(white);
         }
-        written.push_str(lead);
         written.push_str(message);
     }
 }
@@ -189,5 +224,31 @@ mod tests {
             frame.write([messages[0].as_str(), "{}"]),
             r#"{"input":[{"role":"user","content":"say \"hi\""},{}],"model":"m"}"#
         );
+    }
+
+    #[test]
+    fn much_white_space_before_the_first_message_is_not_repeated() {
+        let spaces = " ".repeat(100_000);
+        let (blank, messages) = frame(&format!(r#"{{"messages":[{spaces}{{"role":"user"}}]}}"#));
+        let many = || std::iter::repeat_n(messages[0].as_str(), 1_000);
+        let own: usize = many().map(str::len).sum();
+        assert!(blank.write(many()).len() < spaces.len() + own + 2_000);
+        assert!(blank.write_behind(1, many()).len() < spaces.len() + own + 2_000);
+        assert_eq!(blank.between(1), 1);
+        // Its last line is, where that is short.
+        let (lines, messages) = frame(&format!("[{}\n  {{\"role\":\"user\"}}]", "\n".repeat(500)));
+        assert_eq!(lines.between(1), 4);
+        let two = lines.write([messages[0].as_str(), "{\"role\":\"model\"}"]);
+        assert!(
+            two.ends_with("{\"role\":\"user\"},\n  {\"role\":\"model\"}]"),
+            "{two}"
+        );
+    }
+
+    #[test]
+    fn white_space_that_is_more_than_the_messages_is_not_repeated() {
+        let (frame, _) = frame(&format!("[{}{{\"role\":\"user\"}}]", " ".repeat(60)));
+        let written = frame.write(std::iter::repeat_n("{}", 1_000));
+        assert_eq!(written.len(), 60 + 2 + 1_000 * 2 + 999);
     }
 }

@@ -12,6 +12,7 @@ mod gemini;
 pub(crate) mod json;
 mod limits;
 mod media;
+mod named;
 mod openai_chat;
 mod openai_responses;
 pub(crate) mod rules;
@@ -21,21 +22,21 @@ pub(crate) mod spelling;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::fmt;
-use std::rc::Rc;
 use std::str::FromStr;
 
 pub(crate) use body::Body;
 pub(crate) use edit::{Replacement, joined, new_text, replace};
 pub(crate) use frame::Frame;
 pub use limits::ProviderLimits;
+pub(crate) use named::Named;
+pub(crate) use openai_responses::Asked;
 pub use rules::{Rule, Severity, Violation};
 pub(crate) use rules::{View, violations};
 pub(crate) use space::at_the_end as space_at_the_end;
 
 use crate::conversation::Unit;
-use crate::conversation::message::{Content, Message, Role};
+use crate::conversation::message::{Message, Role};
 use crate::repair::Mend;
 use body::{List, Raw};
 use json::Place;
@@ -66,47 +67,6 @@ pub enum Format {
     Anthropic,
     /// Gemini `generateContent`.
     Gemini,
-}
-
-/// The calls of a conversation as it is read, so that outputs get the names of theirs.
-#[derive(Debug, Default)]
-struct Named {
-    /// Id and name of the calls under their ids that have no output yet, the newest last; and of the
-    /// newest one.
-    calls: HashMap<String, (Vec<Rc<(String, String)>>, Rc<(String, String)>)>,
-    /// The same under the ids of their items.
-    items: HashMap<String, Rc<(String, String)>>,
-}
-
-impl Named {
-    /// Notes the calls of a message, and completes its outputs.
-    fn note(&mut self, message: &mut Message) {
-        for call in message.calls() {
-            let known = Rc::new((call.id.clone(), call.name.clone()));
-            if let Some(item) = &message.id {
-                self.items.insert(item.clone(), Rc::clone(&known));
-            }
-            let entry = self.calls.entry(call.id.clone());
-            let (open, newest) = entry.or_insert_with(|| (Vec::new(), Rc::clone(&known)));
-            open.push(Rc::clone(&known));
-            *newest = known;
-        }
-        for part in &mut message.parts {
-            let Content::Output(output) = &mut part.content else {
-                continue;
-            };
-            if output.call_id.is_empty() {
-                continue;
-            }
-            let call = match self.calls.get_mut(&output.call_id) {
-                Some((open, newest)) => Some(open.pop().unwrap_or_else(|| Rc::clone(newest))),
-                None => self.items.get(&output.call_id).cloned(),
-            };
-            if let Some(call) = call {
-                output.answer(&call.0, &call.1);
-            }
-        }
-    }
 }
 
 /// What baler needs to know of a format.
@@ -149,8 +109,15 @@ pub(crate) trait WireFormat: Sync {
     /// left to right, so that messages from the start of a unit on are divided alike.
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize>;
 
-    /// The first unit that may be divided otherwise once `next` is appended.
-    fn reopens(&self, messages: &[Message], units: &[Unit], next: &Message) -> usize;
+    /// The first unit that may be divided otherwise once `next` is appended. `asked` is of earlier
+    /// calls for the same messages, and fresh before the first.
+    fn reopens(
+        &self,
+        messages: &[Message],
+        units: &[Unit],
+        next: &Message,
+        asked: &mut Asked,
+    ) -> usize;
 
     /// What every request carries beside its messages.
     fn envelope(&self, body: &Body<'_>) -> Envelope;

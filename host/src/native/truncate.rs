@@ -87,7 +87,7 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
 
 /// Units that come to stand behind others than before may need a note of the host's between
 /// them, beside the note of so many tokens that tells what was left out. Where there is no room
-/// for it the oldest of them go.
+/// for it the oldest of them go, and nearly always a few are enough.
 fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u32>) {
     let is_too_much = |kept: &[bool]| match note {
         Some(note) if kept.contains(&false) => {
@@ -95,13 +95,38 @@ fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u3
         }
         _ => situation.are_too_many(kept),
     };
-    while is_too_much(kept) {
-        let oldest = (0..kept.len()).find(|unit| kept[*unit] && !situation.is_protected(*unit));
-        match oldest {
-            Some(unit) => kept[unit] = false,
-            None => return,
+    let may_go: Vec<usize> = (0..kept.len())
+        .filter(|unit| kept[*unit] && !situation.is_protected(*unit))
+        .collect();
+    let go = fewest(may_go.len(), |count| {
+        let mut left = kept.to_vec();
+        may_go[..count].iter().for_each(|unit| left[*unit] = false);
+        !is_too_much(&left)
+    });
+    may_go[..go].iter().for_each(|unit| kept[*unit] = false);
+}
+
+/// A number that is enough where one less is not; `most` where none is. Asks some times the
+/// logarithm of the number.
+fn fewest(most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
+    if most == 0 || is_enough(0) {
+        return 0;
+    }
+    let mut too_few = 0;
+    let mut enough = 1;
+    while enough < most && !is_enough(enough) {
+        too_few = enough;
+        enough = (enough * 2).min(most);
+    }
+    while enough - too_few > 1 {
+        let middle = too_few.midpoint(enough);
+        if is_enough(middle) {
+            enough = middle;
+        } else {
+            too_few = middle;
         }
     }
+    enough
 }
 
 fn plan(situation: &Situation, kept: &[bool], has_note: bool) -> Plan {
@@ -121,4 +146,26 @@ fn plan(situation: &Situation, kept: &[bool], has_note: bool) -> Plan {
         }
     }
     plan
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_fewest_that_are_enough_are_found_by_few_questions() {
+        for most in [0, 1, 2, 3, 10, 100_000] {
+            for wanted in [0, 1, 2, 3, 9, 70_000] {
+                let asked = Cell::new(0);
+                let found = fewest(most, |count| {
+                    asked.set(asked.get() + 1);
+                    count >= wanted
+                });
+                assert_eq!(found, wanted.min(most), "{wanted} of {most}");
+                assert!(asked.get() < 40, "{}", asked.get());
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::slice;
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
@@ -359,11 +360,15 @@ fn kept<'a>(
 fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEdit]) -> String {
     let document = conversation.source();
     let wire = conversation.format().wire();
-    let texts: Vec<Replacement> = edits
+    let texts: Vec<NewText> = edits
         .iter()
         .filter_map(|edit| {
             let part = message.parts.get(edit.part)?;
-            formats::new_text(wire, document, part, edit.text.as_ref()?)
+            let replacement = formats::new_text(wire, document, part, edit.text.as_ref()?)?;
+            Some(NewText {
+                part: edit.part,
+                replacement,
+            })
         })
         .collect();
     let removed: Vec<usize> = edits
@@ -377,37 +382,38 @@ fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEd
             with: without(document, message, &place, &removed, &texts),
             place,
         }],
-        None => texts,
+        None => texts.into_iter().map(|text| text.replacement).collect(),
     };
     formats::replace(document, &message.place, &replacements)
 }
 
+/// What a part of a message is to read from now on.
+struct NewText {
+    part: usize,
+    replacement: Replacement,
+}
+
 /// The content list of `message`, which lies at `list`, without some of its parts and with
-/// `texts` replaced in the others.
+/// `texts` replaced in the others. Both are in the order of the parts.
 fn without(
     document: &Document,
     message: &Message,
     list: &Range<usize>,
     removed: &[usize],
-    texts: &[Replacement],
+    texts: &[NewText],
 ) -> String {
-    let parts: Vec<String> = message
-        .parts
-        .iter()
-        .enumerate()
-        .filter(|(index, part)| {
-            !removed.contains(index) && part.place.start >= list.start && part.place.end <= list.end
-        })
-        .map(|(_, part)| {
-            let own: Vec<Replacement> = texts
-                .iter()
-                .filter(|text| {
-                    part.place.start <= text.place.start && text.place.end <= part.place.end
-                })
-                .cloned()
-                .collect();
-            formats::replace(document, &part.place, &own)
-        })
-        .collect();
+    let mut removed = removed.iter().peekable();
+    let mut texts = texts.iter().peekable();
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for (index, part) in message.parts.iter().enumerate() {
+        let is_removed = removed.next_if(|gone| **gone == index).is_some();
+        let text = texts.next_if(|text| text.part == index);
+        let is_inside = part.place.start >= list.start && part.place.end <= list.end;
+        if is_removed || !is_inside {
+            continue;
+        }
+        let own = text.map_or(&[][..], |text| slice::from_ref(&text.replacement));
+        parts.push(formats::replace(document, &part.place, own));
+    }
     format!("[{}]", parts.join(","))
 }

@@ -274,7 +274,8 @@ impl Checker<'_> {
 
     fn edits(&self, unit: usize, edits: Vec<Edit>) -> Result<Vec<CheckedEdit>, PlanRule> {
         let mut last = None;
-        let mut removed: HashMap<usize, usize> = HashMap::new();
+        // Parts of each message that may still go: one of its content has to stay.
+        let mut removable: HashMap<usize, usize> = HashMap::new();
         let edits: Vec<CheckedEdit> = edits
             .into_iter()
             .map(|edit| {
@@ -291,9 +292,11 @@ impl Checker<'_> {
                 let text = match edit.change {
                     Change::Text(text) => Some(self.new_text(unit, place, &text)?),
                     Change::Remove => {
-                        let removed = removed.entry(place.0).or_default();
-                        *removed += 1;
-                        self.check_removal(unit, message, part, *removed)?;
+                        let left = removable
+                            .entry(place.0)
+                            .or_insert_with(|| parts_of_content(message).saturating_sub(1));
+                        self.check_removal(unit, message, part, *left)?;
+                        *left -= 1;
                         None
                     }
                 };
@@ -345,15 +348,11 @@ impl Checker<'_> {
         unit: usize,
         message: &Message,
         part: &Part,
-        removed: usize,
+        left: usize,
     ) -> Result<(), PlanRule> {
         match &part.content {
             Content::Call(_) | Content::Output(_) => Err(PlanRule::EditRemovesCall),
-            _ if is_removable(self.situation, unit, message, part)
-                && removed < parts_of_content(message) =>
-            {
-                Ok(())
-            }
+            _ if left > 0 && is_removable(self.situation, unit, message, part) => Ok(()),
             _ => Err(PlanRule::EditNotAllowed),
         }
     }

@@ -6,6 +6,8 @@ mod check;
 mod order;
 mod shortened;
 #[cfg(test)]
+mod edits;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod thinking;

@@ -102,10 +102,8 @@ impl Conversation {
         };
         let mut before = mended.before.clone();
         let appended = self.all_messages().iter().skip(mended.numbers.len());
-        for message in appended {
-            // It was read once, in the same format.
-            let _ = before.append(self.raw(message));
-        }
+        // They were read once, in the same format.
+        let _ = before.append_all(appended.map(|message| self.raw(message)));
         before
     }
 

@@ -6,8 +6,10 @@ use std::sync::Mutex;
 
 use super::Counts;
 
-/// Messages of a generation. Two generations are held, so the memory is bounded at twice this.
+/// Messages of a generation, and parts of them all. Two generations are held, so the memory is
+/// bounded at twice this.
 const GENERATION: usize = 100_000;
+const PARTS: usize = 1_000_000;
 
 /// A message by its hash and length. The hash is keyed at random, so that nobody can prepare
 /// two messages that share one; by accident two of 200,000 do so once in a billion runs.
@@ -23,6 +25,8 @@ pub(super) struct Cache {
 #[derive(Default)]
 struct Generations {
     young: HashMap<Key, Counts>,
+    /// Parts of the messages in `young`.
+    parts: usize,
     old: HashMap<Key, Counts>,
 }
 
@@ -56,10 +60,19 @@ impl Generations {
     }
 
     fn insert(&mut self, key: Key, counts: Counts) {
-        if self.young.len() >= GENERATION {
-            self.old = std::mem::take(&mut self.young);
+        let parts = counts.parts.len();
+        // One message must not drive out all others.
+        if parts > PARTS / 2 {
+            return;
         }
-        self.young.insert(key, counts);
+        if self.young.len() >= GENERATION || self.parts + parts > PARTS {
+            self.old = std::mem::take(&mut self.young);
+            self.parts = 0;
+        }
+        // Two threads may have counted the same message.
+        if self.young.insert(key, counts).is_none() {
+            self.parts += parts;
+        }
     }
 }
 
@@ -98,5 +111,32 @@ mod tests {
             counts()
         });
         assert!(counted);
+    }
+
+    #[test]
+    fn messages_of_many_parts_fill_a_generation_sooner() {
+        let cache = Cache::default();
+        let parts = PARTS / 4;
+        let counts = |parts: usize| Counts {
+            parts: vec![1; parts].into(),
+        };
+        for index in 0..40 {
+            cache.get_or_insert(&format!("{index}"), || counts(parts));
+            let held = cache.lock();
+            let all = held.young.values().chain(held.old.values());
+            assert!(all.map(|own| own.parts.len()).sum::<usize>() <= 2 * PARTS);
+        }
+        cache.get_or_insert("39", || unreachable!("it came last"));
+    }
+
+    #[test]
+    fn a_message_of_too_many_parts_is_not_remembered() {
+        let cache = Cache::default();
+        let huge = || Counts {
+            parts: vec![1; PARTS].into(),
+        };
+        cache.get_or_insert("kept", || Counts { parts: [1].into() });
+        assert_eq!(cache.get_or_insert("huge", huge), huge());
+        assert_eq!(cache.lock().young.len(), 1);
     }
 }

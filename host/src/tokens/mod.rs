@@ -198,8 +198,8 @@ impl Tokenizer {
         let _ = self.count("");
     }
 
-    /// Tokens of `text` alone. Runs of some kilobytes without a word break, such as base64, are
-    /// counted by samples.
+    /// Tokens of `text` alone. Runs of some kilobytes without a word break are counted by samples,
+    /// such as base64, or in pieces, such as spaces.
     #[must_use]
     pub fn count(&self, text: &str) -> u32 {
         self.scale(self.count_unscaled(text))

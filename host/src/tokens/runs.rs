@@ -1,4 +1,5 @@
-//! Long runs without a word break, such as base64: counted by samples.
+//! Long runs without a word break. Such as base64 are counted by samples; others, of white space,
+//! punctuation or letters of any script, in pieces.
 //!
 //! A vocabulary takes a second for a few megabytes of them, and no timeout covers the host's
 //! own counting. They hold no words whose exact number of tokens would matter.
@@ -20,11 +21,80 @@ pub(super) fn count(text: &str, exactly: impl Fn(&str) -> u64) -> u64 {
     let mut tokens = 0;
     let mut at = 0;
     for run in long_runs(text.as_bytes()) {
-        tokens += exactly(text.get(at..run.start).unwrap_or_default());
+        tokens += in_pieces(text.get(at..run.start).unwrap_or_default(), &exactly);
         tokens += sampled(text.get(run.clone()).unwrap_or_default(), &exactly);
         at = run.end;
     }
-    tokens + exactly(text.get(at..).unwrap_or_default())
+    tokens + in_pieces(text.get(at..).unwrap_or_default(), &exactly)
+}
+
+/// Tokens of a text that is cut where nothing else ends a run. A cut may part a token, and so adds
+/// a few. A run is mostly one character many times, and then each piece is the one before it.
+fn in_pieces(text: &str, exactly: &impl Fn(&str) -> u64) -> u64 {
+    let mut tokens = 0;
+    let mut at = 0;
+    let mut last = ("", 0);
+    for cut in cuts(text).into_iter().chain([text.len()]) {
+        let piece = text.get(at..cut).unwrap_or_default();
+        if piece != last.0 {
+            last = (piece, exactly(piece));
+        }
+        tokens += last.1;
+        at = cut;
+    }
+    tokens
+}
+
+/// Where to cut a text so that no run in it is longer than [`LONG`].
+fn cuts(text: &str) -> Vec<usize> {
+    let mut cuts = Vec::new();
+    // The last place where a run ends for sure.
+    let mut start = 0;
+    while text.len() - start > LONG {
+        let end = text.floor_char_boundary(start + LONG);
+        let from = text.ceil_char_boundary(start + LONG / 2);
+        let found = last_boundary(&text[from..end]);
+        start = match found {
+            Some(boundary) => from + boundary,
+            None => {
+                cuts.push(end);
+                end
+            }
+        };
+    }
+    cuts
+}
+
+/// The last place in a text where every vocabulary parts two tokens.
+fn last_boundary(text: &str) -> Option<usize> {
+    let mut characters = text.char_indices().rev();
+    let mut after = characters.next()?;
+    for before in characters {
+        if is_boundary(before.1, after.1) {
+            return Some(after.0);
+        }
+        after = before;
+    }
+    None
+}
+
+/// Whether no token goes from one of these characters to the other. In doubt it may.
+fn is_boundary(before: char, after: char) -> bool {
+    let is_letter = |character: char| {
+        character.is_ascii_alphanumeric()
+            || matches!(character, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='\u{9fff}' | '가'..='힣')
+    };
+    match (before, after) {
+        (_, ' ' | '\t') => !before.is_whitespace(),
+        (_, '\r' | '\n') => is_letter(before),
+        // Punctuation goes on over line breaks and slashes behind it.
+        ('\n', _) => !after.is_whitespace() && after != '/',
+        // `'s` belongs to its word.
+        _ => {
+            let ends_word = after.is_ascii_punctuation() && after != '\'';
+            is_letter(before) && (ends_word || matches!(after, '、' | '。' | '，' | '？' | '！'))
+        }
+    }
 }
 
 /// The runs of at least [`LONG`] bytes of letters, digits and what base64 has beside them.
@@ -106,6 +176,36 @@ mod tests {
         assert_eq!(count(&text, exactly), exactly(&text));
         let lines = format!("{}\n", base64(76)).repeat(400);
         assert_eq!(count(&lines, exactly), exactly(&lines));
+    }
+
+    #[test]
+    fn long_runs_of_any_kind_are_counted_in_short_pieces() {
+        for run in [
+            " ", "\n", "<", "潮", "🦀", "e\u{301}", "\u{a0} ", "Ⓐ!", " \t",
+        ] {
+            let run = run.repeat(100_000 / run.len());
+            let text = format!("The picture is {run} and ends there.");
+            let longest = std::cell::Cell::new(0);
+            let by_pieces = count(&text, |piece| {
+                longest.set(longest.get().max(piece.len()));
+                exactly(piece)
+            });
+            // Behind the last cut the ordinary words follow.
+            assert!(longest.get() < 2 * LONG, "{} of {run:.4}", longest.get());
+            let cuts = (text.len() / LONG + 1) as u64;
+            let off = by_pieces.abs_diff(exactly(&text));
+            assert!(off <= cuts * 4, "{off} off in {run:.4}");
+        }
+    }
+
+    #[test]
+    fn equal_pieces_are_counted_once() {
+        let calls = std::cell::Cell::new(0);
+        let tokens = count(&" ".repeat(LONG * 100), |_| {
+            calls.set(calls.get() + 1);
+            7
+        });
+        assert_eq!((tokens, calls.get()), (700, 1));
     }
 
     #[test]

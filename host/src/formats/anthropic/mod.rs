@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use super::body::{Body, Raw};
 use super::json::{self, Members};
 use super::rules::Check;
-use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
+use super::{Asked, Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::message::{Link, Message, Role};
 use crate::conversation::{Unit, UnitKind};
 use crate::repair::Mend;
@@ -68,7 +68,13 @@ impl WireFormat for Anthropic {
         lengths
     }
 
-    fn reopens(&self, messages: &[Message], units: &[Unit], next: &Message) -> usize {
+    fn reopens(
+        &self,
+        messages: &[Message],
+        units: &[Unit],
+        next: &Message,
+        _: &mut Asked,
+    ) -> usize {
         // All else stands for itself.
         if next.role == Role::Assistant || next.answers() {
             reopened_step(messages, units)

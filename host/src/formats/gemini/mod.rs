@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::body::{Body, List, Raw};
 use super::json::{self, Members, Place};
 use super::rules::Check;
-use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
+use super::{Asked, Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
 use crate::repair::Mend;
@@ -43,7 +43,7 @@ impl WireFormat for Gemini {
         lengths
     }
 
-    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message) -> usize {
+    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message, _: &mut Asked) -> usize {
         units.len().saturating_sub(1)
     }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::body::{Body, Raw};
 use super::json::{self, Members};
 use super::rules::Check;
-use super::{Envelope, ProviderLimits, ToolDefinition, WireFormat};
+use super::{Asked, Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
 use crate::repair::Mend;
@@ -72,7 +72,7 @@ impl WireFormat for OpenAiChat {
         lengths
     }
 
-    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message) -> usize {
+    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message, _: &mut Asked) -> usize {
         units.len().saturating_sub(1)
     }
 

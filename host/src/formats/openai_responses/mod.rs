@@ -17,6 +17,7 @@ use super::{Envelope, ProviderLimits, WireFormat};
 use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
 use crate::repair::Mend;
+pub(crate) use units::Asked;
 
 pub(super) struct OpenAiResponses;
 
@@ -49,8 +50,14 @@ impl WireFormat for OpenAiResponses {
         units::lengths(messages)
     }
 
-    fn reopens(&self, messages: &[Message], units: &[Unit], next: &Message) -> usize {
-        units::reopens(messages, units, next)
+    fn reopens(
+        &self,
+        messages: &[Message],
+        units: &[Unit],
+        next: &Message,
+        asked: &mut Asked,
+    ) -> usize {
+        units::reopens(messages, units, next, asked)
     }
 
     fn envelope(&self, body: &Body<'_>) -> Envelope {

@@ -107,43 +107,63 @@ pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
 }
 
 /// The unit of the call that `next` answers; else the last one.
-pub(super) fn reopens(messages: &[Message], units: &[Unit], next: &Message) -> usize {
+pub(super) fn reopens(
+    messages: &[Message],
+    units: &[Unit],
+    next: &Message,
+    asked: &mut Asked,
+) -> usize {
     let last = units.len().saturating_sub(1);
     let Some(id) = answered(next) else {
         return last;
     };
-    nearest_open(messages, id)
-        .or_else(|| referred(messages))
-        .map_or(last, |call| {
-            units.partition_point(|unit| unit.end() <= call)
-        })
+    asked.see(messages);
+    asked.nearest(id).map_or(last, |call| {
+        units.partition_point(|unit| unit.end() <= call)
+    })
 }
 
-/// The nearest message that something with this id can answer and nothing answered yet; else the
-/// nearest that was answered.
-fn nearest_open(messages: &[Message], id: &str) -> Option<usize> {
-    let mut answers = 0;
-    let mut newest = None;
-    for (index, message) in messages.iter().enumerate().rev() {
-        if answered(message) == Some(id) {
-            answers += 1;
-        }
-        for _ in asks(message).filter(|asked| *asked == id) {
-            newest.get_or_insert(index);
-            if answers == 0 {
-                return Some(index);
+/// Where what an output can answer stands, in messages that grow: they are looked at once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    /// For each id, the messages that nothing answered yet, the newest last; and the newest of all.
+    by_id: HashMap<String, (Vec<usize>, usize)>,
+    /// Behind the last message of others.
+    response: usize,
+    /// Where the responses began of which the newest reference is.
+    referred: Option<usize>,
+    /// How many messages were looked at.
+    seen: usize,
+}
+
+impl Asked {
+    fn see(&mut self, messages: &[Message]) {
+        for (index, message) in messages.iter().enumerate().skip(self.seen) {
+            if is_of_others(message) {
+                self.response = index + 1;
+            } else if is_reference(message) {
+                self.referred = Some(self.response);
             }
-            answers -= 1;
+            if let Some((open, _)) = answered(message).and_then(|id| self.by_id.get_mut(id)) {
+                open.pop();
+            }
+            for id in asks(message) {
+                let (open, newest) = self.by_id.entry(id.to_owned()).or_default();
+                open.push(index);
+                *newest = index;
+            }
         }
+        self.seen = messages.len();
     }
-    newest
-}
 
-/// Where the responses began of which the newest reference is.
-fn referred(messages: &[Message]) -> Option<usize> {
-    let reference = messages.iter().rposition(is_reference)?;
-    let others = messages[..reference].iter().rposition(is_of_others);
-    Some(others.map_or(0, |at| at + 1))
+    /// The nearest message that something with this id can answer and nothing answered yet; else the
+    /// nearest that was answered; else where a reference may stand for it.
+    fn nearest(&self, id: &str) -> Option<usize> {
+        let known = self.by_id.get(id);
+        known
+            .map(|(open, newest)| open.last().copied().unwrap_or(*newest))
+            .or(self.referred)
+    }
 }
 
 /// Whether an item stands for another one that the document does not show.
