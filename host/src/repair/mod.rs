@@ -102,7 +102,7 @@ impl Conversation {
         }
         if let Some((next, done)) = bound::leave_out_thinking(self, &reading) {
             // Where a message of thinking alone left, instructions may have lost their place.
-            let (next, more) = mend(next, self.format().wire().mends());
+            let (next, more) = mend(next, self.format().wire().mends(), deadline)?;
             reading = next;
             repairs.extend(done.into_iter().chain(more));
         }
