@@ -7,7 +7,7 @@ use crate::conversation::{Conversation, Reader, Reported};
 use crate::deadline::Deadline;
 use crate::formats::{Format, ReadError};
 use crate::host::Host;
-use crate::logs::{self, Log, LogFacts, LogKind};
+use crate::logs::{self, Log, LogError, LogFacts, LogKind};
 
 /// How a document is to be read.
 #[derive(Default, Clone, Copy)]
@@ -48,7 +48,7 @@ impl Host {
     /// all the same: see [`Conversation::violations`].
     pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
         let document = document.into();
-        match self.read_log(&document) {
+        match self.read_log(&document, None) {
             Some(log) => {
                 drop(document);
                 self.read_of_log(log?, ReadOptions::default())
@@ -78,7 +78,7 @@ impl Host {
             Ok(document) => document,
             Err(error) => return self.read_cut(error, options),
         };
-        match self.read_log(&document) {
+        match self.read_log(&document, options.deadline) {
             Some(log) => {
                 drop(document);
                 self.read_of_log(log?, options)
@@ -102,17 +102,20 @@ impl Host {
         whole.truncate(offset);
         let log = String::from_utf8(whole)
             .ok()
-            .and_then(|whole| self.read_log(&whole));
+            .and_then(|whole| self.read_log(&whole, options.deadline));
         match log {
             Some(log) => self.read_of_log(log?, options),
             None => Err(not_utf8),
         }
     }
 
-    fn read_log(&self, text: &str) -> Option<Result<Log, ReadError>> {
-        let log = logs::read(text)?;
-        Some(log.map_err(ReadError::Log).and_then(|log| {
-            match self.format.filter(|wanted| *wanted != log.format) {
+    fn read_log(&self, text: &str, deadline: Option<&Deadline>) -> Option<Result<Log, ReadError>> {
+        let log = logs::read(text, deadline)?.map_err(|error| match error {
+            LogError::OutOfTime => ReadError::OutOfTime,
+            error => ReadError::Log(error),
+        });
+        Some(log.and_then(
+            |log| match self.format.filter(|wanted| *wanted != log.format) {
                 None => Ok(log),
                 Some(wanted) => Err(ReadError::Shape {
                     what: format!(
@@ -120,8 +123,8 @@ impl Host {
                         log.kind, log.format
                     ),
                 }),
-            }
-        }))
+            },
+        ))
     }
 
     fn read_of_log(&self, log: Log, options: ReadOptions<'_>) -> Result<Conversation, ReadError> {

@@ -46,6 +46,26 @@ fn reading_ends_soon_after_its_deadline() {
 }
 
 #[test]
+fn reading_a_log_ends_at_its_deadline() {
+    let line = json!({"type": "response_item", "payload": {"type": "message", "role": "user",
+        "content": [{"type": "input_text", "text": "Sail on."}]}});
+    let meta =
+        json!({"type": "session_meta", "payload": {"id": "s", "cwd": "/", "cli_version": "1"}});
+    let log = format!("{meta}\n{}", format!("{line}\n").repeat(200));
+    let deadline = Deadline::never();
+    let read = || {
+        let options = ReadOptions {
+            deadline: Some(&deadline),
+            ..ReadOptions::default()
+        };
+        host().read_with(log.clone().into_bytes(), options)
+    };
+    assert!(read().is_ok_and(|conversation| conversation.log().is_some()));
+    deadline.stop();
+    assert!(matches!(read(), Err(ReadError::OutOfTime)));
+}
+
+#[test]
 fn a_repair_that_is_not_done_in_time_changes_nothing() {
     let (document, _) = super::support::broken_chat();
     let conversation = host().read(document).expect("reads");

@@ -3,23 +3,32 @@
 use serde_json::value::RawValue;
 
 use super::{LogError, LogFacts, LogKind};
+use crate::deadline::Deadline;
 use crate::formats::json::Members;
+
+/// After how many lines the deadline is looked at again.
+const LINES: usize = 64;
 
 /// Goes through the objects of a log, and counts what is none.
 pub(super) struct Lines<'a> {
     rest: &'a str,
     number: usize,
     first_broken: usize,
+    deadline: Option<&'a Deadline>,
+    /// The deadline passed before the last line.
+    is_late: bool,
     /// What was found so far; the reader adds its own counts.
     pub(super) facts: LogFacts,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str, deadline: Option<&'a Deadline>) -> Self {
         Self {
             rest: text.trim_start_matches('\u{feff}'),
             number: 0,
             first_broken: 0,
+            deadline,
+            is_late: false,
             facts: LogFacts::default(),
         }
     }
@@ -35,13 +44,16 @@ impl<'a> Lines<'a> {
     /// The counts, once all lines were read.
     ///
     /// # Errors
-    /// Most lines are broken.
+    /// Most lines are broken, or the deadline passed.
     pub(super) fn finish(self, kind: LogKind) -> Result<LogFacts, LogError> {
         let LogFacts {
             broken_lines,
             lines,
             ..
         } = self.facts;
+        if self.is_late {
+            return Err(LogError::OutOfTime);
+        }
         if broken_lines > lines / 2 {
             return Err(LogError::Broken {
                 kind,
@@ -59,6 +71,10 @@ impl<'a> Iterator for Lines<'a> {
 
     fn next(&mut self) -> Option<Members<'a>> {
         while !self.rest.is_empty() {
+            if self.number % LINES == 0 && self.deadline.is_some_and(Deadline::is_over) {
+                self.is_late = true;
+                return None;
+            }
             let (line, is_ended) = match self.rest.split_once('\n') {
                 Some((line, rest)) => {
                     self.rest = rest;

@@ -17,6 +17,7 @@ mod tests;
 
 use std::fmt;
 
+use crate::deadline::Deadline;
 use crate::formats::Format;
 
 /// A program whose session logs are read.
@@ -130,6 +131,9 @@ pub enum LogError {
         /// Its lines that are not empty.
         lines: usize,
     },
+    /// The deadline of reading passed.
+    #[error("the log was not read in time; allow more time, or give a shorter one")]
+    OutOfTime,
     /// More than half of the lines cannot be read.
     #[error(
         "{broken} of the {lines} lines of this {kind} log are not whole JSON objects, \
@@ -166,12 +170,12 @@ pub enum LogError {
 ///
 /// # Errors
 /// The log holds no messages, or too much of it is broken.
-pub(crate) fn read(text: &str) -> Option<Result<Log, LogError>> {
+pub(crate) fn read(text: &str, deadline: Option<&Deadline>) -> Option<Result<Log, LogError>> {
     let kind = sniff::kind(text)?;
     Some(match kind {
-        LogKind::ClaudeCode => claude_code::read(text),
-        LogKind::Codex => codex::read(text),
-        LogKind::Pi => pi::read(text),
-        LogKind::GeminiCli => gemini_cli::read(text),
+        LogKind::ClaudeCode => claude_code::read(text, deadline),
+        LogKind::Codex => codex::read(text, deadline),
+        LogKind::Pi => pi::read(text, deadline),
+        LogKind::GeminiCli => gemini_cli::read(text, deadline),
     })
 }

@@ -10,12 +10,13 @@ use serde_json::value::RawValue;
 
 use super::lines::{self, Lines, is_true};
 use super::{Log, LogError, LogKind};
+use crate::deadline::Deadline;
 use crate::formats::json::{self, Members};
 use segment::Segment;
 
 /// Reads what the model sees: all since the last compaction (LCC-8), in file order (LCC-6).
-pub(super) fn read(text: &str) -> Result<Log, LogError> {
-    let mut lines = Lines::new(text);
+pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
+    let mut lines = Lines::new(text, deadline);
     let mut segment = Segment::default();
     while let Some(line) = lines.next() {
         if is_true(&line, "isSidechain") {

@@ -12,13 +12,14 @@ use serde_json::value::RawValue;
 use super::body::{self, Body, Message};
 use super::lines::Lines;
 use super::{Log, LogError, LogKind};
+use crate::deadline::Deadline;
 use crate::formats::Format;
 use crate::formats::json::{self, Members};
 use history::History;
 
 /// Reads the items of the newest history (LCX-1, LCX-10), in file order.
-pub(super) fn read(text: &str) -> Result<Log, LogError> {
-    let mut lines = Lines::new(text);
+pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
+    let mut lines = Lines::new(text, deadline);
     let mut body = Body::new(LogKind::Codex, Format::OpenAiResponses);
     let mut history = History::default();
     // Items stand in wrappers, or they do not.

@@ -6,14 +6,15 @@ mod turns;
 use super::body::Body;
 use super::gemini;
 use super::{Log, LogError, LogKind};
+use crate::deadline::Deadline;
 use crate::formats::Format;
 
 /// Reads the messages as they stand after all changes, each as the turns it stands for (LGE-1).
 ///
 /// Nothing in such a log tells a summary from other messages. The system text and the tools are
 /// not recorded either (LGE-6).
-pub(super) fn read(text: &str) -> Result<Log, LogError> {
-    let (records, mut facts) = records::read(text)?;
+pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
+    let (records, mut facts) = records::read(text, deadline)?;
     let (mut contents, model) = turns::contents(records, &mut facts);
     gemini::sign_current_turn(&mut contents, model.as_deref());
     let mut body = Body::new(LogKind::GeminiCli, Format::Gemini);

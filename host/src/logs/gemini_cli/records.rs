@@ -5,12 +5,16 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
+use crate::deadline::Deadline;
 use crate::formats::json::Members;
 use crate::logs::lines::{self, Lines};
 use crate::logs::{LogError, LogFacts, LogKind};
 
 /// The messages in order, each taken apart.
-pub(super) fn read(text: &str) -> Result<(Vec<Members<'_>>, LogFacts), LogError> {
+pub(super) fn read<'a>(
+    text: &'a str,
+    deadline: Option<&'a Deadline>,
+) -> Result<(Vec<Members<'a>>, LogFacts), LogError> {
     let text = text.trim_start_matches('\u{feff}');
     let mut ends = text.split('\n').skip_while(|line| line.trim().is_empty());
     // An object that is spread over lines, or lines that are objects?
@@ -21,7 +25,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<Members<'_>>, LogFacts), LogError>
     if !is_lines {
         return whole(text);
     }
-    let mut lines = Lines::new(text);
+    let mut lines = Lines::new(text, deadline);
     let mut records = Records::default();
     while let Some(line) = lines.next() {
         if let Some(id) = line.text("$rewindTo") {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::deadline::Deadline;
 use crate::formats::json::Members;
 use crate::logs::lines::{self, Lines};
 use crate::logs::{LogError, LogFacts, LogKind};
@@ -40,8 +41,11 @@ pub(super) enum Kind<'a> {
 }
 
 /// The entries of a session file, and what was found while reading.
-pub(super) fn read(text: &str) -> Result<(Session<'_>, LogFacts), LogError> {
-    let mut lines = Lines::new(text);
+pub(super) fn read<'a>(
+    text: &'a str,
+    deadline: Option<&'a Deadline>,
+) -> Result<(Session<'a>, LogFacts), LogError> {
+    let mut lines = Lines::new(text, deadline);
     let mut session = Session::default();
     let mut objects = 0;
     while let Some(line) = lines.next() {

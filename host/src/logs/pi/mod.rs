@@ -13,14 +13,15 @@ mod gemini;
 use super::body::Body;
 use super::pairing::NO_RESULT;
 use super::{Log, LogError, LogFacts, LogKind};
+use crate::deadline::Deadline;
 use crate::formats::Format;
 use crate::formats::json;
 use blocks::{Answer, Block};
 use turns::{Turn, Turns};
 
 /// Reads the way to the newest entry (LPI-1), as the provider of its last response is sent it.
-pub(super) fn read(text: &str) -> Result<Log, LogError> {
-    let (session, mut facts) = entries::read(text)?;
+pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
+    let (session, mut facts) = entries::read(text, deadline)?;
     let chosen = path::chosen(&session, &mut facts);
     let turns = turns::turns(&chosen, &session.provider, &mut facts);
     let mut body = Body::new(LogKind::Pi, turns.format);
