@@ -26,7 +26,11 @@ fn every_dimension_makes_documents_that_are_what_its_row_says() {
         let is_broken = read.broken().next().is_some();
         let is_wrong = match line.state {
             State::Valid => is_broken,
-            State::Broken => !is_broken,
+            // A repair has something to do, be it a warning.
+            State::Broken => read
+                .violations()
+                .iter()
+                .all(|found| found.rule.is_about_size()),
             State::Odd => false,
         };
         if is_wrong {

@@ -1,9 +1,10 @@
 //! Logs of Claude Code.
 
+use super::Dimension;
 use crate::case::Input;
 use crate::wire::line;
 
-pub(super) const DIMENSIONS: &[(&str, fn(usize) -> Input)] = &[
+pub(super) const DIMENSIONS: &[Dimension] = &[
     ("steps", steps),
     ("one response in many lines", one_response),
     ("parallel calls", parallel),

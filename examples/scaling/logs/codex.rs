@@ -1,9 +1,10 @@
 //! Logs of Codex.
 
+use super::Dimension;
 use crate::case::Input;
 use crate::wire::line;
 
-pub(super) const DIMENSIONS: &[(&str, fn(usize) -> Input)] = &[
+pub(super) const DIMENSIONS: &[Dimension] = &[
     ("steps", steps),
     ("lines without a wrapper", bare),
     ("compactions with a history", compacted),

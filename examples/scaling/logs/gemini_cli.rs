@@ -1,9 +1,10 @@
 //! Recordings of gemini-cli.
 
+use super::Dimension;
 use crate::case::Input;
 use crate::wire::line;
 
-pub(super) const DIMENSIONS: &[(&str, fn(usize) -> Input)] = &[
+pub(super) const DIMENSIONS: &[Dimension] = &[
     ("messages", messages),
     ("one object", one_object),
     ("steps", steps),

@@ -7,12 +7,15 @@ mod pi;
 
 use crate::case::Input;
 
+/// A dimension of a program's logs, and what makes one.
+type Dimension = (&'static str, fn(usize) -> Input);
+
 /// A program, a dimension of its logs, and what makes one.
 type Log = (&'static str, &'static str, fn(usize) -> Input);
 
 /// All of them.
 pub(crate) fn all() -> Vec<Log> {
-    let of = |kind: &'static str, all: &[(&'static str, fn(usize) -> Input)]| -> Vec<Log> {
+    let of = |kind: &'static str, all: &[Dimension]| -> Vec<Log> {
         all.iter()
             .map(|(name, make)| (kind, *name, *make))
             .collect()

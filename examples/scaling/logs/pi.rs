@@ -1,9 +1,10 @@
 //! Logs of pi, which become requests of four formats.
 
+use super::Dimension;
 use crate::case::Input;
 use crate::wire::line;
 
-pub(super) const DIMENSIONS: &[(&str, fn(usize) -> Input)] = &[
+pub(super) const DIMENSIONS: &[Dimension] = &[
     ("steps, anthropic", steps_of_anthropic),
     ("steps, chat", steps_of_chat),
     ("steps, responses", steps_of_responses),

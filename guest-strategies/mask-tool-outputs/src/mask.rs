@@ -164,29 +164,33 @@ fn mask(
     output: &ToolOutput,
 ) -> Option<(String, u32, u32)> {
     let reference = conversation.reference(unit);
-    [Detail::Lines, Detail::Error]
-        .into_iter()
-        .find_map(|detail| {
-            let text = placeholder(output, part.tokens, reference.as_deref(), detail);
-            let after = conversation
-                .count(&text)
-                .saturating_add(situation.insertion_overhead);
-            let least = if part.traits.contains(PartTraits::REWRITTEN) {
-                part.tokens.div_ceil(2)
-            } else {
-                1
-            };
-            let saved = part.tokens.checked_sub(after);
-            let tokens = saved.filter(|saved| *saved >= least.max(1))?;
-            // A token of the mark is rarely more than eight bytes.
-            let mark = usize::try_from(situation.insertion_overhead)
-                .ok()?
-                .saturating_mul(8);
-            let bytes = output
-                .text
-                .len()
-                .saturating_sub(text.len())
-                .saturating_sub(mark);
-            Some((text, tokens, u32::try_from(bytes).unwrap_or(u32::MAX)))
-        })
+    let is_rewritten = part.traits.contains(PartTraits::REWRITTEN);
+    let details: &[Detail] = if is_rewritten {
+        &[Detail::Lines]
+    } else {
+        &[Detail::Lines, Detail::Error]
+    };
+    details.iter().find_map(|&detail| {
+        let text = placeholder(output, part.tokens, reference.as_deref(), detail);
+        let after = conversation
+            .count(&text)
+            .saturating_add(situation.insertion_overhead);
+        let least = if is_rewritten {
+            part.tokens.div_ceil(2)
+        } else {
+            1
+        };
+        let saved = part.tokens.checked_sub(after);
+        let tokens = saved.filter(|saved| *saved >= least.max(1))?;
+        // A token of the mark is rarely more than eight bytes.
+        let mark = usize::try_from(situation.insertion_overhead)
+            .ok()?
+            .saturating_mul(8);
+        let bytes = output
+            .text
+            .len()
+            .saturating_sub(text.len())
+            .saturating_sub(mark);
+        Some((text, tokens, u32::try_from(bytes).unwrap_or(u32::MAX)))
+    })
 }

@@ -71,7 +71,7 @@ impl<'a> Iterator for Lines<'a> {
 
     fn next(&mut self) -> Option<Members<'a>> {
         while !self.rest.is_empty() {
-            if self.number % LINES == 0 && self.deadline.is_some_and(Deadline::is_over) {
+            if self.number.is_multiple_of(LINES) && self.deadline.is_some_and(Deadline::is_over) {
                 self.is_late = true;
                 return None;
             }

@@ -113,7 +113,8 @@ async fn archive_gc_leaves_foreign_files() {
 #[tokio::test]
 async fn folder_that_is_no_archive_is_refused_and_left_as_it_is() {
     let elsewhere = tempfile::tempdir().expect("a folder");
-    let folders: [(&str, fn(&Path, &Path)); 7] = [
+    type Spoil = fn(&Path, &Path);
+    let folders: [(&str, Spoil); 7] = [
         ("a blog", |folder, _| {
             write(folder.join("entries/post.md"), "hi");
             fs::create_dir(folder.join("undo")).expect("a folder");
@@ -241,7 +242,8 @@ async fn store_with_other_objects_among_the_entries_is_not_cleared() {
 #[cfg(unix)]
 #[tokio::test]
 async fn entry_that_is_no_regular_file_is_told_and_neither_read_nor_replaced() {
-    let kinds: [(&str, fn(&Path)); 4] = [
+    type Make = fn(&Path);
+    let kinds: [(&str, Make); 4] = [
         ("a pipe", |path| {
             let made = std::process::Command::new("mkfifo").arg(path).status();
             assert!(made.expect("it runs").success());

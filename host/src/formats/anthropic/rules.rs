@@ -37,7 +37,8 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
         found.warn(0, "the first message is not the user's");
     }
     for group in system_groups(view.messages) {
-        if !is_in_place(view.messages, &group) && !(group.start == 0 && view.envelope.continues) {
+        let may_follow = group.start == 0 && view.envelope.continues;
+        if !may_follow && !is_in_place(view.messages, &group) {
             for index in group {
                 found.add(
                     index,
@@ -131,7 +132,7 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
             }
             if message.role != Role::User {
                 found.add(at + index, "a `tool_result` is not in a user message");
-            } else if !is_behind_calls(at) && !(at == 0 && view.envelope.continues) {
+            } else if !(is_behind_calls(at) || at == 0 && view.envelope.continues) {
                 found.add(at + index, what);
             }
         }

@@ -80,7 +80,7 @@ impl<'a> Body<'a> {
     /// Looks at the deadline, at every few messages.
     pub(crate) fn check_time(&self, index: usize) -> Result<(), ReadError> {
         match &self.deadline {
-            Some(deadline) if index % MESSAGES == 0 && deadline.is_over() => {
+            Some(deadline) if index.is_multiple_of(MESSAGES) && deadline.is_over() => {
                 Err(ReadError::OutOfTime)
             }
             _ => Ok(()),

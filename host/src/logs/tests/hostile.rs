@@ -13,7 +13,7 @@ fn talk() -> String {
 }
 
 fn is_log(text: &str) -> bool {
-    read(text).is_some()
+    read(text, None).is_some()
 }
 
 #[test]

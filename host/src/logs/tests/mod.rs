@@ -23,7 +23,7 @@ fn file(lines: &[Value]) -> String {
 
 /// What the reader makes of a text that is a log.
 fn try_read(text: &str) -> Result<Log, LogError> {
-    read(text).expect("it is a log")
+    read(text, None).expect("it is a log")
 }
 
 fn log(lines: &[Value]) -> Log {

@@ -112,7 +112,7 @@ mod tests {
         assert!(rules(&[user.clone(), one]).is_err());
         assert!(rules(&[calls.clone(), answers.clone()]).is_err());
         let said = json!({"role": "model", "parts": [{"text": "a"}]});
-        assert_eq!(rules(&[said.clone()]), Ok(()));
+        assert_eq!(rules(std::slice::from_ref(&said)), Ok(()));
         assert_eq!(doubts(&[said]), ["the first content is not the user's"]);
         let other = json!({"functionResponse": {"name": "g", "response": {}}});
         let others = json!({"role": "user", "parts": [answer, other]});
