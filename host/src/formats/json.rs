@@ -57,18 +57,72 @@ pub(crate) struct Object<'a> {
     pub(crate) place: Place,
 }
 
-/// The objects of a list, in one pass: passes over the text are what reading costs.
-///
-/// # Errors
-/// It is no JSON, no list, or something in it is no object.
-pub(crate) fn objects(list: &str) -> Result<Vec<Object<'_>>, serde_json::Error> {
-    let members = serde_json::from_str(list)?;
-    Ok(placed(list, 0, members))
+/// The objects of a list, read one after the other: as objects in memory all of them would be many
+/// times as large as their text.
+pub(crate) struct Objects<'a> {
+    list: &'a str,
+    /// How far the list is read.
+    at: usize,
+    /// What the places of its elements count from.
+    offset: usize,
+}
+
+/// The objects of a list, which has been read as JSON before; none where it is no list. What is no
+/// object is an error, and ends them.
+pub(crate) fn objects(list: &str, offset: usize) -> Objects<'_> {
+    Objects {
+        list,
+        at: if is_list(list) { 1 } else { list.len() },
+        offset,
+    }
+}
+
+impl<'a> Objects<'a> {
+    /// Takes the next element, if it is a text.
+    pub(crate) fn next_text(&mut self) -> Option<Place> {
+        let start = self.next_element()?;
+        let rest = self.list.get(start..).filter(|rest| is_text(rest))?;
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        values.next()?.ok()?;
+        self.at = start + values.byte_offset();
+        Some(self.offset + start..self.offset + self.at)
+    }
+
+    /// Where the next element begins.
+    fn next_element(&mut self) -> Option<usize> {
+        let rest = self.list.get(self.at..)?;
+        let element = rest.trim_start_matches([' ', '\t', '\r', '\n', ',']);
+        self.at = self.list.len() - element.len();
+        (!element.is_empty() && !element.starts_with(']')).then_some(self.at)
+    }
+}
+
+impl<'a> Iterator for Objects<'a> {
+    type Item = Result<Object<'a>, serde_json::Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.next_element()?;
+        let rest = self.list.get(start..)?;
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Members<'a>>();
+        Some(match values.next()? {
+            Ok(members) => {
+                self.at = start + values.byte_offset();
+                Ok(Object {
+                    members,
+                    place: self.offset + start..self.offset + self.at,
+                })
+            }
+            Err(error) => {
+                self.at = self.list.len();
+                Err(error)
+            }
+        })
+    }
 }
 
 /// Objects with their places. `text` holds their list, from `start` on, and has been read as JSON:
 /// between two objects there is a comma, between an object's braces and what is in there nothing.
-pub(super) fn placed<'a>(text: &str, start: usize, all: Vec<Members<'a>>) -> Vec<Object<'a>> {
+pub(super) fn placed<'a>(text: &str, start: usize, all: Vec<Held<'a>>) -> Vec<Object<'a>> {
     let next = |from: usize, sign| {
         text.get(from..)
             .and_then(|rest| rest.find(sign))
@@ -76,7 +130,7 @@ pub(super) fn placed<'a>(text: &str, start: usize, all: Vec<Members<'a>>) -> Vec
     };
     let mut end = start;
     all.into_iter()
-        .map(|members| {
+        .map(|Held(members)| {
             let start = next(end, '{');
             let inside = members
                 .0
@@ -102,7 +156,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::with_capacity(4);
+                let mut members: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
                 while let Some(key) = map.next_key::<Key<'de>>()? {
                     members.push((key.0, map.next_value()?));
                 }
@@ -110,6 +164,18 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             }
         }
         deserializer.deserialize_map(Reader)
+    }
+}
+
+/// Members that are held while others are read, and therefore take no more room than they need: a
+/// list that grows has room for four.
+pub(super) struct Held<'a>(pub(super) Members<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Held<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::deserialize(deserializer)?;
+        members.0.shrink_to_fit();
+        Ok(Self(members))
     }
 }
 
@@ -368,18 +434,37 @@ mod tests {
 
     #[test]
     fn objects_of_a_list_lie_where_their_text_is() {
-        let list = " [ {} ,{\"a\":\"}{\"} , { \"b\" : { \"c\" : [ {} ] } , \"d\":1 } ,{ }] ";
+        let list = "[ {} ,{\"a\":\"}{\"} , { \"b\" : { \"c\" : [ {} ] } , \"d\":1 } ,{ }] ";
         let raws: Vec<&RawValue> = serde_json::from_str(list).expect("a list");
-        let found: Vec<&str> = objects(list)
-            .expect("objects")
+        let expected: Vec<&str> = raws.iter().map(|raw| raw.get()).collect();
+        let found: Vec<&str> = objects(list, 0)
+            .map(|object| &list[object.expect("an object").place])
+            .collect();
+        assert_eq!(found, expected);
+        assert_eq!(found.len(), 4);
+        let all = serde_json::from_str(list).expect("objects");
+        let found: Vec<&str> = placed(list, 1, all)
             .into_iter()
             .map(|object| &list[object.place])
             .collect();
-        let expected: Vec<&str> = raws.iter().map(|raw| raw.get()).collect();
         assert_eq!(found, expected);
-        assert_eq!(found.len(), 4);
-        assert!(objects("[]").is_ok_and(|all| all.is_empty()));
-        assert!(objects("[{}, 1]").is_err());
+        assert_eq!(objects("[]", 0).count(), 0);
+        assert_eq!(objects(r#"{"a":[{}]}"#, 0).count(), 0);
+        let wrong: Vec<bool> = objects("[{}, 1, {}]", 0).map(|own| own.is_ok()).collect();
+        assert_eq!(wrong, [true, false]);
+    }
+
+    #[test]
+    fn texts_between_the_objects_of_a_list_are_taken_one_by_one() {
+        let list = r#"[ "a,]\"" ,{}, "b"]"#;
+        let mut elements = objects(list, 100);
+        let text = elements.next_text().expect("a text");
+        assert_eq!(&list[text.start - 100..text.end - 100], r#""a,]\"""#);
+        assert_eq!(elements.next_text(), None);
+        assert!(elements.next().is_some_and(|object| object.is_ok()));
+        assert_eq!(elements.next_text().map(|text| text.len()), Some(3));
+        assert_eq!(elements.next_text(), None);
+        assert!(elements.next().is_none());
     }
 
     #[test]

@@ -155,6 +155,47 @@ fn nesting_of_any_depth_is_no_danger() {
 }
 
 #[test]
+fn output_that_is_no_text_is_read_as_its_json() {
+    for (json, text, failed) in [
+        (r#"{"exit": 0}"#, r#"{"exit": 0}"#, false),
+        (
+            r#"{"error":"no such file"}"#,
+            r#"{"error":"no such file"}"#,
+            true,
+        ),
+        ("7", "7", false),
+        ("false", "false", false),
+        (r#"["a\n", "b"]"#, "a\n\nb", false),
+    ] {
+        let answer = format!(r#"{{"role":"tool","tool_call_id":"a","content": {json}}}"#);
+        let chat = list(&[HELLO, CALL, &answer]);
+        let result = format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a","content":{json}}}]}}"#
+        );
+        let anthropic = list(&[HELLO, USE, &result]);
+        let item = format!(r#"{{"type":"function_call_output","call_id":"a","output":{json}}}"#);
+        let call = r#"{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}"#;
+        let responses = list(&[HELLO, call, &item]);
+        for (format, document) in [
+            (Format::OpenAiChat, chat),
+            (Format::Anthropic, anthropic),
+            (Format::OpenAiResponses, responses),
+        ] {
+            let conversation = read(&document, Some(format)).expect("it reads");
+            let kinds: Vec<_> = conversation.units().iter().map(|unit| unit.kind).collect();
+            assert_eq!(kinds, [UnitKind::User, UnitKind::Step], "{document}");
+            let outputs: Vec<_> = conversation
+                .all_messages()
+                .iter()
+                .flat_map(|message| message.outputs())
+                .map(|output| (output.text(conversation.source()), output.failed))
+                .collect();
+            assert_eq!(outputs, [(std::borrow::Cow::from(text), failed)], "{document}");
+        }
+    }
+}
+
+#[test]
 fn units_are_what_stays_or_goes_as_one() {
     let kinds = |format, messages: &[&str]| -> Vec<(UnitKind, usize, u32)> {
         read(&list(messages), Some(format))

@@ -12,6 +12,7 @@ pub(crate) mod ids;
 mod json;
 mod mended;
 pub(crate) mod moves;
+pub(crate) mod outputs;
 mod reading;
 #[cfg(test)]
 mod tests;

@@ -146,3 +146,32 @@ async fn odd_documents_come_back_too() {
         assert_eq!(archive.undo(undo).await, Ok(document));
     }
 }
+
+#[tokio::test]
+async fn outputs_that_are_objects_are_compacted_once_repaired_and_come_back_as_they_were() {
+    let archive = Archive::in_memory();
+    let lines = "\"one line of the listing\", ".repeat(400);
+    let object = format!("{{ \"exit\" :0, \"lines\":[ {lines}\"end\" ]}}");
+    let chat = format!(
+        r#"{{"messages":[{{"role":"user","content":"List it."}},{{"role":"assistant","tool_calls":[{{"id":"a","type":"function","function":{{"name":"list","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"a","content": {object} }},{{"role":"assistant","content":"Done."}},{{"role":"user","content":"Go on."}}]}}"#
+    );
+    let anthropic = format!(
+        r#"{{"messages":[{{"role":"user","content":"List it."}},{{"role":"assistant","content":[{{"type":"tool_use","id":"a","name":"list","input":{{}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a","content": {object} }}]}},{{"role":"assistant","content":"Done."}},{{"role":"user","content":"Go on."}}]}}"#
+    );
+    for (kind, document) in [(Kind::OpenAiChat, chat), (Kind::Anthropic, anthropic)] {
+        let host = host_of(kind, &archive);
+        let conversation = host.read(document.as_str()).expect("reads");
+        assert!(conversation.tokens() > 1_000, "the output is counted");
+        let request = Request {
+            budget: Budget::Share(0.3),
+            ..Request::default()
+        };
+        let compaction = host
+            .compact(&conversation.repaired(), &[Strategy::truncate()], &request)
+            .await
+            .expect("it can be stored");
+        assert!(compaction.is_compacted(), "{:?}", compaction.receipt());
+        let undo = compaction.receipt().undo.as_deref().expect("an archive");
+        assert_eq!(archive.undo(undo).await, Ok(document));
+    }
+}

@@ -31,9 +31,9 @@ pub(super) fn looks_like(body: &Body<'_>) -> bool {
     body.messages.iter().any(|raw| {
         raw.get("content")
             .filter(|content| json::is_list(content.get()))
-            .and_then(|content| serde_json::from_str::<Vec<Members<'_>>>(content.get()).ok())
-            .is_some_and(|blocks| {
-                blocks.iter().any(|block| {
+            .is_some_and(|content| {
+                json::objects(content.get(), 0).flatten().any(|block| {
+                    let block = block.members;
                     matches!(
                         block.text("type").as_deref(),
                         Some(

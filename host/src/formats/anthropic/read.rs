@@ -41,11 +41,11 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         && json::is_empty_list(content.get())
         && members.present("output_config").is_some();
     let blocks = body.content_parts(content, "block")?;
-    for Object {
-        members: block,
-        place,
-    } in blocks
-    {
+    for block in blocks {
+        let Object {
+            members: block,
+            place,
+        } = block?;
         let content = read_block(body, &block, &place, &mut message)?;
         note_flaws(&block, &content, &mut message);
         note_compaction(&block, &content, &mut message);
@@ -87,7 +87,10 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
             }
         }
         Content::Output(output) if block.get("is_error").is_some_and(|raw| raw.get() == "true") => {
-            let is_empty = output.texts.iter().all(|place| place.len() == 2);
+            // The JSON of an output that is no text is never empty.
+            let is_text = |raw: &RawValue| json::is_text(raw.get()) || json::is_list(raw.get());
+            let is_empty = block.present("content").is_none_or(is_text)
+                && output.texts.iter().all(|place| place.len() == 2);
             if !output.others.is_empty() {
                 message.flaw(
                     Rule::Anth11,
@@ -194,29 +197,35 @@ fn read_output(
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            let blocks = body.objects(list).map_err(|error| {
-                format!("a block of a `tool_result`: {}", without_position(&error))
-            })?;
-            for Object {
-                members: inner,
-                place,
-            } in blocks
-            {
-                let kind = inner.text("type").unwrap_or_default();
-                message.cache_marks += u32::from(inner.present("cache_control").is_some());
-                match inner
-                    .present("text")
-                    .filter(|text| kind == "text" && json::is_text(text.get()))
-                {
-                    Some(text) => output.texts.push(body.place(text)),
-                    None => output
-                        .others
-                        .push((place.clone(), media::anthropic(body, &kind, &inner, &place))),
-                }
+            let has_texts = body
+                .output_list(list, &mut output, |inner, place, output| {
+                    let kind = inner.text("type").unwrap_or_default();
+                    message.cache_marks += u32::from(inner.present("cache_control").is_some());
+                    match inner
+                        .present("text")
+                        .filter(|text| kind == "text" && json::is_text(text.get()))
+                    {
+                        Some(text) => output.texts.push(body.place(text)),
+                        None => {
+                            let media = media::anthropic(body, &kind, inner, &place);
+                            output.others.push((place, media));
+                        }
+                    }
+                })
+                .map_err(|error| {
+                    format!("a block of a `tool_result`: {}", without_position(&error))
+                })?;
+            if has_texts {
+                message.warning(Rule::Anth11, "a block of a `tool_result` is a bare text");
             }
         }
-        Some(_) => {
-            return Err("the content of a `tool_result` is neither a text nor a list".to_owned());
+        // What a tool gave back, not written as a text: its JSON is the text.
+        Some(value) => {
+            message.flaw(
+                Rule::Anth11,
+                "the content of a `tool_result` is neither a text nor a list",
+            );
+            output.texts.push(body.place(value));
         }
         None => {}
     }

@@ -4,8 +4,9 @@ mod quick;
 
 use serde_json::value::RawValue;
 
-use super::json::{self, Members, Object, Place};
+use super::json::{self, Held, Members, Object, Objects, Place};
 use super::{Format, ReadError};
+use crate::conversation::message::Output;
 use crate::deadline::Deadline;
 
 /// After how many messages the deadline is looked at again.
@@ -167,7 +168,7 @@ impl<'a> Body<'a> {
             .into_iter()
             .enumerate()
             .map(|(index, raw)| {
-                let members =
+                let Held(members) =
                     serde_json::from_str(raw.get()).map_err(|error| ReadError::Message {
                         number: index + 1,
                         what: without_position(&error),
@@ -220,13 +221,8 @@ impl<'a> Body<'a> {
     }
 
     /// The objects of a list, each with its place in the document.
-    pub(crate) fn objects(&self, list: &'a RawValue) -> Result<Vec<Object<'a>>, serde_json::Error> {
-        let start = self.place(list).start;
-        let mut all = json::objects(list.get())?;
-        for object in &mut all {
-            object.place = start + object.place.start..start + object.place.end;
-        }
-        Ok(all)
+    pub(crate) fn objects(&self, list: &'a RawValue) -> Objects<'a> {
+        json::objects(list.get(), self.place(list).start)
     }
 
     /// The parts of a `content` that is no text, which errors call `part`.
@@ -236,13 +232,40 @@ impl<'a> Body<'a> {
     pub(crate) fn content_parts(
         &self,
         content: &'a RawValue,
-        part: &str,
-    ) -> Result<Vec<Object<'a>>, String> {
+        part: &'static str,
+    ) -> Result<impl Iterator<Item = Result<Object<'a>, String>> + use<'a>, String> {
         if !json::is_list(content.get()) {
             return Err(format!("`content` is neither a text nor a list of {part}s"));
         }
-        self.objects(content)
-            .map_err(|error| format!("a {part} of `content`: {}", without_position(&error)))
+        Ok(self.objects(content).map(move |object| {
+            object.map_err(|error| format!("a {part} of `content`: {}", without_position(&error)))
+        }))
+    }
+
+    /// Reads the list of an output: each object by `read`. A text that stands in the place of a part,
+    /// which no provider documents, is one of the output's. Returns whether there was one.
+    ///
+    /// # Errors
+    /// Something in it is neither an object nor a text.
+    pub(crate) fn output_list(
+        &self,
+        list: &'a RawValue,
+        output: &mut Output,
+        mut read: impl FnMut(&Members<'a>, Place, &mut Output),
+    ) -> Result<bool, serde_json::Error> {
+        let mut elements = self.objects(list);
+        let mut has_texts = false;
+        loop {
+            if let Some(text) = elements.next_text() {
+                has_texts = true;
+                output.texts.push(text);
+                continue;
+            }
+            let Some(object) = elements.next().transpose()? else {
+                return Ok(has_texts);
+            };
+            read(&object.members, object.place, output);
+        }
     }
 
     /// Where a value lies in the document.

@@ -5,7 +5,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 
 use super::{Body, List, Raw};
 use crate::formats::Format;
-use crate::formats::json::{self, Key, Members, Object};
+use crate::formats::json::{self, Held, Key, Members, Object};
 
 /// What [`Body::parse`] gives, or none where the document is anything else than a list of objects,
 /// or an object with one such list.
@@ -57,7 +57,7 @@ struct Found<'a> {
     list: List,
     /// The member that holds the messages, as it stands in the document.
     key: &'a str,
-    messages: Vec<Members<'a>>,
+    messages: Vec<Held<'a>>,
 }
 
 struct Request {

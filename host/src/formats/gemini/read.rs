@@ -26,20 +26,15 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         content: list.map(|raw| body.place(raw)),
         ..Message::new(role, raw.place.clone())
     };
-    let parts = match list {
-        Some(list) if !json::is_list(list.get()) => {
-            return Err("`parts` is not a list".to_owned());
-        }
-        Some(list) => body
-            .objects(list)
-            .map_err(|error| format!("a part: {}", without_position(&error)))?,
-        None => Vec::new(),
-    };
-    for Object {
-        members: part,
-        place,
-    } in parts
-    {
+    if list.is_some_and(|list| !json::is_list(list.get())) {
+        return Err("`parts` is not a list".to_owned());
+    }
+    let parts = list.map(|list| body.objects(list));
+    for part in parts.into_iter().flatten() {
+        let Object {
+            members: part,
+            place,
+        } = part.map_err(|error| format!("a part: {}", without_position(&error)))?;
         let content = read_part(body, &part, &place)?;
         message.opaque |= matches!(content, Content::Opaque(_))
             || either(&part, "thoughtSignature", "thought_signature").is_some();
@@ -118,11 +113,8 @@ fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
     if let Some(inner) = response.present("response") {
         read_object(body, inner, &mut output);
     }
-    let parts = response
-        .present("parts")
-        .and_then(|list| body.objects(list).ok())
-        .unwrap_or_default();
-    for Object { members, place } in parts {
+    let parts = response.present("parts").map(|list| body.objects(list));
+    for Object { members, place } in parts.into_iter().flatten().flatten() {
         let media = media::gemini(body, data(&members), &place);
         output.others.push((place, media));
     }

@@ -42,10 +42,10 @@ fn has_own_parts(raw: &Raw<'_>) -> bool {
             let may_have = |own: &&str| raw.contains(own) || raw.contains("\\u");
             json::is_list(raw) && OWN_PARTS.iter().any(may_have)
         })
-        .and_then(|content| serde_json::from_str::<Vec<Members<'_>>>(content.get()).ok())
-        .is_some_and(|parts| {
-            let kinds = parts.iter().filter_map(|part| part.text("type"));
-            kinds.into_iter().any(|kind| OWN_PARTS.contains(&&*kind))
+        .is_some_and(|content| {
+            let parts = json::objects(content.get(), 0).flatten();
+            let mut kinds = parts.filter_map(|part| part.members.text("type"));
+            kinds.any(|kind| OWN_PARTS.contains(&&*kind))
         })
 }
 

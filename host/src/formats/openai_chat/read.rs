@@ -30,15 +30,14 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         }
     };
     let content = members.present("content");
-    let name = members.text("name").map(Cow::into_owned);
     let mut message = Message {
         content: content.map(|raw| body.place(raw)),
         opaque: role == Role::Assistant && is_signed(body.get(&raw.place)),
-        name: name.clone(),
+        name: members.text("name").map(Cow::into_owned),
         ..Message::new(role, raw.place.clone())
     };
     if role == Role::Tool {
-        let part = read_output(body, raw, members, name.unwrap_or_default())?;
+        let part = read_output(body, raw, members, &mut message)?;
         let is_old = members.text("role").as_deref() == Some("function");
         if !is_old && content.is_none() {
             message.flaw(Rule::Chat3, "a tool message has no content");
@@ -75,11 +74,10 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         if !json::is_list(calls.get()) {
             return Err("`tool_calls` is not a list".to_owned());
         }
-        let calls = body
-            .objects(calls)
-            .map_err(|error| format!("a tool call: {}", without_position(&error)))?;
-        message.has_empty_calls = calls.is_empty();
-        for call in calls {
+        message.has_empty_calls = json::is_empty_list(calls.get());
+        for call in body.objects(calls) {
+            let call =
+                call.map_err(|error| format!("a tool call: {}", without_position(&error)))?;
             let part = read_call(body, call, &mut message)?;
             message.parts.push(part);
         }
@@ -107,7 +105,8 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
         return Ok(());
     }
     let parts = body.content_parts(content, "part")?;
-    for Object { members, place } in parts {
+    for part in parts {
+        let Object { members, place } = part?;
         let kind = members.text("type").unwrap_or_default();
         let content = match (&*kind, members.present("text")) {
             ("text", Some(text)) if json::is_text(text.get()) => Content::Text(body.place(text)),
@@ -189,7 +188,7 @@ fn read_output(
     body: &Body<'_>,
     raw: &Raw<'_>,
     members: &Members<'_>,
-    name: String,
+    message: &mut Message,
 ) -> Result<Part, String> {
     let content = members.present("content");
     let mut output = Output {
@@ -197,7 +196,7 @@ fn read_output(
             .text("tool_call_id")
             .unwrap_or_default()
             .into_owned(),
-        name,
+        name: message.name.clone().unwrap_or_default(),
         kind: if members.text("role").as_deref() == Some("function") {
             OLD
         } else {
@@ -211,29 +210,36 @@ fn read_output(
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            let parts = body
-                .objects(list)
-                .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
-            for Object {
-                members: part,
-                place,
-            } in parts
-            {
-                match part
-                    .present("text")
-                    .filter(|text| json::is_text(text.get()))
-                {
-                    Some(text) => output.texts.push(body.place(text)),
-                    None => {
-                        let kind = part.text("type").unwrap_or_default();
-                        output
-                            .others
-                            .push((place.clone(), media::chat(body, &kind, &part, &place)));
+            let has_texts = body
+                .output_list(list, &mut output, |part, place, output| {
+                    match part
+                        .present("text")
+                        .filter(|text| json::is_text(text.get()))
+                    {
+                        Some(text) => output.texts.push(body.place(text)),
+                        None => {
+                            let kind = part.text("type").unwrap_or_default();
+                            let media = media::chat(body, &kind, part, &place);
+                            output.others.push((place, media));
+                        }
                     }
-                }
+                })
+                .map_err(|error| format!("a part of `content`: {}", without_position(&error)))?;
+            if has_texts {
+                message.warning(
+                    Rule::Chat3,
+                    "a part of the content of a tool message is a bare text",
+                );
             }
         }
-        Some(_) => return Err("`content` is neither a text nor a list of parts".to_owned()),
+        // What a tool gave back, not written as a text: its JSON is the text.
+        Some(value) => {
+            message.flaw(
+                Rule::Chat3,
+                "the content of a tool message is neither a text nor a list",
+            );
+            output.texts.push(body.place(value));
+        }
         None => {}
     }
     output.failed = output

@@ -6,7 +6,7 @@ use crate::conversation::message::{Call, Content, Message, Output, Role};
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
+use crate::repair::{Draft, Mend, Reading, ids, mends, outputs, texts};
 
 use super::rules::{OLD, is_old, pairing, says_nothing};
 
@@ -24,12 +24,12 @@ pub(super) const MENDS: &[Mend] = mends![
 
 fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in reading.messages.iter().enumerate() {
-        if message.opaque || is_old(message) {
+        if message.opaque {
             continue;
         }
         if message.role == Role::Tool {
             if !message.flaws.is_empty() {
-                set_content(reading, draft, index);
+                give_output(reading, draft, index);
             }
             continue;
         }
@@ -45,6 +45,20 @@ fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
         }
         set_content(reading, draft, index);
     }
+}
+
+/// Makes the content of a tool message a text or a list of parts.
+fn give_output(reading: &Reading, draft: &mut Draft<'_>, index: usize) {
+    let content = reading.messages[index].content.as_ref();
+    let edits = content.map_or_else(Vec::new, |place| outputs::content_edits(reading, place));
+    if edits.is_empty() {
+        set_content(reading, draft, index);
+        return;
+    }
+    for edit in edits {
+        draft.edit(index, edit);
+    }
+    draft.did(index, "the content of a tool message became text");
 }
 
 /// Gives a message an empty text for its content.

@@ -26,13 +26,12 @@ pub(super) fn is_item(raw: &Raw<'_>) -> bool {
     let kind = raw.text("type").unwrap_or_default();
     item::is_known(&kind)
         || raw.get("content").is_some_and(|content| {
-            serde_json::from_str::<Vec<Members<'_>>>(content.get()).is_ok_and(|parts| {
-                parts.iter().any(|part| {
-                    part.text("type")
+            json::objects(content.get(), 0).flatten().any(|part| {
+                let part = part.members;
+                part.text("type")
                     .is_some_and(|kind| kind.starts_with("input_") || kind == "output_text")
                     // OpenAI Chat has a part of this name.
                     && part.get("input_audio").is_none()
-                })
             })
         })
 }

@@ -78,7 +78,8 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
         return Ok(message);
     }
     let parts = body.content_parts(content, "part")?;
-    for Object { members, place } in parts {
+    for part in parts {
+        let Object { members, place } = part?;
         let kind = members.text("type").unwrap_or_default();
         let content = match (&*kind, text_of(&members)) {
             // Annotations point into other items; such a text cannot change alone.
@@ -117,11 +118,8 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
         ..Message::new(Role::Assistant, raw.place.clone())
     };
     for key in ["summary", "content"] {
-        let list = members
-            .present(key)
-            .and_then(|list| body.objects(list).ok())
-            .unwrap_or_default();
-        for Object { members, place } in list {
+        let list = members.present(key).map(|list| body.objects(list));
+        for Object { members, place } in list.into_iter().flatten().flatten() {
             message.parts.extend(text_of(&members).map(|text| Part {
                 content: Content::Thinking(body.place(text)),
                 place,
@@ -213,22 +211,25 @@ fn output(
         others: Vec::new(),
         content: content.filter(|_| is_free).map(|raw| body.place(raw)),
     };
+    let mut has_bare_texts = false;
     match content {
         Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
         Some(list) if json::is_list(list.get()) => {
-            let parts = body
-                .objects(list)
+            has_bare_texts = body
+                .output_list(list, &mut output, |part, place, output| {
+                    output_part(body, part, place, output);
+                })
                 .map_err(|error| format!("a part of `output`: {}", without_position(&error)))?;
-            for Object { members, place } in parts {
-                output_part(body, &members, place, &mut output);
+        }
+        Some(value) => match serde_json::from_str::<Members<'_>>(value.get()) {
+            // The screenshot of a computer.
+            Ok(members) if !is_free || members.present("type").is_some() => {
+                output_part(body, &members, body.place(value), &mut output);
             }
-        }
-        // The screenshot of a computer.
-        Some(object) => {
-            let members = serde_json::from_str(object.get())
-                .map_err(|_| "`output` is neither a text, a list nor an object".to_owned())?;
-            output_part(body, &members, body.place(object), &mut output);
-        }
+            // What a tool gave back, not written as a text: its JSON is the text.
+            _ if is_free => output.texts.push(body.place(value)),
+            _ => return Err("`output` is neither a text, a list nor an object".to_owned()),
+        },
         None => {}
     }
     let is_marked = members.text("status").as_deref() == Some("failed");
@@ -246,6 +247,9 @@ fn output(
     let has_form = content.is_some_and(|raw| json::is_text(raw.get()) || json::is_list(raw.get()));
     if is_free && !has_form {
         message.warning(Rule::Resp9, "an output is neither a text nor a list");
+    }
+    if is_free && has_bare_texts {
+        message.warning(Rule::Resp9, "a part of an output is a bare text");
     }
     message.parts.push(Part {
         content: Content::Output(output),

@@ -10,7 +10,7 @@ use crate::conversation::pairing::{Pairing, fits};
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
+use crate::repair::{Draft, Mend, Reading, ids, mends, outputs, texts};
 
 pub(super) const MENDS: &[Mend] = mends![
     Resp8 => use_item_ids_once,
@@ -98,9 +98,18 @@ fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
             _ => ("output", json::encode(&reading.output_note(NONE_RECORDED))),
         };
         let old = reading.member(&message.place, &[key]);
+        if key == "output"
+            && let Some(list) = old.as_ref().filter(|list| json::is_list(reading.raw(list)))
+        {
+            for edit in outputs::content_edits(reading, list) {
+                draft.edit(index, edit);
+                draft.did(index, "a bare text in an output became a part");
+            }
+            continue;
+        }
         let with = match old.map(|place| reading.raw(&place)) {
             None | Some("null") => nothing,
-            Some(raw) if json::is_text(raw) || key == "output" && json::is_list(raw) => continue,
+            Some(raw) if json::is_text(raw) => continue,
             Some(raw) => json::encode(raw),
         };
         if let Some(edit) = reading.set_member(&message.place, key, &with) {

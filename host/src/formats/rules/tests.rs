@@ -192,6 +192,20 @@ fn chat() -> Vec<Case> {
             vec![2],
             json!([hello(), old_call]),
         ),
+        (
+            OpenAiChat,
+            "CHAT-3",
+            json!([hello(), calls(&["a"]), {"role": "tool", "tool_call_id": "a", "content": {"exit": 0}}]),
+            vec![3],
+            json!([hello(), calls(&["a"]), {"role": "tool", "tool_call_id": "a", "content": "{\"exit\":0}"}]),
+        ),
+        (
+            OpenAiChat,
+            "CHAT-3",
+            json!([hello(), old_call, {"role": "function", "name": "read", "content": true}]),
+            vec![3],
+            json!([hello(), old_call, {"role": "function", "name": "read", "content": "true"}]),
+        ),
     ]
 }
 
@@ -619,6 +633,13 @@ fn anthropic() -> Vec<Case> {
             vec![2],
             json!([hello(), {"role": "assistant", "content": [thinking, marked_text]}]),
         ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([hello(), use_of_a, error(&json!({}))]),
+            vec![3],
+            json!([hello(), use_of_a, error(&json!("{}"))]),
+        ),
     ]
 }
 
@@ -779,6 +800,8 @@ fn lenient() -> Vec<Case> {
     let call = calls(json!({"id": "a", "type": "function", "function": function}));
     let nameless = calls(json!({"type": "function", "function": function}));
     let answer = json!({"role": "tool", "tool_call_id": "a", "content": "ok"});
+    let item_call =
+        json!({"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"});
     let reasoning = json!({"type": "reasoning", "summary": [], "encrypted_content": "AAAA"});
     let says = json!({"type": "message", "role": "assistant", "content": "Hm."});
     let uses = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {}}]});
@@ -830,6 +853,37 @@ fn lenient() -> Vec<Case> {
             ]),
         ),
         (
+            OpenAiChat,
+            "CHAT-3",
+            json!([hello(), call, {"role": "tool", "tool_call_id": "a", "content": ["ok"]}]),
+            vec![3],
+            json!([hello(), call, {"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "ok"}]}]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-9",
+            json!([hello(), item_call, {"type": "function_call_output", "call_id": "a", "output": ["ok"]}]),
+            vec![3],
+            json!([hello(), item_call, {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "ok"}]}]),
+        ),
+        (
+            Anthropic,
+            "ANTH-11",
+            json!([
+                hello(),
+                uses,
+                result(json!({"type": "tool_result", "tool_use_id": "a", "content": ["ok"]}))
+            ]),
+            vec![3],
+            json!([
+                hello(),
+                uses,
+                result(
+                    json!({"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "ok"}]})
+                )
+            ]),
+        ),
+        (
             Anthropic,
             "ANTH-5",
             of_other_model(&uses),
@@ -859,6 +913,7 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiChat, "ALL-6", 1),
     (OpenAiChat, "CHAT-1", 2),
     (OpenAiChat, "CHAT-3", 4),
+    (OpenAiChat, "CHAT-3", 8),
     (OpenAiChat, "CHAT-4", 4),
     (OpenAiChat, "CHAT-5", 0),
     (OpenAiChat, "CHAT-5", 1),
@@ -867,12 +922,14 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiResponses, "RESP-1", 1),
     (OpenAiResponses, "RESP-3", 1),
     (OpenAiResponses, "RESP-9", 2),
+    (OpenAiResponses, "RESP-9", 3),
     (Anthropic, "ANTH-1", 0),
     (Anthropic, "ANTH-4", 1),
     (Anthropic, "ANTH-5", 1),
     (Anthropic, "ANTH-7", 0),
     (Anthropic, "ANTH-11", 5),
     (Anthropic, "ANTH-11", 6),
+    (Anthropic, "ANTH-11", 9),
     (Gemini, "ALL-4", 0),
     (Gemini, "GEM-1", 0),
     (Gemini, "GEM-2", 3),

@@ -395,3 +395,26 @@ fn instructions_keep_a_legal_place_where_bound_thinking_leaves_a_repair() {
         &with(json!([user(&[text("go on")]), hello(), rule])),
     );
 }
+
+#[test]
+fn result_of_other_json_becomes_a_text_and_bare_texts_blocks() {
+    let with = |content: Value| json!({"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": true});
+    for (content, expected) in [
+        (json!({}), json!("{}")),
+        (json!(false), json!("false")),
+        (
+            json!({"lines": [1]}),
+            json!(json!({"lines": [1]}).to_string()),
+        ),
+        (json!(["a", text("b")]), json!([text("a"), text("b")])),
+        // Nothing is in there, and an error has to say something.
+        (json!([""]), json!("NOTE")),
+    ] {
+        let repairs = mend(
+            Anthropic,
+            &json!([hello(), uses(&["a"]), user(&[with(content)])]),
+            &json!([hello(), uses(&["a"]), user(&[with(expected)])]),
+        );
+        assert_eq!(repairs, [("ANTH-11", 3)]);
+    }
+}

@@ -256,3 +256,32 @@ fn an_output_without_an_id_gets_that_of_the_only_call_that_waits() {
     let document = json!([hello(), calls(&["a", "b"]), nameless]);
     assert_eq!(mend(OpenAiChat, &document, &document), []);
 }
+
+#[test]
+fn output_of_other_json_becomes_a_text_of_exactly_that_json() {
+    let document = r#"[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a", "content": { "q": "\u00e9" } },{"role":"tool","tool_call_id":"b","content":-1e3}]"#;
+    let after = read(OpenAiChat, document).repaired();
+    assert_eq!(
+        after.document(),
+        document
+            .replace(r#"{ "q": "\u00e9" }"#, r#""{ \"q\": \"\\u00e9\" }""#)
+            .replace("-1e3", "\"-1e3\"")
+    );
+    assert_eq!(after.violations(), []);
+}
+
+#[test]
+fn bare_texts_in_the_list_of_an_output_become_parts() {
+    let with = |content: Value| json!({"role": "tool", "tool_call_id": "a", "content": content});
+    let b = json!({"type": "text", "text": "b"});
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), calls(&["a"]), with(json!(["a", b, "c"]))]),
+        &json!([
+            hello(),
+            calls(&["a"]),
+            with(json!([{"type": "text", "text": "a"}, b, {"type": "text", "text": "c"}]))
+        ]),
+    );
+    assert_eq!(repairs, [("CHAT-3", 3)]);
+}

@@ -4,7 +4,7 @@ use crate::conversation::message::{Content, Part, Role};
 use crate::formats::Replacement;
 use crate::formats::json::{self, Place};
 use crate::repair::answers::NONE_RECORDED;
-use crate::repair::{Draft, Reading, texts};
+use crate::repair::{Draft, Reading, outputs, texts};
 
 pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in reading.messages.iter().enumerate() {
@@ -17,7 +17,24 @@ pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
                 Content::Output(output) => {
                     let has_text = output.texts.iter().any(|text| text.len() > 2);
                     let has_others = !output.others.is_empty();
-                    mend_error(reading, draft, index, &part.place, has_text, has_others);
+                    let is_list = |place: &Place| json::is_list(reading.raw(place));
+                    let is_json = output
+                        .content
+                        .as_ref()
+                        .is_some_and(|place| !is_list(place) && !json::is_text(reading.raw(place)));
+                    let has_text = has_text || is_json;
+                    if mend_error(reading, draft, index, &part.place, has_text, has_others) {
+                        continue;
+                    }
+                    let content = output.content.as_ref();
+                    let edits = content
+                        .map_or_else(Vec::new, |place| outputs::content_edits(reading, place));
+                    if !edits.is_empty() {
+                        draft.did(index, "the content of a `tool_result` became text");
+                    }
+                    for edit in edits {
+                        draft.edit(index, edit);
+                    }
                 }
                 _ => {}
             }
@@ -47,7 +64,7 @@ fn holds_object(raw: &str) -> bool {
     json::is_object(&text) && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok()
 }
 
-/// What tells of an error holds texts, and at least one.
+/// What tells of an error holds texts, and at least one. Returns whether the content was replaced.
 fn mend_error(
     reading: &Reading,
     draft: &mut Draft<'_>,
@@ -55,12 +72,12 @@ fn mend_error(
     place: &Place,
     has_text: bool,
     has_others: bool,
-) {
+) -> bool {
     let is_error = reading
         .member(place, &["is_error"])
         .is_some_and(|mark| reading.raw(&mark) == "true");
     if !is_error || has_text && !has_others {
-        return;
+        return false;
     }
     let edit: Option<Replacement> = if has_others {
         reading.without_member(place, "is_error")
@@ -79,6 +96,7 @@ fn mend_error(
             },
         );
     }
+    !has_others
 }
 
 /// A final message of nothing but thinking is half a response.
