@@ -394,10 +394,12 @@ impl Output {
             "{\"error\"",
             "{\"status\":\"error",
         ];
-        let start: String = json::chars(raw)
-            .skip_while(|c| *c == ' ')
-            .take(24)
-            .collect();
+        let start: String = if json::is_text(raw) {
+            let text = json::chars(raw).skip_while(|c| *c == ' ');
+            text.take(24).collect()
+        } else {
+            raw.chars().take(24).collect()
+        };
         SIGNS.iter().any(|sign| {
             start
                 .get(..sign.len())

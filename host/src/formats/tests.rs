@@ -190,7 +190,11 @@ fn output_that_is_no_text_is_read_as_its_json() {
                 .flat_map(|message| message.outputs())
                 .map(|output| (output.text(conversation.source()), output.failed))
                 .collect();
-            assert_eq!(outputs, [(std::borrow::Cow::from(text), failed)], "{document}");
+            assert_eq!(
+                outputs,
+                [(std::borrow::Cow::from(text), failed)],
+                "{document}"
+            );
         }
     }
 }

@@ -10,7 +10,7 @@ mod rules;
 mod units;
 
 use super::body::{Body, List, Raw};
-use super::json::{self, Members};
+use super::json;
 use super::openai_chat::tool_definitions;
 use super::rules::Check;
 use super::{Envelope, ProviderLimits, WireFormat};
