@@ -283,12 +283,11 @@ impl Situation {
     /// What remains where nothing but what must stay does, in its shortest form.
     fn find_floor(&mut self) {
         let protected: Vec<bool> = self.protected().collect();
-        let shortest = self.unseen.with_cap(0);
-        self.floor = self.tokens_under(&shortest, &protected, None);
+        self.floor = self.tokens_under(unseen::LEAST_TOKENS, &protected, None);
         let media = self.sum_of_protected(|_, unit| unit.media as usize);
         let bytes = around_units(&self.conversation)
             + self.sum_of_protected(|index, unit| {
-                unit.bytes - shortest.saved(index, shortest.cap()).1
+                unit.bytes - self.unseen.saved(index, unseen::LEAST_TOKENS).1
             });
         let is_below = [
             (Quantity::Tokens, self.budget < self.floor),
@@ -323,7 +322,7 @@ impl Situation {
             tokens: shortest + u64::from(free),
             bytes: self.max_bytes.saturating_sub(bytes_beside) as u64,
         });
-        self.unseen = self.unseen.with_cap(cap);
+        self.unseen.set_cap(cap);
     }
 
     fn sum_of_protected(&self, size: impl Fn(usize, &Unit) -> usize) -> usize {
@@ -337,15 +336,12 @@ impl Situation {
     /// Tokens that a unit costs as the host will write it: less than it has where unseen outputs in
     /// it are shortened.
     pub(crate) fn tokens_of(&self, unit: usize) -> u32 {
-        self.tokens_at(&self.unseen, unit)
+        self.tokens_at(self.unseen.cap(), unit)
     }
 
     /// The same of its shortest legal form.
     pub(crate) fn shortest_tokens_of(&self, unit: usize) -> u32 {
-        let saved = self.unseen.saved(unit, unseen::LEAST_TOKENS).0;
-        self.units()
-            .get(unit)
-            .map_or(0, |own| own.tokens.saturating_sub(saved))
+        self.tokens_at(unseen::LEAST_TOKENS, unit)
     }
 
     /// The same in bytes of the wire format.
@@ -356,8 +352,8 @@ impl Situation {
             .map_or(0, |own| own.bytes.saturating_sub(saved))
     }
 
-    fn tokens_at(&self, unseen: &Unseen, unit: usize) -> u32 {
-        let saved = unseen.saved(unit, unseen.cap()).0;
+    fn tokens_at(&self, cap: u32, unit: usize) -> u32 {
+        let saved = self.unseen.saved(unit, cap).0;
         self.units()
             .get(unit)
             .map_or(0, |own| own.tokens.saturating_sub(saved))
@@ -473,17 +469,17 @@ impl Situation {
     /// Tokens of these units, of what stands beside the messages, and of the host's own notes,
     /// which [`notes`] counts.
     fn tokens_of_units(&self, kept: &[bool], text: Option<usize>) -> u32 {
-        self.tokens_under(&self.unseen, kept, text)
+        self.tokens_under(self.unseen.cap(), kept, text)
     }
 
-    fn tokens_under(&self, unseen: &Unseen, kept: &[bool], text: Option<usize>) -> u32 {
+    fn tokens_under(&self, cap: u32, kept: &[bool], text: Option<usize>) -> u32 {
         let conversation = &self.conversation;
         let notes = notes(conversation, kept, text);
         let units = conversation.units().iter().zip(kept).enumerate();
         units
             .filter(|(_, (unit, kept))| **kept && unit.kind != UnitKind::Instructions)
             .fold(conversation.overhead(), |sum, (index, _)| {
-                sum.saturating_add(self.tokens_at(unseen, index))
+                sum.saturating_add(self.tokens_at(cap, index))
             })
             .saturating_add(notes.saturating_mul(conversation.mark_tokens().opening_note))
     }

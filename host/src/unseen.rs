@@ -11,7 +11,7 @@ mod shorten;
 use std::ops::Range;
 
 use crate::conversation::Conversation;
-use crate::conversation::message::{Content, Message, Output, Role};
+use crate::conversation::message::{Content, Message, Role};
 use crate::situation::Policy;
 
 pub(crate) use shorten::shortened;
@@ -98,12 +98,9 @@ impl Unseen {
         self.cap
     }
 
-    /// The same under another cap, never a lower one than outputs need.
-    pub(crate) fn with_cap(&self, cap: u32) -> Self {
-        Self {
-            outputs: self.outputs.clone(),
-            cap: cap.max(LEAST_TOKENS),
-        }
+    /// Shortens them under another cap, never a lower one than outputs need.
+    pub(crate) fn set_cap(&mut self, cap: u32) {
+        self.cap = cap.max(LEAST_TOKENS);
     }
 
     /// The highest cap under which all outputs together take no more than what is free; the lowest
@@ -217,7 +214,7 @@ fn of_unit(conversation: &Conversation, unit: usize, outputs: &mut Vec<UnseenOut
                 .get(index)
                 .and_then(|counts| counts.parts.get(part).copied());
             // An output with few tokens has no text with more.
-            if !is_text(output) || whole.is_none_or(|tokens| tokens <= LEAST_TOKENS) {
+            if !output.has_replaceable_text() || whole.is_none_or(|tokens| tokens <= LEAST_TOKENS) {
                 continue;
             }
             let tokens = conversation.text_tokens(unit, (index, part));
@@ -232,11 +229,6 @@ fn of_unit(conversation: &Conversation, unit: usize, outputs: &mut Vec<UnseenOut
             }
         }
     }
-}
-
-/// Whether an output has a text in a place where another one can stand.
-fn is_text(output: &Output) -> bool {
-    !output.texts.is_empty() && output.content.is_some()
 }
 
 impl Conversation {

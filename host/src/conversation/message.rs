@@ -372,6 +372,11 @@ impl Message {
 }
 
 impl Output {
+    /// Whether it has a text in a place where another one can stand.
+    pub(crate) fn has_replaceable_text(&self) -> bool {
+        !self.texts.is_empty() && self.content.is_some()
+    }
+
     /// It answers the call with this id and name.
     pub(crate) fn answer(&mut self, id: &str, name: &str) {
         if self.call_id != id {

@@ -401,8 +401,7 @@ pub(crate) fn is_rewritable(
     match own.parts.get(part).map(|part| &part.content) {
         Some(Content::Output(output)) => {
             policy.rewrite_outputs
-                && !output.texts.is_empty()
-                && output.content.is_some()
+                && output.has_replaceable_text()
                 && !own.opaque
                 && !situation.is_unseen(unit, message)
         }

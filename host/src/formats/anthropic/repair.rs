@@ -3,8 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::rules::{CACHE_MARKS, is_in_place, pairing, system_groups, turns};
-use super::run;
+use super::rules::{CACHE_MARKS, is_in_place, pairing, system_groups, turns, with_answers};
 use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
 use crate::conversation::pairing::Pairing;
 use crate::formats::Replacement;
@@ -71,51 +70,39 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
     });
 }
 
-/// How the calls of a turn and the results of the next one, which begins at `end`, belong together.
-fn pairing_at<'a>(reading: &'a Reading, turn: &'a [Message], end: usize) -> Pairing<'a> {
-    let after = reading.messages.get(end..).unwrap_or_default();
-    let answers = if after.is_empty() { 0 } else { run(after) };
-    pairing(turn, &after[..answers])
-}
-
-/// The calls of a turn that the next one, which begins at `end`, does not answer.
-fn unanswered<'a>(
-    reading: &'a Reading,
-    turn: &'a [Message],
-    end: usize,
-) -> impl Iterator<Item = (usize, &'a str)> {
-    let waiting: HashSet<*const Call> = pairing_at(reading, turn, end)
+/// The calls of a turn that those behind it do not answer, with the indices of their messages in it.
+fn unanswered<'a>(turn: &'a [Message], pairing: &Pairing<'a>) -> Vec<(usize, &'a str)> {
+    let waiting: HashSet<*const Call> = pairing
         .unanswered
-        .into_iter()
-        .map(std::ptr::from_ref)
+        .iter()
+        .map(|call| std::ptr::from_ref(*call))
         .collect();
-    turn.iter().enumerate().flat_map(move |(index, message)| {
-        let calls = message.calls();
-        let waits = calls.filter(|call| waiting.contains(&std::ptr::from_ref(*call)));
-        let found: Vec<(usize, &str)> = waits.map(|call| (index, call.id.as_str())).collect();
-        found
-    })
+    turn.iter()
+        .enumerate()
+        .flat_map(|(index, message)| message.calls().map(move |call| (index, call)))
+        .filter(|(_, call)| waiting.contains(&std::ptr::from_ref(*call)))
+        .map(|(index, call)| (index, call.id.as_str()))
+        .collect()
 }
 
 fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
     let mut waiting = Waiting::default();
     let mut paired: HashSet<*const Output> = HashSet::new();
-    for (at, turn) in turns(&reading.messages) {
-        let end = at + turn.len();
+    for (at, turn, answers) in with_answers(&reading.messages) {
+        let pairing = pairing(turn, answers);
         let mut noted = HashSet::new();
-        for (_, id) in unanswered(reading, turn, end).filter(|(_, id)| noted.insert(*id)) {
-            waiting.add(id, end);
+        for (_, id) in unanswered(turn, &pairing) {
+            if noted.insert(id) {
+                waiting.add(id, at + turn.len());
+            }
         }
         if turn.iter().any(|message| message.role == Role::Assistant) {
-            let after = reading.messages.get(end..).unwrap_or_default();
-            let answers = if after.is_empty() { 0 } else { run(after) };
-            let pairing = pairing_at(reading, turn, end);
             let orphans: HashSet<*const Output> = pairing
                 .orphans
                 .into_iter()
                 .map(std::ptr::from_ref)
                 .collect();
-            let answers = after[..answers].iter().filter(|own| own.role == Role::User);
+            let answers = answers.iter().filter(|own| own.role == Role::User);
             let outputs = answers.flat_map(Message::outputs).map(std::ptr::from_ref);
             paired.extend(outputs.filter(|output| !orphans.contains(output)));
         }
@@ -139,13 +126,13 @@ fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
 
 fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
     let text = json::encode(&reading.output_note(NONE_RECORDED));
-    for (at, turn) in turns(&reading.messages) {
+    for (at, turn, answers) in with_answers(&reading.messages) {
         let end = at + turn.len();
         if end == reading.messages.len() {
             continue;
         }
         let mut results = Vec::new();
-        for (index, id) in unanswered(reading, turn, end) {
+        for (index, id) in unanswered(turn, &pairing(turn, answers)) {
             let id = json::encode(id);
             results.push(format!(
                 r#"{{"type":"tool_result","tool_use_id":{id},"content":{text},"is_error":true}}"#

@@ -89,7 +89,9 @@ pub(super) fn turns(messages: &[Message]) -> impl Iterator<Item = (usize, &[Mess
 }
 
 /// Each turn with the messages of the one behind it, which answer its calls.
-fn with_answers(messages: &[Message]) -> impl Iterator<Item = (usize, &[Message], &[Message])> {
+pub(super) fn with_answers(
+    messages: &[Message],
+) -> impl Iterator<Item = (usize, &[Message], &[Message])> {
     turns(messages).map(|(at, turn)| {
         let after = &messages[at + turn.len()..];
         let answers = if after.is_empty() { 0 } else { run(after) };
