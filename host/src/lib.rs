@@ -34,6 +34,7 @@
 //! next strategy of the chain runs; `native:digest` and `native:truncate` are always its end.
 
 mod conversation;
+mod exact;
 mod formats;
 mod marks;
 mod metrics;

@@ -25,7 +25,7 @@ const LEAST_BYTES: usize = 8 * 1024;
 
 /// The share of what is free beside protected units that other units and a summary keep, where
 /// unseen outputs would take all of it.
-const OTHERS_SHARE: u32 = 4;
+const OTHERS_SHARE: u32 = 2;
 
 /// One output that may be shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Document;
+use crate::exact::exact;
 use crate::formats::json::{self, Place};
 use crate::formats::{Rule, Severity};
 use crate::marks::Site;
@@ -42,11 +43,11 @@ impl Role {
     }
 }
 
-/// One message of the document.
+/// One message of the document. There may be a million of them: what few messages have lies behind
+/// one pointer.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) role: Role,
-    pub(crate) name: Option<String>,
     pub(crate) parts: Vec<Part>,
     /// The whole message in the document.
     pub(crate) place: Place,
@@ -54,8 +55,6 @@ pub(crate) struct Message {
     pub(crate) content: Option<Place>,
     /// Holds a signed, encrypted or unknown part: it may stay or go, never change.
     pub(crate) opaque: bool,
-    /// The provider's id of the item, in a format whose items have one.
-    pub(crate) id: Option<String>,
     /// Number of marks for the provider's cache in it.
     pub(crate) cache_marks: u32,
     /// Has a list for calls, and nothing in it.
@@ -69,8 +68,19 @@ pub(crate) struct Message {
     /// A summary that another program wrote, as its session log says. It has no mark: nothing in
     /// the document makes it one.
     pub(crate) is_recorded_summary: bool,
+    /// None where all of it is empty.
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+/// What few messages have.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Extras {
+    /// The name of who speaks.
+    name: Option<String>,
+    /// The provider's id of the item, in a format whose items have one.
+    id: Option<String>,
     /// What its reader saw that breaks a rule.
-    pub(crate) flaws: Vec<Flaw>,
+    flaws: Vec<Flaw>,
 }
 
 /// Something in a message that breaks a rule whatever stands around it.
@@ -89,19 +99,28 @@ pub(crate) struct Part {
     pub(crate) place: Place,
 }
 
-/// What a part holds. Texts are places of raw JSON strings, read only when somebody asks.
+/// What a part holds. Texts are places of raw JSON strings, read only when somebody asks. Anything
+/// larger is boxed: most parts are texts.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Text(Place),
     Thinking(Place),
-    Call(Call),
-    Output(Output),
-    Media(Media),
+    Call(Box<Call>),
+    Output(Box<Output>),
+    Media(Box<Media>),
     /// A part that is not read.
-    Opaque(Opaque),
+    Opaque(Box<Opaque>),
 }
 
 impl Content {
+    /// A part of this kind, which is not read and hangs together with no other.
+    pub(crate) fn opaque(kind: impl Into<String>) -> Self {
+        Self::Opaque(Box::new(Opaque {
+            kind: kind.into(),
+            link: Link::None,
+        }))
+    }
+
     /// Whether it is thinking, shown or not.
     pub(crate) fn is_thinking(&self) -> bool {
         match self {
@@ -134,13 +153,6 @@ pub(crate) enum Link {
 }
 
 impl Opaque {
-    pub(crate) fn new(kind: impl Into<String>) -> Self {
-        Self {
-            kind: kind.into(),
-            link: Link::None,
-        }
-    }
-
     /// The name of what a provider's own compaction leaves behind.
     pub(crate) const COMPACTION: &str = "compaction";
 
@@ -227,25 +239,67 @@ impl Message {
     pub(crate) fn new(role: Role, place: Place) -> Self {
         Self {
             role,
-            name: None,
             parts: Vec::new(),
             place,
             content: None,
             opaque: false,
-            id: None,
             cache_marks: 0,
             has_empty_calls: false,
             is_directive: false,
             stands_first: false,
             expires: false,
             is_recorded_summary: false,
-            flaws: Vec::new(),
+            extras: None,
         }
+    }
+
+    /// The name of who speaks, where the message tells.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.extras.as_ref()?.name.as_deref()
+    }
+
+    /// The provider's id of the item, in a format whose items have one.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.extras.as_ref()?.id.as_deref()
+    }
+
+    /// What its reader saw that breaks a rule.
+    pub(crate) fn flaws(&self) -> &[Flaw] {
+        self.extras
+            .as_ref()
+            .map_or(&[], |extras| extras.flaws.as_slice())
+    }
+
+    pub(crate) fn set_name(&mut self, name: Option<String>) {
+        if name.is_some() {
+            self.extras.get_or_insert_default().name = name;
+        }
+    }
+
+    pub(crate) fn set_id(&mut self, id: Option<String>) {
+        if id.is_some() {
+            self.extras.get_or_insert_default().id = id;
+        }
+    }
+
+    /// Gives back what its lists do not need.
+    pub(crate) fn shrink(&mut self) {
+        exact(&mut self.parts);
+        for part in &mut self.parts {
+            if let Content::Output(output) = &mut part.content {
+                exact(&mut output.texts);
+                exact(&mut output.others);
+            }
+        }
+    }
+
+    fn note(&mut self, flaw: Flaw) {
+        self.extras.get_or_insert_default().flaws.push(flaw);
     }
 
     /// Notes that it breaks a rule by itself.
     pub(crate) fn flaw(&mut self, rule: Rule, what: &'static str) {
-        self.flaws.push(Flaw {
+        self.note(Flaw {
             rule,
             severity: Severity::Error,
             what,
@@ -254,7 +308,7 @@ impl Message {
 
     /// Notes that it is unusual in what a rule is about.
     pub(crate) fn warning(&mut self, rule: Rule, what: &'static str) {
-        self.flaws.push(Flaw {
+        self.note(Flaw {
             rule,
             severity: Severity::Warning,
             what,
@@ -275,14 +329,14 @@ impl Message {
 
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
         self.parts.iter().filter_map(|part| match &part.content {
-            Content::Call(call) => Some(call),
+            Content::Call(call) => Some(&**call),
             _ => None,
         })
     }
 
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
         self.parts.iter().filter_map(|part| match &part.content {
-            Content::Output(output) => Some(output),
+            Content::Output(output) => Some(&**output),
             _ => None,
         })
     }
@@ -293,7 +347,7 @@ impl Message {
     pub(crate) fn media(&self) -> impl Iterator<Item = &Media> {
         self.parts.iter().flat_map(|part| {
             let (own, inner) = match &part.content {
-                Content::Media(media) => (Some(media), [].as_slice()),
+                Content::Media(media) => (Some(&**media), [].as_slice()),
                 Content::Output(output) => (None, output.others.as_slice()),
                 _ => (None, [].as_slice()),
             };
@@ -312,7 +366,7 @@ impl Message {
     /// Parts that are not read.
     pub(crate) fn opaques(&self) -> impl Iterator<Item = &Opaque> {
         self.parts.iter().filter_map(|part| match &part.content {
-            Content::Opaque(opaque) => Some(opaque),
+            Content::Opaque(opaque) => Some(&**opaque),
             _ => None,
         })
     }
@@ -410,5 +464,30 @@ impl Output {
                 .get(..sign.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(sign))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message of a text costs both and the pointers to them, and the shortest has 30 bytes.
+    #[test]
+    fn message_and_part_stay_small() {
+        let pointers = |count: usize| count * size_of::<usize>();
+        assert!(size_of::<Message>() <= pointers(11));
+        assert!(size_of::<Part>() <= pointers(5));
+    }
+
+    #[test]
+    fn shrunk_message_has_no_room_for_more() {
+        let mut message = Message::new(Role::User, 0..0);
+        let content = Content::Text(0..0);
+        message.parts.push(Part {
+            content,
+            place: 0..0,
+        });
+        message.shrink();
+        assert_eq!((message.parts.len(), message.parts.capacity()), (1, 1));
     }
 }

@@ -169,17 +169,17 @@ mod tests {
     use crate::conversation::message::{Content, Part, Role};
 
     fn call(id: &str, name: &str) -> Content {
-        Content::Call(Call {
+        Content::Call(Box::new(Call {
             id: id.to_owned(),
             name: name.to_owned(),
             arguments: None,
             detached: false,
             kind: "",
-        })
+        }))
     }
 
     fn output(id: &str, name: &str) -> Content {
-        Content::Output(Output {
+        Content::Output(Box::new(Output {
             call_id: id.to_owned(),
             kind: "",
             name: name.to_owned(),
@@ -187,7 +187,7 @@ mod tests {
             texts: Vec::new(),
             others: Vec::new(),
             content: None,
-        })
+        }))
     }
 
     /// Numbers of unanswered calls, orphans, second outputs and outputs paired by order.

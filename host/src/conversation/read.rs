@@ -251,7 +251,12 @@ impl Inner {
                 self.totals.instructions = self.totals.instructions.saturating_add(unit.tokens);
             }
         }
-        self.units.extend(units);
+        if self.units.is_empty() {
+            // To copy them would take their memory twice.
+            self.units = units;
+        } else {
+            self.units.extend(units);
+        }
     }
 
     /// Takes the last unit back.

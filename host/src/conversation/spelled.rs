@@ -21,8 +21,8 @@ fn known(conversation: &Conversation) -> Value {
             unit.kind.name(), unit.turn, unit.messages, unit.media, format!("{:?}", unit.traits),
         ])).collect::<Vec<_>>(),
         "messages": messages.iter().map(|message| json!([
-            message.role.name(), message.name, message.opaque, message.id, message.cache_marks,
-            message.has_empty_calls, message.is_directive, format!("{:?}", message.flaws),
+            message.role.name(), message.name(), message.opaque, message.id(), message.cache_marks,
+            message.has_empty_calls, message.is_directive, format!("{:?}", message.flaws()),
             message.parts.iter().map(|part| of_part(conversation, message, part)).collect::<Vec<_>>(),
         ])).collect::<Vec<_>>(),
         "tools": conversation.tools().iter().map(|tool| json!([tool.name, tool.description])).collect::<Vec<_>>(),

@@ -8,6 +8,8 @@ use std::ops::Range;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::exact::exact;
+
 /// A place in the document.
 pub(crate) type Place = Range<usize>;
 
@@ -77,7 +79,7 @@ pub(crate) fn objects(list: &str, offset: usize) -> Objects<'_> {
     }
 }
 
-impl<'a> Objects<'a> {
+impl Objects<'_> {
     /// Takes the next element, if it is a text.
     pub(crate) fn next_text(&mut self) -> Option<Place> {
         let start = self.next_element()?;
@@ -167,14 +169,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// Members that are held while others are read, and therefore take no more room than they need: a
-/// list that grows has room for four.
+/// Members that are held while others are read, and therefore take no more memory than they need.
 pub(super) struct Held<'a>(pub(super) Members<'a>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Held<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::deserialize(deserializer)?;
-        members.0.shrink_to_fit();
+        exact(&mut members.0);
         Ok(Self(members))
     }
 }
@@ -465,6 +466,14 @@ mod tests {
         assert_eq!(elements.next_text().map(|text| text.len()), Some(3));
         assert_eq!(elements.next_text(), None);
         assert!(elements.next().is_none());
+    }
+
+    #[test]
+    fn held_members_take_no_more_memory_than_they_need() {
+        for (object, count) in [("{}", 0), (r#"{"a":1}"#, 1), (r#"{"a":1,"b":2,"c":3}"#, 3)] {
+            let Held(members) = serde_json::from_str(object).expect("an object");
+            assert_eq!((members.0.len(), members.0.capacity()), (count, count));
+        }
     }
 
     #[test]

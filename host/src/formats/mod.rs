@@ -92,8 +92,7 @@ pub(crate) trait WireFormat: Sync {
                         number: index + 1,
                         what,
                     })?;
-                // Most have one part, and a list that grows has room for four.
-                message.parts.shrink_to_fit();
+                message.shrink();
                 calls.note(&mut message);
                 Ok(message)
             })

@@ -53,8 +53,8 @@ impl Named {
     fn add(&mut self, message: &Message) {
         for call in message.calls() {
             let known = Arc::new((call.id.clone(), call.name.clone()));
-            if let Some(item) = &message.id {
-                self.items.insert(item.clone(), Arc::clone(&known));
+            if let Some(item) = message.id() {
+                self.items.insert(item.to_owned(), Arc::clone(&known));
             }
             let calls = self.calls.entry(call.id.clone()).or_insert_with(|| Calls {
                 open: Vec::new(),

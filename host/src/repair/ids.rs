@@ -157,7 +157,7 @@ impl<'a> Ids<'a> {
     fn of(reading: &'a Reading) -> Self {
         let mut taken: HashSet<&str> = HashSet::new();
         for message in &reading.messages {
-            taken.extend(message.id.as_deref());
+            taken.extend(message.id());
             taken.extend(message.calls().map(|call| call.id.as_str()));
             taken.extend(message.outputs().map(|output| output.call_id.as_str()));
             taken.extend(message.opaques().filter_map(|opaque| match &opaque.link {

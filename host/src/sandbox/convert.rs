@@ -62,7 +62,7 @@ pub(super) fn messages(situation: &Situation, unit: usize) -> Vec<history::Messa
         .enumerate()
         .map(|(index, (message, counts))| history::Message {
             role: role_out(message.role),
-            name: message.name.clone(),
+            name: message.name().map(str::to_owned),
             parts: message
                 .parts
                 .iter()

@@ -146,7 +146,7 @@ fn read_block(
                     .present("citations")
                     .is_some_and(|raw| !json::is_empty_list(raw.get())) =>
             {
-                Content::Opaque(Opaque::new("cited text"))
+                Content::opaque("cited text")
             }
             Some(text) => Content::Text(body.place(text)),
             None => return Err("a `text` block has no text".to_owned()),
@@ -156,25 +156,25 @@ fn read_block(
             .filter(|text| json::is_text(text.get()))
         {
             Some(text) => Content::Thinking(body.place(text)),
-            None => Content::Opaque(Opaque::new("thinking")),
+            None => Content::opaque("thinking"),
         },
-        "tool_use" => Content::Call(Call {
+        "tool_use" => Content::Call(Box::new(Call {
             id: block.text("id").unwrap_or_default().into_owned(),
             name: block.text("name").unwrap_or_default().into_owned(),
             arguments: block.get("input").map(|raw| body.place(raw)),
             detached: false,
             kind: "",
-        }),
-        "tool_result" => Content::Output(read_output(body, block, message)?),
-        "image" | "document" => Content::Media(media::anthropic(body, &kind, block, place)),
-        Opaque::COMPACTION if is_failed_compaction(block) => {
-            Content::Opaque(Opaque::new("failed compaction"))
+        })),
+        "tool_result" => Content::Output(Box::new(read_output(body, block, message)?)),
+        "image" | "document" => {
+            Content::Media(Box::new(media::anthropic(body, &kind, block, place)))
         }
+        Opaque::COMPACTION if is_failed_compaction(block) => Content::opaque("failed compaction"),
         "" => return Err("a block of `content` has no `type`".to_owned()),
-        other => Content::Opaque(Opaque {
+        other => Content::Opaque(Box::new(Opaque {
             link: link(other, block),
             kind: printable(other),
-        }),
+        })),
     })
 }
 

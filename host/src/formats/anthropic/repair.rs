@@ -111,7 +111,7 @@ fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in reading.messages.iter().enumerate() {
         for (part, own) in message.parts.iter().enumerate() {
             if let Content::Output(output) = &own.content
-                && !paired.contains(&std::ptr::from_ref(output))
+                && !paired.contains(&std::ptr::from_ref::<Output>(output))
             {
                 strays.push(Stray {
                     message: index,

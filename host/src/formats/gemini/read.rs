@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
+use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
 use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
@@ -61,7 +61,7 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
         let place = body.place(text);
         let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
         if text.get() == "\"\"" && is_signed {
-            return Ok(Content::Opaque(Opaque::new("signature")));
+            return Ok(Content::opaque("signature"));
         }
         return Ok(
             if part.get("thought").is_some_and(|raw| raw.get() == "true") {
@@ -74,28 +74,30 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
     if let Some(call) = either(part, "functionCall", "function_call") {
         let call: Members<'_> = serde_json::from_str(call.get())
             .map_err(|_| "a `functionCall` is no object".to_owned())?;
-        return Ok(Content::Call(Call {
+        return Ok(Content::Call(Box::new(Call {
             id: call.text("id").unwrap_or_default().into_owned(),
             name: call.text("name").unwrap_or_default().into_owned(),
             arguments: call.get("args").map(|raw| body.place(raw)),
             detached: false,
             kind: "",
-        }));
+        })));
     }
     if let Some(response) = either(part, "functionResponse", "function_response") {
-        return read_response(body, response).map(Content::Output);
+        return read_response(body, response).map(|output| Content::Output(Box::new(output)));
     }
     if let Some(data) = data(part) {
-        return Ok(Content::Media(media::gemini(body, Some(data), place)));
+        return Ok(Content::Media(Box::new(media::gemini(
+            body,
+            Some(data),
+            place,
+        ))));
     }
     let kind = part
         .0
         .iter()
         .map(|(key, _)| key.as_ref())
         .find(|key| !matches!(*key, "thought" | "thoughtSignature" | "thought_signature"));
-    Ok(Content::Opaque(Opaque::new(printable(
-        kind.unwrap_or("empty"),
-    ))))
+    Ok(Content::opaque(printable(kind.unwrap_or("empty"))))
 }
 
 fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {

@@ -132,7 +132,9 @@ fn name_responses(reading: &Reading, draft: &mut Draft<'_>) {
             .parts
             .iter()
             .filter_map(|part| match &part.content {
-                Content::Output(output) => Some((std::ptr::from_ref(output), &part.place)),
+                Content::Output(output) => {
+                    Some((std::ptr::from_ref::<Output>(output), &part.place))
+                }
                 _ => None,
             })
             .collect();
@@ -186,7 +188,7 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in messages.iter().enumerate() {
         for (part, own) in message.parts.iter().enumerate() {
             if let Content::Output(output) = &own.content
-                && orphans.contains(&std::ptr::from_ref(output))
+                && orphans.contains(&std::ptr::from_ref::<Output>(output))
             {
                 let (key, is_id) = key_of(output);
                 let waiting = if is_id { &mut by_id } else { &mut by_name };
@@ -205,7 +207,7 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
 /// The index of the last part that answers a call of the content before.
 fn last_answer(message: &Message, orphans: &HashSet<*const Output>) -> Option<usize> {
     message.parts.iter().rposition(|part| match &part.content {
-        Content::Output(output) => !orphans.contains(&std::ptr::from_ref(output)),
+        Content::Output(output) => !orphans.contains(&std::ptr::from_ref::<Output>(output)),
         _ => false,
     })
 }
@@ -228,7 +230,7 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
         let mut answers = Vec::new();
         for part in &message.parts {
             if let Content::Call(call) = &part.content
-                && unanswered.contains(&std::ptr::from_ref(call))
+                && unanswered.contains(&std::ptr::from_ref::<Call>(call))
             {
                 answers.push(answer(reading, part, call));
                 draft.did(index, ANSWERED);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::rules::OLD;
-use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
+use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
 use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
@@ -33,9 +33,9 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     let mut message = Message {
         content: content.map(|raw| body.place(raw)),
         opaque: role == Role::Assistant && is_signed(body.get(&raw.place)),
-        name: members.text("name").map(Cow::into_owned),
         ..Message::new(role, raw.place.clone())
     };
+    message.set_name(members.text("name").map(Cow::into_owned));
     if role == Role::Tool {
         let part = read_output(body, raw, members, &mut message)?;
         let is_old = members.text("role").as_deref() == Some("function");
@@ -65,7 +65,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     for key in ["refusal", "audio"] {
         if let Some(value) = members.present(key) {
             message.parts.push(Part {
-                content: Content::Opaque(Opaque::new(key)),
+                content: Content::opaque(key),
                 place: body.place(value),
             });
         }
@@ -111,7 +111,7 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
         let content = match (&*kind, members.present("text")) {
             ("text", Some(text)) if json::is_text(text.get()) => Content::Text(body.place(text)),
             ("image_url" | "input_audio" | "file", _) => {
-                Content::Media(media::chat(body, &kind, &members, &place))
+                Content::Media(Box::new(media::chat(body, &kind, &members, &place)))
             }
             ("", _) => return Err("a part of `content` has no `type`".to_owned()),
             // As an unknown part it would be kept or dropped without its partner.
@@ -123,7 +123,7 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
             }
             _ => {
                 message.opaque = true;
-                Content::Opaque(Opaque::new(printable(&kind)))
+                Content::opaque(printable(&kind))
             }
         };
         message.parts.push(Part { content, place });
@@ -173,13 +173,13 @@ fn call_part(
     function: &Members<'_>,
 ) -> Part {
     Part {
-        content: Content::Call(Call {
+        content: Content::Call(Box::new(Call {
             id: id.to_owned(),
             name: function.text("name").unwrap_or_default().into_owned(),
             arguments: arguments_of(function).map(|raw| body.place(raw)),
             detached: false,
             kind,
-        }),
+        })),
         place,
     }
 }
@@ -196,7 +196,7 @@ fn read_output(
             .text("tool_call_id")
             .unwrap_or_default()
             .into_owned(),
-        name: message.name.clone().unwrap_or_default(),
+        name: message.name().unwrap_or_default().to_owned(),
         kind: if members.text("role").as_deref() == Some("function") {
             OLD
         } else {
@@ -248,7 +248,7 @@ fn read_output(
         .is_some_and(|text| Output::begins_like_a_failure(body.get(text)));
     Ok(Part {
         place: raw.place.clone(),
-        content: Content::Output(output),
+        content: Content::Output(Box::new(output)),
     })
 }
 

@@ -28,7 +28,7 @@ fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
             continue;
         }
         if message.role == Role::Tool {
-            if !message.flaws.is_empty() {
+            if !message.flaws().is_empty() {
                 give_output(reading, draft, index);
             }
             continue;
@@ -74,7 +74,7 @@ fn set_content(reading: &Reading, draft: &mut Draft<'_>, index: usize) {
 fn complete_calls(reading: &Reading, draft: &mut Draft<'_>) {
     make_arguments_texts(reading, draft);
     for (index, message) in reading.messages.iter().enumerate() {
-        if message.opaque || message.flaws.is_empty() {
+        if message.opaque || message.flaws().is_empty() {
             continue;
         }
         for part in &message.parts {

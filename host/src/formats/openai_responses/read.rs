@@ -34,7 +34,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     };
     // The output of a local shell call names the item of the call by `id`, not itself.
     if kind != Kind::Output || members.present("call_id").is_some() {
-        message.id = members.text("id").map(Cow::into_owned);
+        message.set_id(members.text("id").map(Cow::into_owned));
     }
     Ok(message)
 }
@@ -87,12 +87,12 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
                 Content::Text(body.place(text))
             }
             ("input_image" | "input_file" | "input_audio", _) => {
-                Content::Media(media::responses(body, &kind, &members, &place))
+                Content::Media(Box::new(media::responses(body, &kind, &members, &place)))
             }
             ("", _) => return Err("a part of `content` has no `type`".to_owned()),
             _ => {
                 message.opaque = true;
-                Content::Opaque(Opaque::new(printable(&kind)))
+                Content::opaque(printable(&kind))
             }
         };
         message.parts.push(Part { content, place });
@@ -128,13 +128,13 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
     }
     if let Some(secret) = members.present("encrypted_content") {
         message.parts.push(Part {
-            content: Content::Opaque(Opaque::new("encrypted_content")),
+            content: Content::opaque("encrypted_content"),
             place: body.place(secret),
         });
     }
     if message.parts.is_empty() {
         message.parts.push(Part {
-            content: Content::Opaque(Opaque::new("reasoning")),
+            content: Content::opaque("reasoning"),
             place: raw.place.clone(),
         });
     }
@@ -176,7 +176,7 @@ fn call(
         }
     }
     message.parts.push(Part {
-        content: Content::Call(Call {
+        content: Content::Call(Box::new(Call {
             id: id.into_owned(),
             name: members
                 .text("name")
@@ -185,7 +185,7 @@ fn call(
             arguments: arguments.map(|raw| body.place(raw)),
             kind: item::answers(&kind),
             detached: members.get("async").is_some_and(|raw| raw.get() == "true"),
-        }),
+        })),
         place: raw.place.clone(),
     });
     Ok(message)
@@ -252,7 +252,7 @@ fn output(
         message.warning(Rule::Resp9, "a part of an output is a bare text");
     }
     message.parts.push(Part {
-        content: Content::Output(output),
+        content: Content::Output(Box::new(output)),
         place: raw.place.clone(),
     });
     Ok(message)
@@ -296,7 +296,7 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
         ..Message::new(role, raw.place.clone())
     };
     message.parts.push(Part {
-        content: Content::Opaque(Opaque { kind, link }),
+        content: Content::Opaque(Box::new(Opaque { kind, link })),
         place: raw.place.clone(),
     });
     message

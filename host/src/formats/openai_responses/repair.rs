@@ -35,7 +35,7 @@ fn type_of(reading: &Reading, message: &Message) -> String {
 fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
     let mut seen: HashMap<&str, HashSet<&str>> = HashMap::new();
     for (index, message) in reading.messages.iter().enumerate() {
-        let Some(id) = message.id.as_deref() else {
+        let Some(id) = message.id() else {
             continue;
         };
         let first = !seen.contains_key(id);
@@ -88,7 +88,7 @@ fn give_a_summary(reading: &Reading, draft: &mut Draft<'_>) {
 /// Gives calls arguments, and outputs an output. Nobody but the model can name a function.
 fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in reading.messages.iter().enumerate() {
-        if message.opaque || message.flaws.is_empty() {
+        if message.opaque || message.flaws().is_empty() {
             continue;
         }
         let kind = type_of(reading, message);

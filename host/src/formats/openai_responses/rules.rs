@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::units::{answered, asks, is_reasoning_item, is_reference};
-use crate::conversation::message::{Call, Content, Message, Opaque, Role};
+use crate::conversation::message::{Call, Content, Message, Role};
 use crate::conversation::pairing::{Pairing, fits};
 use crate::formats::json::Members;
 use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
@@ -110,7 +110,7 @@ fn reasoning_has_its_product(view: &View<'_>, found: &mut Findings) {
         let is_product = |next: &Message| next.role == Role::Assistant && !next.has_compaction();
         if is_reasoning_item(message) && !next.is_some_and(is_product) {
             // Without storage and ids the API takes it alone.
-            let severity = if message.id.is_some() && !view.envelope.stateless {
+            let severity = if message.id().is_some() && !view.envelope.stateless {
                 Severity::Error
             } else {
                 Severity::Warning
@@ -139,9 +139,9 @@ fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
             );
         }
         let is_encrypted = message.parts.iter().any(|part| {
-            matches!(&part.content, Content::Opaque(Opaque { kind, .. }) if kind == "encrypted_content")
+            matches!(&part.content, Content::Opaque(opaque) if opaque.kind == "encrypted_content")
         });
-        if view.envelope.stateless && message.id.is_some() && !is_encrypted {
+        if view.envelope.stateless && message.id().is_some() && !is_encrypted {
             found.add(
                 index,
                 "reasoning has no `encrypted_content`, and `store` is false",
@@ -153,7 +153,7 @@ fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
 fn item_ids_are_used_once(view: &View<'_>, found: &mut Findings) {
     let mut seen: HashSet<&str> = HashSet::new();
     for (index, message) in view.messages.iter().enumerate() {
-        if let Some(id) = &message.id
+        if let Some(id) = message.id()
             && !seen.insert(id)
         {
             found.add(index, "the id of an item was used before");

@@ -234,10 +234,10 @@ fn is_reasoning(opaque: &Opaque) -> bool {
 pub(super) fn asks(message: &Message) -> impl Iterator<Item = &str> {
     message.parts.iter().filter_map(|part| match &part.content {
         Content::Call(call) => Some(call.id.as_str()),
-        Content::Opaque(Opaque {
-            link: Link::Opens(id),
-            ..
-        }) => Some(id),
+        Content::Opaque(opaque) => match &opaque.link {
+            Link::Opens(id) => Some(id.as_str()),
+            _ => None,
+        },
         _ => None,
     })
 }
@@ -249,10 +249,10 @@ pub(super) fn answered(message: &Message) -> Option<&str> {
         .iter()
         .find_map(|part: &Part| match &part.content {
             Content::Output(output) => Some(output.call_id.as_str()),
-            Content::Opaque(Opaque {
-                link: Link::Closes(id),
-                ..
-            }) => Some(id),
+            Content::Opaque(opaque) => match &opaque.link {
+                Link::Closes(id) => Some(id.as_str()),
+                _ => None,
+            },
             _ => None,
         })
 }

@@ -19,7 +19,7 @@ impl Findings {
     /// Reports what the readers of messages saw that breaks the rule.
     pub(crate) fn add_flaws(&mut self, messages: &[Message]) {
         for (index, message) in messages.iter().enumerate() {
-            for flaw in &message.flaws {
+            for flaw in message.flaws() {
                 if Some(flaw.rule) == self.rule {
                     self.push(index + 1, flaw.severity, flaw.what.to_owned());
                 }

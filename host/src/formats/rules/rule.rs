@@ -47,7 +47,7 @@ rules! {
     /// All calls of an assistant message are answered before any other role speaks.
     Chat2 "CHAT-2" => "answer every tool call in the messages directly after it, or remove the call",
     /// `tool_calls` is not empty; `content` is null only beside calls, refusal or audio.
-    Chat3 "CHAT-3" => "leave `tool_calls` out when there are none, and give a `content`",
+    Chat3 "CHAT-3" => "leave `tool_calls` out when there are none, and give a `content` that is a text or a list of parts",
     /// A call has its type, its name, and arguments that are a JSON text.
     Chat4 "CHAT-4" => "give the call its `type` and `name`, and write the arguments as a JSON text",
     /// The older `function_call` and `function` pairs obey the same rules as tool calls.

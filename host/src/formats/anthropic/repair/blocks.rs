@@ -8,7 +8,7 @@ use crate::repair::{Draft, Reading, outputs, texts};
 
 pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, message) in reading.messages.iter().enumerate() {
-        if message.opaque || message.flaws.is_empty() {
+        if message.opaque || message.flaws().is_empty() {
             continue;
         }
         for part in &message.parts {
