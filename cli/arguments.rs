@@ -288,10 +288,14 @@ fn fuel(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Nobody waits longer for a compaction, and no clock overflows.
+const MOST_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+
 fn time(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Err(_) => Err("give a number with its unit, such as 500ms, 2s or 1m".to_owned()),
         Ok(Duration::ZERO) => Err("without time no strategy runs; give at least 1ms".to_owned()),
+        Ok(time) if time > MOST_TIME => Err("give a day (24h) at most".to_owned()),
         Ok(time) => Ok(time),
     }
 }

@@ -18,10 +18,11 @@ pub(crate) struct ModelArguments {
     /// the URL of a server that speaks like OpenAI's with the model behind `#`, such as
     /// http://localhost:11434/v1#qwen3:8b. Without it no model is asked
     #[arg(long, value_name = "MODEL", help_heading = "Model")]
-    pub(crate) model: Option<ModelChoice>,
+    pub(crate) model: Option<String>,
 
     /// Where its key is: env:NAME, file:PATH or none; never the key itself [default: the
-    /// provider's usual variable, such as OPENAI_API_KEY; BALER_MODEL_KEY for other servers]
+    /// provider's usual variable, such as OPENAI_API_KEY; BALER_MODEL_KEY for other servers, which
+    /// is sent over https and to this machine only]
     #[arg(long, value_name = "WHERE", requires = "model", help_heading = "Model")]
     model_key: Option<String>,
 
@@ -63,12 +64,16 @@ fn amount(text: &str) -> Result<f64, String> {
 impl ModelArguments {
     /// The grant; none where no model is named.
     pub(crate) fn grant(&self) -> Result<Option<ModelGrant>, Failure> {
-        let Some(choice) = &self.model else {
+        let Some(model) = &self.model else {
             return Ok(None);
         };
-        let mut builder = Client::builder(choice.clone());
+        // Not by the parser of arguments, which repeats what is wrong: there may be a password in it.
+        let choice: ModelChoice = model
+            .parse()
+            .map_err(|error| Failure::wrong_use(anyhow!("--model: {error}")))?;
+        let mut builder = Client::builder(choice);
         if let Some(key) = &self.model_key {
-            // Not by the parser of arguments, which repeats what is wrong: it may be the key.
+            // For the same reason: it may be the key.
             let source: KeySource = key
                 .parse()
                 .map_err(|error| Failure::wrong_use(anyhow!("--model-key: {error}")))?;

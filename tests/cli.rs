@@ -475,6 +475,14 @@ fn wrong_use_is_told_before_anything_is_read() {
             ],
             "it is never given itself",
         ),
+        (
+            &["compact", "--model", "http://me:hunter2@gulls.example/v1#m"],
+            "--model: a base URL holds no user and no password",
+        ),
+        (
+            &["compact", "--timeout", "18446744073709551615s"],
+            "give a day (24h) at most",
+        ),
         (&["compact", "--model-calls", "3"], "--model <MODEL>"),
         (
             &[
@@ -502,8 +510,28 @@ fn wrong_use_is_told_before_anything_is_read() {
             "{arguments:?}: {}",
             ran.stderr
         );
-        assert!(!ran.stderr.contains("sk-1234567890"), "{}", ran.stderr);
+        for secret in ["sk-1234567890", "hunter2"] {
+            assert!(!ran.stderr.contains(secret), "{}", ran.stderr);
+        }
     }
+}
+
+#[test]
+fn a_key_of_the_environment_is_not_sent_over_plain_http_to_another_machine() {
+    let bench = Bench::new();
+    let run = |model: &str| {
+        let mut command = bench.command();
+        command
+            .env("BALER_MODEL_KEY", "sk-1234567890")
+            .args(["compact", &example("plan-a-week.openai.json")])
+            .args(["--dry-run", "--strategy", "native:truncate"])
+            .args(["--model", model]);
+        Ran::of(command.output().expect("it runs"))
+    };
+    run("http://gulls.example/v1#m")
+        .ends(2)
+        .says(&["can be read on its way to http://gulls.example/v1"]);
+    run("http://127.0.0.1:9/v1#m").ends(0);
 }
 
 #[test]

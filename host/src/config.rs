@@ -1,9 +1,21 @@
 //! Checking a strategy's config against the schema that it declares, before it is called.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-/// The most bytes of a schema that is looked at.
-const SCHEMA_BYTES: usize = 64 << 10;
+/// The most bytes of a schema, and of a config: the work to check one is at most their product.
+const MOST_BYTES: usize = 64 << 10;
+
+/// The most patterns in a schema.
+const PATTERNS: usize = 32;
+
+/// The most bytes that a pattern takes compiled, and that its matching remembers: a pattern of a few
+/// characters can stand for an automaton of many megabytes.
+const PATTERN_BYTES: usize = 256 << 10;
+
+/// The most characters of one problem, which may quote the config.
+const PROBLEM: usize = 300;
 
 /// A config cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +24,12 @@ pub enum ConfigError {
     /// It is not JSON.
     #[error("the config is not JSON: {0}")]
     NotJson(String),
+    /// It is too large to be checked.
+    #[error("the config has {bytes} bytes; the most is {}", MOST_BYTES)]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
     /// The strategy takes none.
     #[error("`{strategy}` takes no config")]
     NotTaken {
@@ -46,6 +64,11 @@ pub enum ConfigError {
 
 /// Checks `config` against `schema`. Both may come from a stranger.
 pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), ConfigError> {
+    if config.len() > MOST_BYTES {
+        return Err(ConfigError::TooLarge {
+            bytes: config.len(),
+        });
+    }
     let config: Value =
         serde_json::from_str(config).map_err(|error| ConfigError::NotJson(error.to_string()))?;
     if schema.trim().is_empty() {
@@ -62,8 +85,8 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
         strategy: strategy.to_owned(),
         what,
     };
-    if schema.len() > SCHEMA_BYTES {
-        return Err(unusable(format!("it has more than {SCHEMA_BYTES} bytes")));
+    if schema.len() > MOST_BYTES {
+        return Err(unusable(format!("it has more than {MOST_BYTES} bytes")));
     }
     // serde_json refuses what is nested deeper than 128 levels, so walking it is safe.
     let schema: Value =
@@ -71,11 +94,29 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
     if has_reference(&schema) {
         return Err(unusable("references (`$ref`) are not supported".to_owned()));
     }
+    let patterns = patterns(&schema);
+    if patterns > PATTERNS {
+        return Err(unusable(format!(
+            "it has {patterns} patterns; the most is {PATTERNS}"
+        )));
+    }
+    // Without backtracking, so that no pattern can hang the host.
+    let engine = jsonschema::PatternOptions::regex()
+        .size_limit(PATTERN_BYTES)
+        .dfa_size_limit(PATTERN_BYTES);
     let validator = jsonschema::options()
-        // Without backtracking, so that no pattern can hang the host.
-        .with_pattern_options(jsonschema::PatternOptions::regex())
+        .with_pattern_options(engine)
         .build(&schema)
-        .map_err(|error| unusable(error.to_string()))?;
+        .map_err(|error| {
+            let rule = match patterns {
+                0 => String::new(),
+                _ => format!(
+                    "; patterns have no look-around and no back-references, and each takes at most \
+                     {PATTERN_BYTES} bytes compiled"
+                ),
+            };
+            unusable(format!("{}{rule}", short(&error.to_string())))
+        })?;
     let problems: Vec<String> = validator
         .iter_errors(&config)
         .take(5)
@@ -87,7 +128,7 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
                 format!("`{at}`")
             };
             let known = known(&schema, error.schema_path().as_str());
-            format!("at {at}: {error}{known}")
+            format!("at {}: {}{known}", short(&at), short(&error.to_string()))
         })
         .collect();
     if problems.is_empty() {
@@ -97,6 +138,14 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
             strategy: strategy.to_owned(),
             problems,
         })
+    }
+}
+
+/// The beginning of a text, where it is long.
+fn short(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(PROBLEM) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
 }
 
@@ -157,6 +206,25 @@ fn has_reference(schema: &Value) -> bool {
     }
 }
 
+/// How many patterns there are.
+fn patterns(schema: &Value) -> usize {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| {
+                let own = match (key.as_str(), value) {
+                    ("pattern", _) => 1,
+                    ("patternProperties", Value::Object(patterns)) => patterns.len(),
+                    _ => 0,
+                };
+                own + patterns(value)
+            })
+            .sum(),
+        Value::Array(items) => items.iter().map(patterns).sum(),
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +271,34 @@ mod tests {
                 "{schema:.20}"
             );
         }
+    }
+
+    #[test]
+    fn a_pattern_takes_no_more_memory_than_it_may() {
+        // Each of these would take some megabytes.
+        let large = r#"{"patternProperties":{"(\\w{60}){300}":{}}}"#;
+        let many: String = (0..=PATTERNS)
+            .map(|index| format!(r#"{{"pattern":"^a{index}$"}},"#))
+            .collect();
+        let many = format!(r#"{{"allOf":[{}]}}"#, many.trim_end_matches(','));
+        for (schema, expected) in [(large, "262144 bytes compiled"), (&many, "33 patterns")] {
+            let error = check("s", r#"{"a":"b"}"#, schema).unwrap_err();
+            assert!(matches!(error, ConfigError::Schema { .. }), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+        let ordinary = r#"{"properties":{"model":{"pattern":"^[a-z0-9.-]{1,64}$"}}}"#;
+        assert!(check("s", r#"{"model":"gpt-5.2"}"#, ordinary).is_ok());
+        assert!(check("s", r#"{"model":"GPT"}"#, ordinary).is_err());
+    }
+
+    #[test]
+    fn a_large_config_is_refused_and_a_long_value_not_repeated_whole() {
+        let config = |length: usize| format!(r#"{{"keep":"{}"}}"#, "x".repeat(length));
+        let error = check("s", &config(MOST_BYTES), SCHEMA).unwrap_err();
+        assert!(matches!(error, ConfigError::TooLarge { bytes } if bytes == MOST_BYTES + 11));
+        let error = check("s", &config(MOST_BYTES / 2), SCHEMA).unwrap_err();
+        assert!(matches!(error, ConfigError::Invalid { .. }));
+        assert!(error.to_string().len() < 1_000, "{error:.200}");
     }
 
     #[test]

@@ -25,6 +25,14 @@ pub struct Deadline {
     stopped: Arc<AtomicBool>,
 }
 
+/// The longest time that is kept: a clock cannot tell every moment that a [`Duration`] can.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The moment after some time from now, of at most a year.
+pub(crate) fn moment_after(time: Duration) -> Instant {
+    Instant::now() + time.min(LONGEST)
+}
+
 impl Deadline {
     /// A deadline that is only over once somebody stops it.
     #[must_use]
@@ -41,11 +49,11 @@ impl Deadline {
         }
     }
 
-    /// A deadline after some time from now.
+    /// A deadline after some time from now, of at most a year.
     #[must_use]
     pub fn after(time: Duration) -> Self {
         Self {
-            at: Instant::now().checked_add(time),
+            at: Some(moment_after(time)),
             stopped: Arc::default(),
         }
     }
@@ -69,5 +77,17 @@ impl Deadline {
         }
         self.at
             .map(|at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_beyond_what_a_clock_can_tell_is_a_year() {
+        let deadline = Deadline::after(Duration::MAX);
+        assert!(!deadline.is_over());
+        assert!(deadline.remaining().is_some_and(|left| left <= LONGEST));
     }
 }

@@ -454,7 +454,7 @@ impl Host {
             let why = "no model was granted to it".to_owned();
             return Err(CallFailure::Declared(Declared::Model, why));
         };
-        let deadline = std::time::Instant::now() + strategy.limits().model_time;
+        let deadline = crate::deadline::moment_after(strategy.limits().model_time);
         native::summarize(situation, grant, deadline)
             .await
             .map_err(|(declared, why)| CallFailure::Declared(declared, why))

@@ -48,7 +48,8 @@ impl BaseUrl {
     pub(super) fn is_local(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']');
-        host == "localhost" || address.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+        let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
+        host == "localhost" || address.parse().is_ok_and(is_loopback)
     }
 }
 
@@ -136,6 +137,7 @@ mod tests {
             ("http://localhost:1/v1", true),
             ("http://127.0.0.2/v1", true),
             ("http://[::1]:8080/v1", true),
+            ("http://[::ffff:127.0.0.1]:8080/v1", true),
             ("http://localhost.example/v1", false),
             ("http://10.0.0.1/v1", false),
         ] {

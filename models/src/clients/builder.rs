@@ -48,6 +48,12 @@ pub enum SetupError {
     /// Neither the choice nor the builder has one.
     #[error("a compatible server needs a base URL")]
     BaseUrl,
+    /// A key would be sent where others can read it.
+    #[error(
+        "a key over plain http can be read on its way to {0}: use https://; or name the key for this server \
+         (env:NAME, file:PATH), or none"
+    )]
+    KeyInTheOpen(String),
     /// There is no way to trusted connections, such as certificates on this machine.
     #[error("no trusted connections can be made: {0}")]
     Tls(String),
@@ -72,7 +78,7 @@ impl ClientBuilder {
     }
 
     /// Where the key comes from. Without this, from the provider's variable ([`Provider::key_variable`]), which for a
-    /// compatible server need not be set.
+    /// compatible server need not be set and is not sent over plain http to another machine.
     #[must_use]
     pub fn key(mut self, source: KeySource) -> Self {
         self.key = Some(source);
@@ -139,6 +145,7 @@ impl ClientBuilder {
             .or_else(own)
             .ok_or(SetupError::BaseUrl)?;
         let variable = provider.key_variable();
+        let is_named = self.key.is_some();
         let source = self.key.unwrap_or_else(|| {
             let is_optional = provider == Provider::Compatible;
             let is_set = std::env::var_os(variable).is_some_and(|value| !value.is_empty());
@@ -149,6 +156,11 @@ impl ClientBuilder {
             }
         });
         let key = source.read()?;
+        // Who names a key for a server in a network of their own may send it; one that happens to be
+        // in the environment goes nowhere in the open.
+        if key.is_some() && !is_named && !base_url.is_https() && !base_url.is_local() {
+            return Err(SetupError::KeyInTheOpen(base_url.to_string()));
+        }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -165,7 +177,7 @@ impl ClientBuilder {
             headers.insert(name, value);
         }
         Ok(Client {
-            http: connections(&base_url)?,
+            http: connections(&base_url, key.is_some())?,
             endpoint: wire::endpoint(provider, &base_url, &self.choice.model),
             provider,
             info,
@@ -197,7 +209,7 @@ impl ClientBuilder {
     }
 }
 
-fn connections(base_url: &BaseUrl) -> Result<reqwest::Client, SetupError> {
+fn connections(base_url: &BaseUrl, has_key: bool) -> Result<reqwest::Client, SetupError> {
     let failed = |error: &dyn std::fmt::Display| SetupError::Tls(error.to_string());
     let tls = rustls::ClientConfig::builder_with_provider(Arc::new(
         rustls::crypto::ring::default_provider(),
@@ -228,7 +240,8 @@ fn connections(base_url: &BaseUrl) -> Result<reqwest::Client, SetupError> {
         .no_brotli()
         .no_deflate()
         .no_zstd();
-    if base_url.is_local() {
+    // Over plain http a proxy reads all that passes.
+    if base_url.is_local() || (has_key && !base_url.is_https()) {
         http = http.no_proxy();
     }
     http.build().map_err(|error| failed(&error))
