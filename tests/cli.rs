@@ -386,7 +386,7 @@ fn huge_numbers_and_unknown_fields_do_no_harm() {
 #[test]
 fn wrong_use_is_told_before_anything_is_read() {
     let bench = Bench::new();
-    let cases: [(&[&str], &str); 26] = [
+    let cases: [(&[&str], &str); 28] = [
         (
             &["compact", "--budget", "0%"],
             "a share is more than 0% and at most 100%",
