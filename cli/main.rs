@@ -14,6 +14,7 @@ mod model;
 mod remote;
 mod output;
 mod stdout;
+mod descriptor;
 mod visible;
 mod whole_file;
 mod progress;
@@ -88,19 +89,17 @@ fn main() -> ExitCode {
     if let Some(done) = baler_host::serve_as_compiler() {
         return done;
     }
-    let program = match Program::try_parse() {
-        Ok(program) => program,
+    let done = match Program::try_parse() {
+        Ok(program) => run(program.command),
         Err(error) if error.use_stderr() => {
             tell_wrong_use(&error);
-            return Exit::WrongUse.into();
+            Ok(Exit::WrongUse)
         }
-        Err(help) => {
-            // Help that nobody reads to its end is no failure either.
-            let _ = help.print();
-            return Exit::Done.into();
-        }
+        Err(help) => output::help(&help.render().ansi().to_string())
+            .map(|()| Exit::Done)
+            .map_err(Failure::from),
     };
-    let done = run(program.command).unwrap_or_else(|failure| {
+    let done = done.unwrap_or_else(|failure| {
         output::error(&failure.message());
         failure.exit
     });

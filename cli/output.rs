@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use crate::stdout;
 pub(crate) use crate::visible::styled;
 use crate::visible::{visible, visible_json};
-pub(crate) use crate::whole_file::WholeFile;
+pub(crate) use crate::whole_file::{WholeFile, commit_all};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const FAINT: Style = Style::new().dimmed();
@@ -61,6 +61,15 @@ pub(crate) fn words_in_full(text: &str) -> anyhow::Result<()> {
     in_full(write_words(text))
 }
 
+/// Writes help, in the styles that it comes in. A reader may leave before its end.
+pub(crate) fn help(text: &str) -> anyhow::Result<()> {
+    as_far_as_wanted(stdout::open().and_then(|stdout| {
+        let mut stdout = anstream::AutoStream::auto(stdout);
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()
+    }))
+}
+
 fn write_document(parts: &[&str]) -> io::Result<()> {
     let mut stdout = stdout::open()?;
     if stdout.is_terminal() {
@@ -108,6 +117,25 @@ impl Messages {
     pub(crate) fn say(self, text: &str) {
         if !self.quiet {
             to_stderr(text);
+        }
+    }
+
+    /// Says what a run is for. A reader may leave before its end.
+    ///
+    /// # Errors
+    /// It cannot be written. Often nobody can read that, but the exit code tells it.
+    pub(crate) fn say_as_result(self, text: &str) -> anyhow::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        let written = stdout::open_stderr().and_then(|stderr| {
+            let mut stderr = anstream::AutoStream::auto(stderr);
+            stderr.write_all(visible(text).as_bytes())?;
+            stderr.flush()
+        });
+        match written {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written.context("cannot write to standard error"),
         }
     }
 

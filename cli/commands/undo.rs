@@ -8,7 +8,7 @@ use super::expand::failure;
 use crate::archive::ArchiveArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
-use crate::{figures, input};
+use crate::{figures, files, input};
 
 /// Give back a conversation as it was before a compaction
 ///
@@ -60,10 +60,17 @@ struct Printed {
 
 impl UndoCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        let output = self.output.as_deref();
+        let output = output.filter(|file| *file != Path::new("-"));
+        if output.is_some_and(|output| files::is_input(output, self.receipt.as_deref())) {
+            return Err(Failure::wrong_use(anyhow!(
+                "`--output` would replace the receipt, without which nothing can be undone; name another file"
+            )));
+        }
         let bytes = input::read(self.receipt.as_deref(), "undo")?;
         let Receipt { outcome, undo } = receipt(&bytes)?;
         let reference = undo.ok_or_else(|| {
-            let outcome = figures::cleaned(&outcome);
+            let outcome = figures::shortened(&outcome);
             Failure::wrong_use(match outcome.as_str() {
                 "unchanged" => anyhow!("there is nothing to undo: that run changed nothing"),
                 _ => anyhow!(
@@ -71,12 +78,7 @@ impl UndoCommand {
                 ),
             })
         })?;
-        let file = self
-            .output
-            .as_deref()
-            .filter(|file| *file != Path::new("-"))
-            .map(WholeFile::create)
-            .transpose()?;
+        let file = output.map(WholeFile::create).transpose()?;
         let archive = self.archive.open()?;
         let document = archive.undo(&reference).await.map_err(failure)?;
         match file {
