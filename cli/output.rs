@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use crate::stdout;
 pub(crate) use crate::visible::styled;
-use crate::visible::{visible, visible_json};
+use crate::visible::{line, visible, visible_json};
 pub(crate) use crate::whole_file::{WholeFile, commit_all};
 
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -140,7 +140,8 @@ impl Messages {
     }
 
     pub(crate) fn warn(self, text: &str) {
-        self.say(&format!("{} {text}\n", styled(CHANGED.bold(), "warning:")));
+        let warning = styled(CHANGED.bold(), "warning:");
+        self.say(&format!("{warning} {}\n", line(text)));
     }
 }
 
