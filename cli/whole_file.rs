@@ -34,8 +34,8 @@ pub(crate) struct Target {
     shown: PathBuf,
     /// What a link leads to is replaced, not the link.
     place: PathBuf,
-    /// The file that is replaced.
-    before: Option<Metadata>,
+    /// The file that is replaced. Boxed, as it is large.
+    before: Option<Box<Metadata>>,
 }
 
 /// A file whose content is written, and which is not in its place yet.
@@ -86,7 +86,7 @@ impl WholeFile {
         let target = Target {
             shown: path.to_owned(),
             place,
-            before,
+            before: before.map(Box::new),
         };
         let unnamed = target.unnamed();
         if unnamed.is_none() {
