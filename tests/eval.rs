@@ -312,6 +312,24 @@ fn figures_are_written_whole_and_never_among_the_recordings() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn the_name_of_a_set_forges_no_line_of_a_table() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery\n- FORGED/one.json", &baking());
+    let ran = bench.run(&["corpus", "--strategy", "native:truncate"]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    let said = said(&ran);
+    assert!(
+        said.contains("- bakery - FORGED: 1 conversations, 3 cuts"),
+        "{said}"
+    );
+    assert!(
+        !said.lines().any(|line| line.starts_with("- FORGED")),
+        "{said}"
+    );
+}
+
 #[test]
 fn what_cannot_be_read_is_named_and_the_rest_is_measured() {
     let bench = Bench::new();

@@ -41,7 +41,8 @@ Examples:
 Exit codes:
   0  the conversation came out
   1  baler itself failed: the archive cannot be read, a file cannot be written
-  2  wrong use: nothing was changed by that compaction, or it was stored somewhere else
+  2  wrong use: nothing was changed by that compaction, it was stored somewhere else, or its receipt
+     would be replaced
   5  that is no receipt";
 
 /// What counts of a receipt.
