@@ -85,7 +85,7 @@ fn find_with(named: &str, tokens: &Tokens) -> Result<Source, Failure> {
             wasm: read(Path::new(named)).map_err(Failure::wrong_use)?.into(),
         });
     }
-    Err(Failure::wrong_use(unknown(named)))
+    Err(unknown(named))
 }
 
 impl Source {
@@ -151,9 +151,9 @@ pub(crate) async fn configured(
         .map_err(|error| {
             // It quotes the strategy's schema, which is a stranger's.
             let told = figures::cleaned(&error.to_string());
-            Failure::wrong_use(anyhow!(
-                "{told}\n\n`baler introspect {}` shows what it takes.",
-                strategy.name()
+            Failure::wrong_use(anyhow!("{told}")).with_more(format!(
+                "\n\n`baler introspect {}` shows what it takes.",
+                figures::shortened(strategy.name())
             ))
         })
 }
@@ -235,7 +235,7 @@ fn unreadable(shown: &str) -> String {
     )
 }
 
-fn unknown(named: &str) -> anyhow::Error {
+fn unknown(named: &str) -> Failure {
     let known: Vec<&str> = Strategy::NATIVE
         .iter()
         .copied()
@@ -256,9 +256,8 @@ fn unknown(named: &str) -> anyhow::Error {
     if let Some((_, name)) = nearest {
         message.push_str(&format!("; did you mean `{name}`?"));
     }
-    message.push_str(&format!(
+    Failure::wrong_use(anyhow!(message)).with_more(format!(
         "\n\nKnown: {}. A file is named with its ending or folder, such as `my.wasm`; a server by its URL.",
         known.join(", "),
-    ));
-    anyhow!(message)
+    ))
 }

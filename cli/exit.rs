@@ -1,9 +1,10 @@
 //! How a run ends: exit codes, and failures that know theirs.
 
-use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use baler_host::HostError;
+
+use crate::visible::line;
 
 /// The exit codes, as help texts tell them.
 pub(crate) const OF_COMPACT: &str = "\
@@ -40,6 +41,8 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) error: anyhow::Error,
+    /// What stands below the message, in baler's own words.
+    more: String,
 }
 
 impl Failure {
@@ -48,6 +51,7 @@ impl Failure {
         Self {
             exit: Exit::WrongUse,
             error: error.into(),
+            more: String::new(),
         }
     }
 
@@ -56,15 +60,20 @@ impl Failure {
         Self {
             exit: Exit::WrongInput,
             error: error.into(),
+            more: String::new(),
         }
     }
 
-    /// The message, causes included.
+    /// With more lines below the message, of which none is a stranger's.
+    pub(crate) fn with_more(self, more: impl Into<String>) -> Self {
+        let more = more.into();
+        Self { more, ..self }
+    }
+
+    /// The message, causes included, on one line; and what stands below it.
     pub(crate) fn message(&self) -> String {
-        let mut message = String::new();
-        // Writing to a string cannot fail.
-        let _ = write!(message, "{:#}", self.error);
-        message
+        let message = line(&format!("{:#}", self.error));
+        format!("{message}{}", self.more)
     }
 }
 
@@ -73,6 +82,7 @@ impl From<anyhow::Error> for Failure {
         Self {
             exit: Exit::HostFailed,
             error,
+            more: String::new(),
         }
     }
 }

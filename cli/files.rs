@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
@@ -67,6 +67,51 @@ fn found(kind: fs::FileType) -> &'static str {
 #[cfg(not(unix))]
 fn found(_: fs::FileType) -> &'static str {
     "another kind of thing"
+}
+
+/// The folder that a file is in, or would be.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether `output` is the file that `input` is read from; standard input where that is `-`, or
+/// nothing was named.
+pub(crate) fn is_input(output: &Path, input: Option<&Path>) -> bool {
+    match input.filter(|file| *file != Path::new("-")) {
+        Some(file) => place(file).is_some_and(|input| place(output) == Some(input)),
+        None => is_standard_input(output),
+    }
+}
+
+/// Where a file is, or would be if it were there, whatever way its path takes.
+pub(crate) fn place(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let folder = folder_of(path).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    })
+}
+
+/// Whether standard input is read from this file. One terminal for both is no such file.
+#[cfg(unix)]
+fn is_standard_input(file: &Path) -> bool {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::MetadataExt as _;
+    let input = io::stdin().as_fd().try_clone_to_owned();
+    let input = input.and_then(|input| File::from(input).metadata());
+    match (input, fs::metadata(file)) {
+        (Ok(input), Ok(file)) => {
+            file.is_file() && input.dev() == file.dev() && input.ino() == file.ino()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_standard_input(_: &Path) -> bool {
+    false
 }
 
 /// What to say of a text that has more than it may have.

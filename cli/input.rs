@@ -36,7 +36,10 @@ pub(crate) fn read(file: Option<&Path>, command: &str) -> Result<Vec<u8>, Failur
         }),
         None if file.is_none() && io::stdin().is_terminal() => {
             return Err(Failure::wrong_use(anyhow!(
-                "no conversation: name its file, or pipe it in\n\nUsage: baler {command} [OPTIONS] [FILE]\n\nFor more, try `baler {command} --help`."
+                "no conversation: name its file, or pipe it in"
+            ))
+            .with_more(format!(
+                "\n\nUsage: baler {command} [OPTIONS] [FILE]\n\nFor more, try `baler {command} --help`."
             )));
         }
         None => limited(io::stdin().lock()).context("cannot read standard input"),

@@ -14,6 +14,7 @@ mod model;
 mod remote;
 mod output;
 mod stdout;
+mod descriptor;
 mod visible;
 mod whole_file;
 mod progress;
@@ -23,6 +24,8 @@ mod report;
 mod figures;
 mod exit;
 
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::builder::Styles;
@@ -88,19 +91,17 @@ fn main() -> ExitCode {
     if let Some(done) = baler_host::serve_as_compiler() {
         return done;
     }
-    let program = match Program::try_parse() {
-        Ok(program) => program,
+    let done = match Program::try_parse() {
+        Ok(program) => run(program.command),
         Err(error) if error.use_stderr() => {
             tell_wrong_use(&error);
-            return Exit::WrongUse.into();
+            Ok(Exit::WrongUse)
         }
-        Err(help) => {
-            // Help that nobody reads to its end is no failure either.
-            let _ = help.print();
-            return Exit::Done.into();
-        }
+        Err(help) => output::help(&help.render().ansi().to_string())
+            .map(|()| Exit::Done)
+            .map_err(Failure::from),
     };
-    let done = run(program.command).unwrap_or_else(|failure| {
+    let done = done.unwrap_or_else(|failure| {
         output::error(&failure.message());
         failure.exit
     });
@@ -109,11 +110,20 @@ fn main() -> ExitCode {
 
 /// Tells what was wrong with the arguments. It quotes them, so it goes out as all words do, and
 /// without clap's own styles: among these nobody could tell an escape sequence of an argument's.
+/// Nor could anybody tell clap's lines from those of an argument.
 fn tell_wrong_use(error: &clap::Error) {
     let command = Program::command().styles(Styles::plain());
-    let text = match command.try_get_matches() {
+    let arguments = env::args_os().map(|argument| {
+        let line = visible::line(&argument.to_string_lossy());
+        if line == argument.to_string_lossy() {
+            argument
+        } else {
+            OsString::from(line)
+        }
+    });
+    let text = match command.try_get_matches_from(arguments) {
         Err(plain) => plain.render().ansi().to_string(),
-        Ok(_) => error.render().to_string(),
+        Ok(_) => visible::line(&error.render().to_string()),
     };
     match text.strip_prefix("error: ") {
         Some(what) => output::error(what.trim_end()),

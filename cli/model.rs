@@ -1,5 +1,6 @@
 //! The model that strategies may ask.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::anyhow;
@@ -62,6 +63,14 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 impl ModelArguments {
+    /// The file that holds the model's key.
+    pub(crate) fn key_file(&self) -> Option<PathBuf> {
+        match self.model_key.as_deref()?.parse() {
+            Ok(KeySource::File(file)) => Some(file),
+            _ => None,
+        }
+    }
+
     /// The grant; none where no model is named.
     pub(crate) fn grant(&self) -> Result<Option<ModelGrant>, Failure> {
         let Some(model) = &self.model else {

@@ -9,8 +9,8 @@ use anyhow::Context as _;
 
 use crate::stdout;
 pub(crate) use crate::visible::styled;
-use crate::visible::{visible, visible_json};
-pub(crate) use crate::whole_file::WholeFile;
+use crate::visible::{line, visible, visible_json};
+pub(crate) use crate::whole_file::{WholeFile, commit_all};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const FAINT: Style = Style::new().dimmed();
@@ -59,6 +59,15 @@ pub(crate) fn words(text: &str) -> anyhow::Result<()> {
 #[cfg(feature = "eval")]
 pub(crate) fn words_in_full(text: &str) -> anyhow::Result<()> {
     in_full(write_words(text))
+}
+
+/// Writes help, in the styles that it comes in. A reader may leave before its end.
+pub(crate) fn help(text: &str) -> anyhow::Result<()> {
+    as_far_as_wanted(stdout::open().and_then(|stdout| {
+        let mut stdout = anstream::AutoStream::auto(stdout);
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()
+    }))
 }
 
 fn write_document(parts: &[&str]) -> io::Result<()> {
@@ -111,8 +120,28 @@ impl Messages {
         }
     }
 
+    /// Says what a run is for. A reader may leave before its end.
+    ///
+    /// # Errors
+    /// It cannot be written. Often nobody can read that, but the exit code tells it.
+    pub(crate) fn say_as_result(self, text: &str) -> anyhow::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        let written = stdout::open_stderr().and_then(|stderr| {
+            let mut stderr = anstream::AutoStream::auto(stderr);
+            stderr.write_all(visible(text).as_bytes())?;
+            stderr.flush()
+        });
+        match written {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written.context("cannot write to standard error"),
+        }
+    }
+
     pub(crate) fn warn(self, text: &str) {
-        self.say(&format!("{} {text}\n", styled(CHANGED.bold(), "warning:")));
+        let warning = styled(CHANGED.bold(), "warning:");
+        self.say(&format!("{warning} {}\n", line(text)));
     }
 }
 

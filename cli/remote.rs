@@ -3,6 +3,8 @@
 #[cfg(feature = "http")]
 mod tokens;
 
+use std::path::PathBuf;
+
 use baler_host::Strategy;
 use clap::Args;
 
@@ -32,6 +34,20 @@ impl RemoteArguments {
     #[cfg(feature = "http")]
     pub(crate) fn tokens(&self, urls: &[&str]) -> Result<Tokens, Failure> {
         Tokens::read(&self.tokens, urls)
+    }
+
+    /// The files that hold tokens.
+    #[cfg(feature = "http")]
+    pub(crate) fn token_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.tokens
+            .iter()
+            .filter_map(|typed| tokens::file_of(typed))
+    }
+
+    /// Without HTTP there are none.
+    #[cfg(not(feature = "http"))]
+    pub(crate) fn token_files(&self) -> impl Iterator<Item = PathBuf> {
+        std::iter::empty()
     }
 
     /// Without HTTP there are none.

@@ -207,6 +207,11 @@ impl GoalArguments {
         }
     }
 
+    /// The file that the context is read from.
+    pub(crate) fn context_file(&self) -> Option<&Path> {
+        self.context.as_deref().and_then(named_file)
+    }
+
     fn context(&self) -> Result<String, Failure> {
         let Some(typed) = &self.context else {
             return Ok(String::new());
@@ -249,6 +254,11 @@ pub(crate) fn tokenizer(name: &str) -> Result<Option<Tokenizer>, Failure> {
 /// A config that was typed, or is in a file named after `@`.
 pub(crate) fn config(typed: &str) -> Result<String, Failure> {
     text_or_file(typed, "config")
+}
+
+/// The file that is named after `@`.
+pub(crate) fn named_file(typed: &str) -> Option<&Path> {
+    typed.strip_prefix('@').map(Path::new)
 }
 
 /// The most bytes of a file named after `@`. No config and no context comes near it.

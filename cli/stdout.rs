@@ -1,6 +1,6 @@
-//! Standard output as it is. The standard library hides two ways in which a result is lost: it
-//! opens `/dev/null` where a program was started without standard output (`>&-`), and it takes
-//! a descriptor that cannot be written to for one that swallowed everything.
+//! Standard output, and standard error, as they are. The standard library hides two ways in
+//! which a result is lost: it opens `/dev/null` where a program was started without one of them
+//! (`>&-`), and it takes a descriptor that cannot be written to for one that swallowed everything.
 
 #[cfg(unix)]
 use std::fs::File;
@@ -11,12 +11,17 @@ use std::io;
 pub(crate) fn open() -> io::Result<File> {
     use std::os::fd::AsFd as _;
     #[cfg(target_os = "linux")]
-    if at_start::was_closed() {
-        return Err(io::Error::other(
-            "the program was started without one; redirect it to a file, or to /dev/null where nobody wants it",
-        ));
-    }
+    at_start::check(&at_start::NO_STDOUT)?;
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+}
+
+/// Standard error, likewise.
+#[cfg(unix)]
+pub(crate) fn open_stderr() -> io::Result<File> {
+    use std::os::fd::AsFd as _;
+    #[cfg(target_os = "linux")]
+    at_start::check(&at_start::NO_STDERR)?;
+    Ok(File::from(io::stderr().as_fd().try_clone_to_owned()?))
 }
 
 #[cfg(not(unix))]
@@ -24,25 +29,41 @@ pub(crate) fn open() -> io::Result<io::Stdout> {
     Ok(io::stdout())
 }
 
+#[cfg(not(unix))]
+pub(crate) fn open_stderr() -> io::Result<io::Stderr> {
+    Ok(io::stderr())
+}
+
 #[cfg(target_os = "linux")]
 mod at_start {
+    use std::io;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
-
     /// Whether the program was started without standard output.
-    pub(super) fn was_closed() -> bool {
-        WAS_CLOSED.load(Ordering::Relaxed)
+    pub(super) static NO_STDOUT: AtomicBool = AtomicBool::new(false);
+
+    /// Whether the program was started without standard error.
+    pub(super) static NO_STDERR: AtomicBool = AtomicBool::new(false);
+
+    pub(super) fn check(is_missing: &AtomicBool) -> io::Result<()> {
+        if is_missing.load(Ordering::Relaxed) {
+            return Err(io::Error::other(
+                "the program was started without one; redirect it to a file, or to /dev/null where nobody wants it",
+            ));
+        }
+        Ok(())
     }
 
-    /// Asks the system before the standard library opens another file in its place.
+    /// Asks the system before the standard library opens another file in their place.
     extern "C" fn look() {
-        let is_closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
-        WAS_CLOSED.store(is_closed, Ordering::Relaxed);
+        let no_stdout = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
+        NO_STDOUT.store(no_stdout, Ordering::Relaxed);
+        let no_stderr = rustix::io::fcntl_getfd(rustix::stdio::stderr()).is_err();
+        NO_STDERR.store(no_stderr, Ordering::Relaxed);
     }
 
     // SAFETY: what the loader runs from this section before `main` is a function of the type
-    // that it calls; it makes one system call and stores a flag, and needs nothing of a runtime.
+    // that it calls; it makes two system calls and stores flags, and needs nothing of a runtime.
     #[allow(
         unsafe_code,
         reason = "after `main` has begun nobody can tell; see the comment above"

@@ -3,21 +3,34 @@
 //! arguments, codes of strategies and errors of libraries may hold anything.
 
 use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::OnceLock;
 
 use anstyle::Style;
 
-/// What stands for an escape in baler's own styles until they are written. It is a
-/// noncharacter, which no text is meant to hold, and is let through only with a style that
-/// baler has, so a text that holds one nevertheless gets no more than a colour.
-const OWN_ESCAPE: char = '\u{fdd0}';
+/// The most characters of a message from its beginning.
+const BEGINNING: usize = 1_200;
+
+/// And from its end, where what to do about it often stands.
+const END: usize = 300;
+
+/// What stands for an escape in baler's own styles until they are written: a noncharacter, which
+/// no text is meant to hold, and a number of this run's, so that a text that holds one
+/// nevertheless is not taken for baler's own.
+fn own_escape() -> &'static str {
+    static OWN: OnceLock<String> = OnceLock::new();
+    OWN.get_or_init(|| {
+        // The standard library's keys are random; another way to chance is not at hand.
+        format!("\u{fdd0}{:016x}", RandomState::new().hash_one(0))
+    })
+}
 
 /// What follows the escape in the styles that baler has.
 const OWN_STYLES: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"];
 
 /// `text` in `style`. Whether it is shown in colour is decided where it is written.
 pub(crate) fn styled(style: Style, text: &str) -> String {
-    let mut own = [0; 4];
-    let own = OWN_ESCAPE.encode_utf8(&mut own);
+    let own = own_escape();
     let on = format!("{style}").replace('\u{1b}', own);
     let off = format!("{style:#}").replace('\u{1b}', own);
     format!("{on}{text}{off}")
@@ -46,18 +59,45 @@ pub(crate) fn is_active(c: char) -> bool {
 /// sequences, and every other active character is spelled out, such as `\u{1b}`.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        let after = rest.as_str();
-        let is_style = || OWN_STYLES.iter().any(|style| after.starts_with(style));
+    let mut parts = text.split(own_escape());
+    push_foreign(&mut shown, parts.next().unwrap_or_default());
+    for part in parts {
+        if OWN_STYLES.iter().any(|style| part.starts_with(style)) {
+            shown.push('\u{1b}');
+        }
+        push_foreign(&mut shown, part);
+    }
+    shown
+}
+
+fn push_foreign(shown: &mut String, text: &str) {
+    for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
-            OWN_ESCAPE if is_style() => shown.push('\u{1b}'),
             c if is_active(c) => shown.extend(c.escape_default()),
             c => shown.push(c),
         }
     }
-    shown
+}
+
+/// A message on one line: a file name or another quoted text may hold ends of lines, and forge
+/// what looks like another message. And no more of it than anybody reads, however long what it
+/// quotes is.
+pub(crate) fn line(message: &str) -> String {
+    let left_out = message.chars().count().saturating_sub(BEGINNING + END);
+    let mut line = String::new();
+    for (index, c) in message.chars().enumerate() {
+        if left_out > 0 && index == BEGINNING {
+            // Writing to a string cannot fail.
+            let _ = write!(line, "… ({left_out} characters left out) …");
+        }
+        match c {
+            _ if (BEGINNING..BEGINNING + left_out).contains(&index) => {}
+            '\n' => line.push_str("\\n"),
+            c => line.push(c),
+        }
+    }
+    line
 }
 
 /// A JSON document, as a terminal gets it: the same document, with active characters spelled as
@@ -104,6 +144,32 @@ mod tests {
         // Whoever knows the stand-in gets no other escape sequence by it.
         assert_eq!(visible("\u{fdd0}[2J"), "\\u{fdd0}[2J");
         assert_eq!(visible("\u{fdd0}]0;x\u{7}"), "\\u{fdd0}]0;x\\u{7}");
+        // Nor a colour, as long as it cannot know the number of the run.
+        assert_eq!(visible("\u{fdd0}[31mb"), "\\u{fdd0}[31mb");
+        assert_eq!(
+            visible("\u{fdd0}0123456789abcdef[31mb"),
+            "\\u{fdd0}0123456789abcdef[31mb"
+        );
+    }
+
+    #[test]
+    fn a_message_is_one_line_of_bounded_length() {
+        assert_eq!(
+            line("cannot read `a\nerror: b`"),
+            "cannot read `a\\nerror: b`"
+        );
+        let whole = "é".repeat(BEGINNING + END);
+        assert_eq!(line(&whole), whole);
+        let long = format!("a{}z; what to do", "é".repeat(1 << 20));
+        let shown = line(&long);
+        assert!(shown.starts_with("aé") && shown.ends_with("éz; what to do"));
+        // Beside the many there are `a` and the 13 characters of `z; what to do`.
+        let left_out = (1 << 20) + 1 + 13 - BEGINNING - END;
+        assert!(
+            shown.contains(&format!("é… ({left_out} characters left out) …é")),
+            "{shown}"
+        );
+        assert!(shown.chars().count() < BEGINNING + END + 50);
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! has no such files (and outside of Linux), the file has a name for as long as its content is
 //! written.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write as _};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use tempfile::TempPath;
+
+use crate::{descriptor, files};
 
 /// A file that will be written whole or not at all.
 #[derive(Debug)]
@@ -21,7 +23,7 @@ pub(crate) enum WholeFile {
         /// None where it has to have a name, and so is made when there is content.
         unnamed: Option<File>,
     },
-    /// A pipe or device, which cannot be replaced.
+    /// A pipe, device or open descriptor, which is not to be replaced.
     Special { shown: PathBuf, file: File },
 }
 
@@ -32,8 +34,8 @@ pub(crate) struct Target {
     shown: PathBuf,
     /// What a link leads to is replaced, not the link.
     place: PathBuf,
-    /// Those of the file that is replaced.
-    permissions: Option<Permissions>,
+    /// The file that is replaced. Boxed, as it is large.
+    before: Option<Box<Metadata>>,
 }
 
 /// A file whose content is written, and which is not in its place yet.
@@ -54,8 +56,18 @@ impl WholeFile {
     }
 
     fn begin(path: &Path) -> anyhow::Result<Self> {
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let before = fs::metadata(&place).ok();
+        if let Some(opened) = descriptor::named_by(path) {
+            let shown = path.to_owned();
+            let file = opened?;
+            return Ok(Self::Special { shown, file });
+        }
+        let place = followed(path)?;
+        let before = match fs::metadata(&place) {
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => {
+                return Err(anyhow!("{error}; give it a shorter name"));
+            }
+            before => before.ok(),
+        };
         if let Some(before) = &before {
             if before.is_dir() {
                 return Err(anyhow!("it is a folder; name a file in it"));
@@ -68,11 +80,13 @@ impl WholeFile {
             if before.permissions().readonly() {
                 return Err(anyhow!("it is read-only"));
             }
+        } else if names_a_folder(path) {
+            return Err(anyhow!("that is a folder's name; name a file"));
         }
         let target = Target {
             shown: path.to_owned(),
             place,
-            permissions: before.map(|before| before.permissions()),
+            before: before.map(Box::new),
         };
         let unnamed = target.unnamed();
         if unnamed.is_none() {
@@ -113,17 +127,86 @@ impl WholeFile {
 impl Staged {
     /// Puts the file in its place.
     pub(crate) fn commit(self) -> anyhow::Result<()> {
-        let Some((target, content)) = self.0 else {
-            return Ok(());
-        };
-        let named = match content {
-            Content::Named(named) => Ok(named),
-            Content::Unnamed(file) => target.name(file),
-        };
-        named
-            .and_then(|named| named.persist(&target.place).map_err(|error| error.error))
-            .with_context(|| cannot_write(&target.shown))
+        match self.0 {
+            Some((target, content)) => target.put(content),
+            None => Ok(()),
+        }
     }
+}
+
+/// Puts files in their places, in this order. Where one cannot take its place, those before it
+/// are put back as they were.
+pub(crate) fn commit_all(staged: Vec<Staged>) -> anyhow::Result<()> {
+    let mut files: Vec<(Target, Content)> =
+        staged.into_iter().filter_map(|staged| staged.0).collect();
+    let Some((last, content)) = files.pop() else {
+        return Ok(());
+    };
+    let mut replaced = Vec::new();
+    let mut done = Ok(());
+    for (target, content) in files {
+        match target.replace(content) {
+            Ok(one) => replaced.push(one),
+            Err(error) => {
+                done = Err(error);
+                break;
+            }
+        }
+    }
+    let Err(mut error) = done.and_then(|()| last.put(content)) else {
+        return Ok(());
+    };
+    for one in replaced.into_iter().rev() {
+        if let Err(left) = one.put_back() {
+            error = error.context(left);
+        }
+    }
+    Err(error)
+}
+
+/// A file that is in its place, and what was there before.
+#[derive(Debug)]
+struct Replaced {
+    target: Target,
+    before: Option<TempPath>,
+}
+
+impl Replaced {
+    fn put_back(self) -> anyhow::Result<()> {
+        let Self { target, before } = self;
+        match before {
+            Some(before) => target.put_back(before),
+            None => fs::remove_file(&target.place)
+                .with_context(|| format!("cannot remove `{}` again", target.shown.display())),
+        }
+    }
+}
+
+/// Where a path leads to; the path itself where nothing is there yet.
+fn followed(path: &Path) -> anyhow::Result<PathBuf> {
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
+    match fs::canonicalize(path) {
+        Ok(place) => Ok(place),
+        Err(error) if is_link() => Err(anyhow!(
+            "it is a link that leads to no file ({error}); remove it, or name the file that it should lead to"
+        )),
+        Err(_) => Ok(path.to_owned()),
+    }
+}
+
+/// Whether a path can be of nothing but a folder, as `new/`, `new/.` and `..`.
+fn names_a_folder(path: &Path) -> bool {
+    let typed = path.as_os_str().as_encoded_bytes();
+    path.file_name()
+        .is_none_or(|name| !typed.ends_with(name.as_encoded_bytes()))
+}
+
+/// Gives a file the owner and group of another, as far as it may: only root gives files away.
+#[cfg(unix)]
+fn keep_owner(file: &File, before: &Metadata) {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    let group = Some(before.gid());
+    let _ = fchown(file, Some(before.uid()), group).or_else(|_| fchown(file, None, group));
 }
 
 /// Without the temporary file's name, which says nothing to anybody.
@@ -133,17 +216,96 @@ fn cannot_write(shown: &Path) -> String {
 
 impl Target {
     fn folder(&self) -> &Path {
-        match self.place.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
+        files::folder_of(&self.place)
+    }
+
+    /// Puts the file in its place.
+    fn put(&self, content: Content) -> anyhow::Result<()> {
+        let named = match content {
+            Content::Named(named) => Ok(named),
+            Content::Unnamed(file) => self.name(file),
+        };
+        named
+            .and_then(|named| named.persist(&self.place).map_err(|error| error.error))
+            .with_context(|| cannot_write(&self.shown))?;
+        self.sync_folder();
+        Ok(())
+    }
+
+    /// Has the disk know the file by its name as well. Not every folder can be asked for that,
+    /// and nothing is lost where it cannot.
+    fn sync_folder(&self) {
+        #[cfg(unix)]
+        let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
+    }
+
+    /// Puts the file in its place, and keeps what was there.
+    fn replace(self, content: Content) -> anyhow::Result<Replaced> {
+        let before = self.keep().with_context(|| cannot_write(&self.shown))?;
+        if let Err(error) = self.put(content) {
+            // It is still there, but where it could only be renamed.
+            let missing = before.filter(|_| fs::symlink_metadata(&self.place).is_err());
+            return Err(match missing.map(|before| self.put_back(before)) {
+                Some(Err(left)) => error.context(left),
+                _ => error,
+            });
         }
+        let target = self;
+        Ok(Replaced { target, before })
+    }
+
+    /// Keeps what is in the place under a second name; none where nothing is there, or a folder,
+    /// which no file replaces.
+    fn keep(&self) -> io::Result<Option<TempPath>> {
+        match fs::symlink_metadata(&self.place) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            there => {
+                if there?.is_dir() {
+                    return Ok(None);
+                }
+            }
+        }
+        let linked = names().make_in(self.folder(), |name| fs::hard_link(&self.place, name));
+        if let Ok(linked) = linked {
+            return Ok(Some(linked.into_temp_path()));
+        }
+        // Some file systems have no hard links, and some files may not be linked.
+        let (_, aside) = self.named()?;
+        fs::rename(&self.place, &aside)?;
+        Ok(Some(aside))
+    }
+
+    /// Puts back what was in the place; where that fails, it is not removed.
+    fn put_back(&self, before: TempPath) -> anyhow::Result<()> {
+        before.persist(&self.place).map_err(|failed| {
+            let shown = self.shown.display();
+            let why = failed.error;
+            match failed.path.keep() {
+                Ok(kept) => anyhow!(
+                    "cannot put back `{shown}` as it was ({why}); have it from `{}`",
+                    kept.display()
+                ),
+                Err(_) => anyhow!("cannot put back `{shown}` as it was ({why})"),
+            }
+        })
+    }
+
+    /// Gives a file what it takes over from the one that it replaces.
+    fn liken(&self, file: &File) -> io::Result<()> {
+        let Some(before) = &self.before else {
+            return Ok(());
+        };
+        // Before the permissions, of which a change of owner takes some.
+        #[cfg(unix)]
+        keep_owner(file, before);
+        file.set_permissions(before.permissions())
     }
 
     /// As any new file, the umask taken off; one that will replace another is its owner's alone
     /// until it has the permissions of that.
     #[cfg(unix)]
     const fn mode(&self) -> u32 {
-        match self.permissions {
+        match self.before {
             None => 0o666,
             Some(_) => 0o600,
         }
@@ -151,9 +313,7 @@ impl Target {
 
     fn write(&self, unnamed: Option<File>, content: &str) -> io::Result<Content> {
         let fill = |file: &mut File| {
-            if let Some(permissions) = &self.permissions {
-                file.set_permissions(permissions.clone())?;
-            }
+            self.liken(file)?;
             file.write_all(content.as_bytes())?;
             file.sync_all()
         };
@@ -218,9 +378,7 @@ impl Target {
         }
         // Without /proc, and on some file systems, it cannot be named.
         let (mut copy, named) = self.named()?;
-        if let Some(permissions) = &self.permissions {
-            copy.set_permissions(permissions.clone())?;
-        }
+        self.liken(&copy)?;
         file.seek(SeekFrom::Start(0))?;
         io::copy(&mut file, &mut copy)?;
         copy.sync_all()?;

@@ -22,6 +22,10 @@ mod archive;
 #[path = "cli/reading.rs"]
 mod reading;
 
+#[cfg(target_os = "linux")]
+#[path = "cli/targets.rs"]
+mod targets;
+
 #[cfg(unix)]
 #[path = "cli/terminal.rs"]
 mod terminal;

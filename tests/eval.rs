@@ -229,6 +229,108 @@ fn what_is_done_is_not_done_again() {
 }
 
 #[test]
+fn a_file_of_something_else_is_not_resumed_and_stays() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    for foreign in ["my notes", "{\"at\": 7}", "{\"at\":\"50\""] {
+        bench.file("notes", foreign);
+        let ran = bench.run(&[
+            "corpus",
+            "--strategy",
+            "native:truncate",
+            "--resume",
+            "notes",
+        ]);
+        assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+        assert!(
+            said(&ran).contains("line 1 of `notes` does not say what was measured"),
+            "{}",
+            said(&ran)
+        );
+        assert_eq!(fs::read_to_string(bench.path("notes")).unwrap(), foreign);
+    }
+}
+
+#[test]
+fn a_line_that_was_cut_off_anywhere_is_taken_off() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let arguments = [
+        "corpus",
+        "--strategy",
+        "native:truncate",
+        "--resume",
+        "done",
+    ];
+    let first = bench.run(&arguments);
+    assert!(first.status.success(), "{}", said(&first));
+    let done = fs::read(bench.path("done")).unwrap();
+    let head = done.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let in_a_character = [&done[..head], b"{\"set\":\"\xc3"].concat();
+    for cut in [
+        &done[..0],
+        &done[..head / 2],
+        &done[..head - 1],
+        &in_a_character,
+    ] {
+        fs::write(bench.path("done"), cut).unwrap();
+        let again = bench.run(&arguments);
+        assert!(again.status.success(), "{}", said(&again));
+        let lines = fs::read_to_string(bench.path("done")).unwrap();
+        // What is measured, and the one conversation.
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+        assert!(lines.as_bytes().starts_with(&done[..head]), "{lines}");
+    }
+}
+
+#[test]
+fn figures_are_written_whole_and_never_among_the_recordings() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let one = bench.path("corpus/bakery/one.json");
+    for option in ["--json", "--markdown", "--resume"] {
+        for file in ["corpus/bakery/one.json", "corpus/../corpus/new.json"] {
+            let ran = bench.run(&["corpus", "--strategy", "native:truncate", option, file]);
+            assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+            let told = format!("`{option}` names a file among the recorded conversations");
+            assert!(said(&ran).contains(&told), "{}", said(&ran));
+        }
+        assert_eq!(fs::read_to_string(&one).unwrap(), baking());
+        assert!(!bench.path("corpus/new.json").exists());
+    }
+    // Refused before anything is measured, and so before anything is noted.
+    for option in ["--json", "--markdown"] {
+        let place = "nowhere/figures";
+        let ran = bench.run(&["corpus", "--resume", "done", option, place]);
+        assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+        assert!(
+            said(&ran).contains("cannot write `nowhere/figures`"),
+            "{}",
+            said(&ran)
+        );
+        assert!(!bench.path("done").exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_name_of_a_set_forges_no_line_of_a_table() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery\n- FORGED/one.json", &baking());
+    let ran = bench.run(&["corpus", "--strategy", "native:truncate"]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    let said = said(&ran);
+    assert!(
+        said.contains("- bakery - FORGED: 1 conversations, 3 cuts"),
+        "{said}"
+    );
+    assert!(
+        !said.lines().any(|line| line.starts_with("- FORGED")),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_cannot_be_read_is_named_and_the_rest_is_measured() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());

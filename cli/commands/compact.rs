@@ -16,7 +16,7 @@ use crate::progress;
 use crate::receipt::{self, Circumstances};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, input, strip};
+use crate::{chain, files, input, strip};
 
 /// Make a conversation fit its budget
 ///
@@ -176,7 +176,7 @@ impl CompactCommand {
             .map_err(failure)?;
         let place = place.shown(self.sandbox.state.as_deref());
         let place = place.filter(|_| host.archive().is_some());
-        self.tell(&conversation, &compaction, &chain, place, messages);
+        self.tell(&conversation, &compaction, &chain, place, messages)?;
         self.hand_over(files, &conversation, &compaction)?;
         Ok(exit_of(&compaction))
     }
@@ -186,9 +186,8 @@ impl CompactCommand {
         let Some((kind, _)) = conversation.log() else {
             return Ok(());
         };
-        let input = self.conversation.file.as_deref().and_then(place);
         match self.output() {
-            Some(output) if input.is_some() && place(output) == input => {
+            Some(output) if files::is_input(output, self.conversation.file.as_deref()) => {
                 Err(Failure::wrong_use(anyhow!(
                     "`--output` would replace the {kind} log by a request body; name another file"
                 )))
@@ -235,20 +234,23 @@ impl CompactCommand {
     }
 
     /// The file of another purpose that the receipt would take the place of.
-    fn receipt_overwrites(&self) -> Option<&Path> {
-        let receipt = place(self.receipt.as_deref()?)?;
-        let config = self
-            .config
-            .as_deref()
-            .and_then(|config| config.strip_prefix('@'));
-        self.conversation
-            .file
-            .as_deref()
+    fn receipt_overwrites(&self) -> Option<PathBuf> {
+        let receipt = self.receipt.as_deref()?;
+        let input = self.conversation.file.as_deref();
+        if files::is_input(receipt, input) {
+            return Some(receipt.to_owned());
+        }
+        let place = files::place(receipt)?;
+        self.output()
             .into_iter()
-            .chain(self.output())
+            .chain(self.conversation.previous.as_deref())
             .chain(self.strategies.iter().map(Path::new))
-            .chain(config.map(Path::new))
-            .find(|other| place(other).is_some_and(|other| other == receipt))
+            .chain(self.config.as_deref().and_then(settings::named_file))
+            .chain(self.goal.context_file())
+            .map(Path::to_owned)
+            .chain(self.model.key_file())
+            .chain(self.remote.token_files())
+            .find(|other| files::place(other).is_some_and(|other| other == place))
     }
 
     fn tell(
@@ -258,11 +260,11 @@ impl CompactCommand {
         chain: &[Strategy],
         archive: Option<String>,
         messages: Messages,
-    ) {
+    ) -> anyhow::Result<()> {
         let receipt = compaction.receipt();
         if receipt.outcome == Outcome::Unchanged(Unchanged::InvalidInput) {
             input::tell_violations(conversation, &self.conversation);
-            return;
+            return Ok(());
         }
         let circumstances = Circumstances {
             chain,
@@ -275,14 +277,19 @@ impl CompactCommand {
             text.push('\n');
         }
         text.push_str(&receipt::text(receipt, &circumstances));
+        if self.dry_run {
+            return messages.say_as_result(&text);
+        }
         messages.say(&text);
+        Ok(())
     }
 
     /// Writes the documents. All content is written before the first file is replaced: beside the
     /// files' places, then to pipes, then to standard output. So where any of it cannot be
     /// written, no file is replaced, and neither a receipt without its conversation nor a
-    /// conversation without its receipt is left. What was begun and is not finished leaves
-    /// nothing behind.
+    /// conversation without its receipt is left. Where the output cannot take its place after
+    /// all, the receipt before is put back. What was begun and is not finished leaves nothing
+    /// behind.
     fn hand_over(
         &self,
         files: Files,
@@ -308,15 +315,7 @@ impl CompactCommand {
             .map(|(file, content)| file.stage(content))
             .collect::<Result<Vec<_>, _>>()?;
         self.print(to_stdout, &receipt, conversation, compaction)?;
-        for (index, staged) in staged.into_iter().enumerate() {
-            let done = staged.commit();
-            if index == 0 {
-                done?;
-            } else {
-                done.context("the receipt was written, but not the conversation that it is of")?;
-            }
-        }
-        Ok(())
+        output::commit_all(staged)
     }
 
     /// Writes what goes to standard output.
@@ -355,15 +354,6 @@ fn failure(error: HostError) -> Failure {
         .into(),
         error => error.into(),
     }
-}
-
-/// Where a file is, or would be if it were there, whatever way its path takes.
-pub(super) fn place(path: &Path) -> Option<PathBuf> {
-    path.canonicalize().ok().or_else(|| {
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        Some(folder.join(path.file_name()?))
-    })
 }
 
 fn exit_of(compaction: &Compaction) -> Exit {

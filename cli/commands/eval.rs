@@ -62,11 +62,11 @@ pub(crate) struct EvalCommand {
     #[arg(long, value_name = "NAME")]
     set: Vec<String>,
 
-    /// Write all figures into a file as JSON
+    /// Write all figures into a file as JSON, whole or not at all, outside of the corpus
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Write the tables into a file instead of to standard output
+    /// Write the tables into a file instead of to standard output, as --json does
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
@@ -75,7 +75,8 @@ pub(crate) struct EvalCommand {
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
 
-    /// Note each finished conversation in a file, and leave out those that it already names
+    /// Note each finished conversation in a file outside of the corpus, and leave out those that it
+    /// already names
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
@@ -98,7 +99,11 @@ Exit codes: 0 measured, 1 baler itself failed, 2 wrong use";
 
 impl EvalCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        self.check_corpus_stays()?;
         let records = self.records()?;
+        let json = self.json.as_deref().map(WholeFile::create).transpose()?;
+        let markdown = self.markdown.as_deref().map(WholeFile::create);
+        let markdown = markdown.transpose()?;
         let threads = self
             .threads
             .map_or_else(|| Options::default().threads, NonZeroUsize::get);
@@ -154,19 +159,41 @@ impl EvalCommand {
         let evaluation = evaluation?;
         if self.json.is_some() || self.charts.is_some() {
             let figures = baler_eval::json(&evaluation);
-            if let Some(file) = &self.json {
-                write(file, &format!("{figures:#}"))?;
+            if let Some(file) = json {
+                file.finish(&format!("{figures:#}"))?;
             }
             if let Some(folder) = &self.charts {
                 charts(folder, figures)?;
             }
         }
         let tables = baler_eval::markdown(&evaluation);
-        match &self.markdown {
-            Some(file) => write(file, &tables)?,
+        match markdown {
+            Some(file) => file.finish(&tables)?,
             None => output::words_in_full(&tables)?,
         }
         Ok(Exit::Done)
+    }
+
+    /// Recordings are not to be replaced, and figures among them would be read as recordings.
+    fn check_corpus_stays(&self) -> Result<(), Failure> {
+        let Ok(corpus) = self.corpus.canonicalize() else {
+            return Ok(());
+        };
+        let written = [
+            ("--json", &self.json),
+            ("--markdown", &self.markdown),
+            ("--resume", &self.resume),
+        ];
+        for (option, file) in written {
+            let place = file.as_deref().and_then(files::place);
+            if place.is_some_and(|place| place.starts_with(&corpus)) {
+                return Err(Failure::wrong_use(anyhow!(
+                    "`{option}` names a file among the recorded conversations, in `{}`; name one outside of that folder",
+                    self.corpus.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn records(&self) -> Result<Vec<Recorded>, Failure> {
@@ -243,12 +270,14 @@ fn resumed(file: &Path, measuring: &Measuring) -> Result<(Evaluation, File), Fai
     Ok((done.unwrap_or_default(), notes))
 }
 
+/// Opens a file of an earlier run, or a new one.
 fn append_to(file: &Path) -> anyhow::Result<File> {
-    // A line that an earlier run did not finish is taken off.
-    if let Ok(text) = fs::read_to_string(file)
-        && !text.ends_with('\n')
+    // A line that an earlier run did not finish is taken off; it may end within a character.
+    if let Ok(bytes) = fs::read(file)
+        && !bytes.ends_with(b"\n")
     {
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n');
+        let whole = whole.map_or(0, |end| end + 1);
         let cut = OpenOptions::new().write(true).open(file);
         cut.and_then(|file| file.set_len(whole as u64))
             .with_context(|| format!("cannot write `{}`", file.display()))?;
@@ -271,10 +300,6 @@ fn charts(folder: &Path, figures: serde_json::Value) -> anyhow::Result<()> {
         WholeFile::create(&folder.join(name))?.finish(&chart)?;
     }
     Ok(())
-}
-
-fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))
 }
 
 /// A share, typed as a percentage.

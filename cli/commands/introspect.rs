@@ -83,14 +83,14 @@ fn cannot_say(strategy: &Strategy, error: &IntrospectError) -> Failure {
         _ => String::new(),
     };
     let told = anyhow!(
-        "`{}`: {}{remedy}",
+        "`{}`: {}",
         cleaned(strategy.name()),
         cleaned(&error.to_string())
     );
     if matches!(error, IntrospectError::Host(_)) {
         told.into()
     } else {
-        Failure::wrong_use(told)
+        Failure::wrong_use(told).with_more(remedy)
     }
 }
 

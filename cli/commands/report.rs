@@ -3,10 +3,9 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args;
 
-use super::compact::place;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
-use crate::{input, report};
+use crate::{files, input, report};
 
 /// Make a page of receipts and evaluations, to be looked at in a browser
 ///
@@ -62,13 +61,13 @@ impl ReportCommand {
 
     /// A receipt is what a compaction is undone by; a page may not take its place.
     fn check_files_stay(&self, output: Option<&Path>) -> Result<(), Failure> {
-        let Some(output) = output.and_then(place) else {
+        let Some(output) = output else {
             return Ok(());
         };
         match self
             .files
             .iter()
-            .find(|file| place(file).as_ref() == Some(&output))
+            .find(|file| files::is_input(output, Some(file)))
         {
             Some(file) => Err(Failure::wrong_use(anyhow!(
                 "`--output` would replace a file that the page is made of: `{}`",

@@ -170,10 +170,8 @@ impl ShouldCompactCommand {
             Decision::HostDecides => (false, ""),
         };
         if let AttemptResult::Fault { fault } = &answer.attempt.result {
-            messages.warn(&format!(
-                "{name} was asked and failed: {fault}\n  → {}",
-                remedy(fault)
-            ));
+            messages.warn(&format!("{name} was asked and failed: {fault}"));
+            messages.say(&format!("  → {}\n", remedy(fault)));
         }
         if self.json {
             let answer = json!({

@@ -8,7 +8,7 @@ use super::expand::failure;
 use crate::archive::ArchiveArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
-use crate::{figures, input};
+use crate::{figures, files, input};
 
 /// Give back a conversation as it was before a compaction
 ///
@@ -41,7 +41,8 @@ Examples:
 Exit codes:
   0  the conversation came out
   1  baler itself failed: the archive cannot be read, a file cannot be written
-  2  wrong use: nothing was changed by that compaction, or it was stored somewhere else
+  2  wrong use: nothing was changed by that compaction, it was stored somewhere else, or its receipt
+     would be replaced
   5  that is no receipt";
 
 /// What counts of a receipt.
@@ -60,10 +61,17 @@ struct Printed {
 
 impl UndoCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
+        let output = self.output.as_deref();
+        let output = output.filter(|file| *file != Path::new("-"));
+        if output.is_some_and(|output| files::is_input(output, self.receipt.as_deref())) {
+            return Err(Failure::wrong_use(anyhow!(
+                "`--output` would replace the receipt, without which nothing can be undone; name another file"
+            )));
+        }
         let bytes = input::read(self.receipt.as_deref(), "undo")?;
         let Receipt { outcome, undo } = receipt(&bytes)?;
         let reference = undo.ok_or_else(|| {
-            let outcome = figures::cleaned(&outcome);
+            let outcome = figures::shortened(&outcome);
             Failure::wrong_use(match outcome.as_str() {
                 "unchanged" => anyhow!("there is nothing to undo: that run changed nothing"),
                 _ => anyhow!(
@@ -71,12 +79,7 @@ impl UndoCommand {
                 ),
             })
         })?;
-        let file = self
-            .output
-            .as_deref()
-            .filter(|file| *file != Path::new("-"))
-            .map(WholeFile::create)
-            .transpose()?;
+        let file = output.map(WholeFile::create).transpose()?;
         let archive = self.archive.open()?;
         let document = archive.undo(&reference).await.map_err(failure)?;
         match file {

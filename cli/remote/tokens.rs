@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use baler_models::clients::KeySource;
@@ -105,6 +105,14 @@ fn option(typed: &str) -> anyhow::Result<Given> {
         server: server.to_owned(),
         token: token.with_context(|| format!("--remote-token for `{}`", cleaned(server)))?,
     })
+}
+
+/// The file that an option takes its token from.
+pub(super) fn file_of(typed: &str) -> Option<PathBuf> {
+    match split(typed)?.1.parse() {
+        Ok(KeySource::File(file)) => Some(file),
+        _ => None,
+    }
 }
 
 /// The tokens of a variable or of its file: pairs with white space between.

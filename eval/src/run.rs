@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use baler_host::{Host, Pins, Strategy};
 use serde::{Deserialize, Serialize};
 
@@ -203,30 +203,32 @@ impl Evaluation {
 
     /// Reads what an earlier run wrote line by line: first what it measured, which has to be what
     /// is measured now, then a [`Result`] in each. A last line that is cut off counts as none. None
-    /// where there is nothing yet.
+    /// where there is nothing yet, or no more than a part of the first line.
     ///
     /// # Errors
-    /// The file cannot be read, is of another run, or a line but the last is no result.
+    /// The file cannot be read, is of another run or of something else, or a whole line is no
+    /// result.
     pub fn resume(file: &Path, measuring: &Measuring) -> anyhow::Result<Option<Self>> {
-        let text = match std::fs::read_to_string(file) {
-            Ok(text) => text,
+        let bytes = match std::fs::read(file) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read `{}`", file.display()));
             }
         };
         let shown = file.display();
-        let is_whole = text.ends_with('\n');
-        let lines: Vec<&str> = text.lines().collect();
-        let Some((first, lines)) = lines
-            .split_first()
-            .filter(|(_, rest)| is_whole || !rest.is_empty())
-        else {
+        let foreign =
+            || format!("line 1 of `{shown}` does not say what was measured; name another file");
+        let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').collect();
+        // What stands behind the last line's end: nothing, or a line that was cut off.
+        let rest = lines.pop().unwrap_or_default();
+        let Some((first, lines)) = lines.split_first() else {
+            // The caller writes anew, so what is there has to be its own.
+            let own = serde_json::to_vec(measuring).with_context(foreign)?;
+            ensure!(own.starts_with(rest), foreign());
             return Ok(None);
         };
-        let before: Measuring = serde_json::from_str(first).with_context(|| {
-            format!("line 1 of `{shown}` does not say what was measured; name another file")
-        })?;
+        let before: Measuring = serde_json::from_slice(first).with_context(foreign)?;
         if before != *measuring {
             bail!(
                 "`{shown}` holds figures of something else ({}); name another file, or give the same options",
@@ -235,14 +237,9 @@ impl Evaluation {
         }
         let mut results = Vec::with_capacity(lines.len());
         for (index, line) in lines.iter().enumerate() {
-            match serde_json::from_str::<Result>(line) {
-                Ok(result) => results.push(result),
-                Err(_) if index + 1 == lines.len() && !is_whole => {}
-                Err(error) => {
-                    return Err(error)
-                        .with_context(|| format!("line {} of `{shown}` is no result", index + 2));
-                }
-            }
+            let result: Result = serde_json::from_slice(line)
+                .with_context(|| format!("line {} of `{shown}` is no result", index + 2))?;
+            results.push(result);
         }
         Ok(Some(Self { results }))
     }

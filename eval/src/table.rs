@@ -48,6 +48,7 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     };
     for set in &sets {
         let (conversations, cuts) = summary.rests_on(set);
+        let set = in_a_row(set);
         let _ = writeln!(text, "- {set}: {conversations} conversations, {cuts} cuts");
     }
     let _ = writeln!(
@@ -92,7 +93,8 @@ pub fn markdown(evaluation: &Evaluation) -> String {
             );
         }
         let _ = writeln!(text, "\nRecall / far, by set:\n");
-        let _ = writeln!(text, "| | {} |", sets.join(" | "));
+        let names: Vec<String> = sets.iter().map(|set| in_a_row(set)).collect();
+        let _ = writeln!(text, "| | {} |", names.join(" | "));
         let _ = writeln!(text, "|---|{}", "---|".repeat(sets.len()));
         for strategy in summary.strategies() {
             let _ = write!(text, "| {strategy} |");
@@ -111,6 +113,11 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     text
 }
 
+/// The name of a folder or file, without what would end a line or a column of its own.
+fn in_a_row(name: &str) -> String {
+    name.replace(['\n', '\r', '|'], " ")
+}
+
 /// Which conversations are left out for their questions, and why. Empty where there are none.
 fn mislabelled(evaluation: &Evaluation) -> String {
     let mut text = String::new();
@@ -125,7 +132,8 @@ fn mislabelled(evaluation: &Evaluation) -> String {
     );
     for result in &evaluation.results {
         if let Some(wrong) = &result.mislabelled {
-            let _ = writeln!(text, "- {}, {}: {wrong}", result.set, result.id);
+            let (set, id) = (in_a_row(&result.set), in_a_row(&result.id));
+            let _ = writeln!(text, "- {set}, {id}: {wrong}");
         }
     }
     text.push('\n');

@@ -71,6 +71,107 @@ fn hostile_names_and_arguments_are_spelled_out_in_every_message() {
     }
 }
 
+#[test]
+fn names_and_arguments_forge_no_line_of_a_message() {
+    let bench = Bench::new();
+    let good = example("fix-a-bug.openai.json");
+    let forging = "a\nerror: FORGED\n";
+    let in_no_folder = format!("no/{forging}");
+    let at = format!("@{forging}");
+    let key = format!("file:{forging}");
+    bench
+        .run(&["compact", &good, "-q", "--archive", "archive"])
+        .ends(0);
+    let receipt = bench.file(
+        "receipt.json",
+        r#"{"outcome":"a\nerror: FORGED","undo":"b\nerror: FORGED"}"#,
+    );
+    let repaired = bench.file("repaired.json", r#"{"outcome":"a\nerror: FORGED"}"#);
+    let cases: &[&[&str]] = &[
+        &["compact", forging],
+        &["report", forging],
+        &["compact", &good, "-o", &in_no_folder],
+        &["compact", &good, "--config", &at],
+        &[
+            "compact",
+            &good,
+            "--state",
+            &in_no_folder,
+            "--archive",
+            "/dev/null/a\nerror: FORGED",
+        ],
+        &["compact", &good, "--tokenizer", forging],
+        &["compact", &good, "--budget", forging],
+        &["compact", &good, "--model", forging],
+        &["compact", &good, "--model", "openai:x", "--model-key", &key],
+        &["compact", &good, "-s", forging],
+        &["archive", "--archive", forging],
+        &["expand", forging, "--archive", "archive"],
+        &["undo", &receipt, "--archive", "archive"],
+        &["undo", &repaired],
+        &[forging],
+        #[cfg(feature = "eval")]
+        &["eval", forging],
+    ];
+    for arguments in cases {
+        let ran = bench.run(arguments);
+        assert_ne!(ran.code, 0, "{arguments:?}");
+        let forged = |line: &str| line.starts_with("error: FORGED");
+        assert!(
+            !ran.stderr.lines().any(forged),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr.contains("FORGED"),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn names_get_no_colour_by_the_stand_in_for_balers_own() {
+    let bench = Bench::new();
+    let mut command = bench.command();
+    let command = command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
+    let command = command.args(["compact", "\u{fdd0}[32mvalid"]);
+    let ran = Ran::of(command.output().expect("it runs")).ends(5);
+    assert!(!ran.stderr.contains("\u{1b}[32m"), "{:?}", ran.stderr);
+    assert!(
+        ran.stderr.contains("`\\u{fdd0}[32mvalid`"),
+        "{:?}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn errors_quote_no_more_than_anybody_reads() {
+    let bench = Bench::new();
+    let good = example("fix-a-bug.openai.json");
+    let key = format!("{{\"{}\": 1}}", "k".repeat(3 << 20));
+    bench.file("config.json", key);
+    let receipt = format!("{{\"outcome\": \"{}\"}}", "o".repeat(3 << 20));
+    bench.file("receipt.json", receipt);
+    for (arguments, end) in [
+        (
+            &["compact", &good, "-s", "tiered", "--config", "@config.json"][..],
+            "shows what it takes.\n",
+        ),
+        (&["undo", "receipt.json"], "is where you have it\n"),
+    ] {
+        let ran = bench.run(arguments);
+        assert_ne!(ran.code, 0, "{arguments:?}");
+        assert!(
+            ran.stderr.len() < 5_000,
+            "{arguments:?}: {}",
+            ran.stderr.len()
+        );
+        // What to do about it is told nevertheless.
+        assert!(ran.stderr.ends_with(end), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
 #[cfg(feature = "eval")]
 #[test]
 fn hostile_sets_and_files_of_a_corpus_are_spelled_out() {

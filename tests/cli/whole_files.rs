@@ -85,6 +85,43 @@ fn a_standard_output_that_is_not_there_is_a_failure() {
     run(">/dev/null").ends(0);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn help_and_dry_runs_that_cannot_be_told_are_failures() {
+    use std::process::Command;
+    let bench = Bench::new();
+    let example = example("book-a-flight.anthropic.json");
+    let run = |command: &str, how: &str| {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &format!("exec \"$0\" {command} {how}")])
+            .args([env!("CARGO_BIN_EXE_baler"), &example])
+            .env("BALER_STATE", bench.path("state"));
+        Ran::of(shell.output().expect("it runs"))
+    };
+    for command in ["--help", "--version", "compact --help"] {
+        for how in [">&-", ">/dev/full"] {
+            run(command, how)
+                .ends(1)
+                .says(&["cannot write to standard output"]);
+        }
+        run(command, ">/dev/null").ends(0);
+        // Who reads it may leave.
+        assert_eq!(
+            unread(&bench, &command.split(' ').collect::<Vec<_>>())
+                .ends(0)
+                .stderr,
+            ""
+        );
+    }
+    for how in ["2>&-", "2>/dev/full"] {
+        run("compact \"$1\" -n -s native:digest", how).ends(1);
+        // Of all others the conversation is the result.
+        run("compact \"$1\" -s native:digest", how).ends(0);
+        run("compact \"$1\" -n -q -s native:digest", how).ends(0);
+    }
+}
+
 #[test]
 fn no_file_is_replaced_where_the_result_is_not_read() {
     let bench = Bench::new();
@@ -225,5 +262,28 @@ mod in_the_middle {
         assert_eq!(bench.entries(), ["out.json", "receipt.json"]);
         let output = fs::read_to_string(bench.path("out.json")).expect("there");
         assert_eq!(output, "the one before");
+    }
+
+    #[test]
+    fn an_output_that_cannot_take_its_place_leaves_the_receipt_as_it_was() {
+        let bench = Bench::new();
+        for before in [None, Some("the one before")] {
+            if let Some(before) = before {
+                bench.file("receipt.json", before);
+            }
+            let (child, question) = asking(&bench, "2s");
+            fs::create_dir(bench.path("out.json")).expect("in its way");
+            drop(question);
+            let ran = Ran::of(child.wait_with_output().expect("it ends"))
+                .ends(1)
+                .says(&["cannot write `out.json`"]);
+            assert!(!ran.stderr.contains(".baler-"), "{}", ran.stderr);
+            let receipt = fs::read_to_string(bench.path("receipt.json")).ok();
+            assert_eq!(receipt.as_deref(), before);
+            // Nor is what was kept of it left.
+            let both = ["out.json", "receipt.json"];
+            assert_eq!(bench.entries(), both[..1 + usize::from(before.is_some())]);
+            fs::remove_dir(bench.path("out.json")).expect("removes it");
+        }
     }
 }

@@ -1,0 +1,185 @@
+//! What `--output` and `--receipt` may name, and what becomes of what stood there.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+
+use super::{Bench, Ran, example};
+
+/// A compaction of an example, with these arguments added.
+fn compact(bench: &Bench, more: &[&str]) -> Ran {
+    let input = example("plan-a-week.openai.json");
+    let arguments = ["compact", &input, "-q", "-s", "native:digest"];
+    bench.run(&[&arguments[..], more].concat())
+}
+
+fn text(bench: &Bench, name: &str) -> String {
+    fs::read_to_string(bench.path(name)).expect("a file")
+}
+
+#[test]
+fn a_session_log_on_standard_input_is_never_replaced_by_a_request() {
+    let bench = Bench::new();
+    let log = fs::read(example("fix-a-clock.claude-code.jsonl")).expect("an example");
+    let file = bench.file("session.jsonl", &log);
+    fs::hard_link(&file, bench.path("other.jsonl")).expect("a link");
+    for (input, output) in [
+        (None, "session.jsonl"),
+        (Some("-"), "session.jsonl"),
+        (None, "other.jsonl"),
+    ] {
+        let mut command = bench.command();
+        command.arg("compact").args(input).args(["-o", output]);
+        command.stdin(File::open(&file).expect("there"));
+        Ran::of(command.output().expect("it runs"))
+            .ends(2)
+            .says(&["would replace the claude-code log"]);
+        assert_eq!(fs::read(&file).expect("there"), log);
+    }
+    // A request body may be replaced, however it comes.
+    let file = bench.file(
+        "request.json",
+        fs::read(example("plan-a-week.openai.json")).expect("an example"),
+    );
+    let mut command = bench.command();
+    command.args(["compact", "-q", "-s", "native:digest", "-o", "request.json"]);
+    command.stdin(File::open(&file).expect("there"));
+    Ran::of(command.output().expect("it runs")).ends(0);
+}
+
+#[test]
+fn a_place_that_no_file_can_take_is_refused_before_anything_is_written() {
+    let bench = Bench::new();
+    bench.file("receipt.json", "the one before");
+    let too_long = "n".repeat(256);
+    for (output, why) in [
+        ("new/", "that is a folder's name"),
+        ("new/.", "that is a folder's name"),
+        (too_long.as_str(), "give it a shorter name"),
+    ] {
+        compact(&bench, &["-o", output, "--receipt", "receipt.json"])
+            .ends(1)
+            .says(&["cannot write `", why]);
+        assert_eq!(text(&bench, "receipt.json"), "the one before", "{output}");
+        assert_eq!(bench.entries(), ["receipt.json"], "{output}");
+    }
+    // As long as a name may be.
+    compact(&bench, &["-o", &too_long[1..]]).ends(0);
+}
+
+#[test]
+fn a_link_that_leads_to_no_file_is_refused_and_stays() {
+    let bench = Bench::new();
+    symlink("nothing", bench.path("dangling")).expect("a link");
+    symlink("loop", bench.path("loop")).expect("a link");
+    for link in ["dangling", "loop"] {
+        compact(&bench, &["-o", link])
+            .ends(1)
+            .says(&["cannot write `", "it is a link that leads to no file"]);
+        let there = fs::symlink_metadata(bench.path(link)).expect("there");
+        assert!(there.is_symlink(), "{link}");
+    }
+    assert_eq!(bench.entries(), ["dangling", "loop"]);
+}
+
+#[test]
+fn an_open_descriptor_is_written_to_and_its_file_not_replaced() {
+    let bench = Bench::new();
+    let expected = compact(&bench, &[]).ends(0).stdout;
+    for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let file = bench.file("all.json", "before\n");
+        let inode = fs::metadata(&file).expect("there").ino();
+        let mut command = bench.command();
+        let input = example("plan-a-week.openai.json");
+        command.args(["compact", &input, "-q", "-s", "native:digest", "-o", output]);
+        let all = OpenOptions::new().append(true).open(&file);
+        command.stdout(all.expect("there"));
+        Ran::of(command.output().expect("it runs")).ends(0);
+        assert_eq!(
+            text(&bench, "all.json"),
+            format!("before\n{expected}"),
+            "{output}"
+        );
+        assert_eq!(fs::metadata(&file).expect("there").ino(), inode, "{output}");
+    }
+    // A link to one is no other file, and a pipe is written to as before.
+    symlink("/dev/stdout", bench.path("link")).expect("a link");
+    let piped = compact(&bench, &["-o", "link"]).ends(0);
+    assert_eq!(piped.stdout, expected);
+}
+
+#[test]
+fn a_receipt_takes_the_place_of_nothing_that_the_run_reads() {
+    let bench = Bench::new();
+    let input = fs::read(example("plan-a-week.openai.json")).expect("an example");
+    bench.file("previous.json", &input);
+    bench.file("context.json", "{}");
+    bench.file("key", "k3y");
+    for arguments in [
+        &["--previous", "previous.json", "--receipt", "previous.json"][..],
+        &["--context", "@context.json", "--receipt", "context.json"],
+        &[
+            "--model",
+            "openai:gpt-5-mini",
+            "--model-key",
+            "file:key",
+            "--receipt",
+            "key",
+        ],
+    ] {
+        compact(&bench, arguments)
+            .ends(2)
+            .says(&["in use for something else"]);
+    }
+    assert_eq!(fs::read(bench.path("previous.json")).expect("there"), input);
+    assert_eq!(text(&bench, "context.json"), "{}");
+    assert_eq!(text(&bench, "key"), "k3y");
+    // Standard input is read as well.
+    let file = bench.file("request.json", &input);
+    let mut command = bench.command();
+    command.args(["compact", "-q", "--receipt", "request.json"]);
+    command.stdin(File::open(&file).expect("there"));
+    Ran::of(command.output().expect("it runs"))
+        .ends(2)
+        .says(&["in use for something else"]);
+    assert_eq!(fs::read(&file).expect("there"), input);
+}
+
+#[test]
+fn what_is_undone_does_not_replace_its_receipt() {
+    let bench = Bench::new();
+    compact(&bench, &["-o", "out.json", "--receipt", "receipt.json"]).ends(0);
+    let receipt = text(&bench, "receipt.json");
+    bench
+        .run(&["undo", "receipt.json", "-o", "./receipt.json"])
+        .ends(2)
+        .says(&["would replace the receipt"]);
+    let mut command = bench.command();
+    command.args(["undo", "-o", "receipt.json"]);
+    command.stdin(File::open(bench.path("receipt.json")).expect("there"));
+    Ran::of(command.output().expect("it runs"))
+        .ends(2)
+        .says(&["would replace the receipt"]);
+    assert_eq!(text(&bench, "receipt.json"), receipt);
+}
+
+#[test]
+fn a_replaced_file_keeps_its_owner_and_permissions() {
+    let bench = Bench::new();
+    let input = fs::read(example("plan-a-week.openai.json")).expect("an example");
+    let file = bench.file("request.json", &input);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("set");
+    // Only root may give a file away; anybody else's stays their own.
+    let theirs = chown(&file, Some(12_345), Some(54_321)).is_ok();
+    let before = fs::metadata(&file).expect("there");
+    bench
+        .run(&["compact", &file, "-q", "-s", "native:digest", "-o", &file])
+        .ends(0);
+    let after = fs::metadata(&file).expect("there");
+    assert_ne!(after.ino(), before.ino());
+    assert_eq!(
+        (after.uid(), after.gid()),
+        (before.uid(), before.gid()),
+        "{theirs}"
+    );
+    assert_eq!(after.mode() & 0o7777, 0o640);
+}
