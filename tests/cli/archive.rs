@@ -227,6 +227,35 @@ fn the_environment_names_an_archive_and_an_option_goes_before_it() {
     }
 }
 
+#[test]
+fn an_archive_in_memory_is_refused() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let wrong = "`memory:` is no place for an archive";
+    for command in [
+        &["compact", &input][..],
+        &["compact", &input, "--dry-run"],
+        &["expand", "3f2a90c41be07d5512aa"],
+        &["archive"],
+    ] {
+        let ran = bench.run(&[command, &["--archive", "memory:"]].concat());
+        assert_eq!(ran.ends(2).says(&[wrong]).stdout, "");
+        let mut command_in = bench.command();
+        command_in.env("BALER_ARCHIVE", "memory:").args(command);
+        Ran::of(command_in.output().expect("it runs"))
+            .ends(2)
+            .says(&[wrong]);
+    }
+    #[cfg(feature = "http")]
+    bench
+        .run(&["serve", "--listen", "127.0.0.1:0", "--archive", "memory:"])
+        .ends(2)
+        .says(&[wrong]);
+    // A folder of that name is one.
+    let folder = ["compact", &input, "--archive", "./memory:"];
+    bench.run(&folder).ends(0);
+}
+
 #[cfg(feature = "cloud")]
 #[test]
 fn keys_of_a_store_come_from_the_environment() {
