@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 
 use super::ArchiveError;
-use super::backend::{Found, Item, Listing, MOST_BYTES, too_large};
+use super::backend::{Found, Item, Listing, MOST_BYTES, SMALL_BYTES, too_large};
 use super::layout::{FOLDERS, MARK, MARKER, Role, STAGED, STAGED_LETTERS, STAGING};
 use crate::fault::HostError;
 use crate::files::{self, Links};
@@ -86,6 +86,16 @@ impl Folder {
 
     pub(super) fn read(&self, path: &str) -> io::Result<Option<Found>> {
         read(&self.path, path)
+    }
+
+    /// `None` also where it is not small.
+    pub(super) fn read_small(&self, path: &str) -> io::Result<Option<Found>> {
+        let Some(file) = open_regular(&self.path, path)? else {
+            return Ok(None);
+        };
+        let written = file.metadata()?.modified()?;
+        let content = files::read_within(file, SMALL_BYTES)?;
+        Ok(content.map(|content| Found { written, content }))
     }
 
     /// Puts a file in its place, whole or not at all, and so that it outlasts a crash of the
