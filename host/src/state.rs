@@ -136,7 +136,8 @@ fn make_secret(_: &Path, _: &File) -> Result<(), HostError> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::sync::mpsc;

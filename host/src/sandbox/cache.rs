@@ -88,7 +88,8 @@ impl CodeCache {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::sync::mpsc;
     use std::time::Duration;

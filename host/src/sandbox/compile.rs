@@ -234,7 +234,8 @@ fn is_of_limits(_: ExitStatus) -> bool {
     false
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
