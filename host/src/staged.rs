@@ -75,13 +75,15 @@ pub(crate) fn claim(file: File, is_locked_by_its_writer: bool) -> io::Result<Opt
 }
 
 /// Removes from a state folder, or the one for compiled code, what killed runs left. What cannot
-/// be removed stays.
-pub(crate) fn clear(folder: &Path) {
+/// be removed stays; and what has an earlier baler's name, which other programs' files have too,
+/// goes only from a folder that is baler's alone.
+pub(crate) fn clear(folder: &Path, is_alone: bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is = |(prefix, letters)| name.to_str().is_some_and(|n| is_called(n, prefix, letters));
         let is_own = is(OWN);
-        if !is_own && !is(EARLIER) {
+        let is_left = is_own || (is_alone && is(EARLIER));
+        if !is_left {
             continue;
         }
         let path = entry.path();
@@ -142,15 +144,25 @@ mod tests {
         for name in stay {
             make(name, if name == ".tmpnow00n" { now } else { old });
         }
-        clear(folder.path());
+        clear(folder.path(), true);
         assert_eq!(left(folder.path()), stay);
+    }
+
+    #[test]
+    fn clear_leaves_what_other_programs_may_have_made() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = File::create(folder.path().join(".tmpaZ09aZ")).expect("a file");
+        file.set_modified(SystemTime::now() - STALE * 2)
+            .expect("is set");
+        clear(folder.path(), false);
+        assert_eq!(left(folder.path()), [".tmpaZ09aZ"]);
     }
 
     #[test]
     fn clear_leaves_what_is_being_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let staged = begin_in_state(folder.path()).expect("begins");
-        clear(folder.path());
+        clear(folder.path(), true);
         assert!(staged.path().exists());
         drop(staged);
         assert_eq!(left(folder.path()), [""; 0]);

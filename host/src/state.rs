@@ -36,7 +36,7 @@ pub(crate) fn check_private(folder: &Path) -> Result<(), HostError> {
 /// The key in `folder`, made when it is first asked for. Removes what killed runs left of one.
 pub(crate) fn key(folder: &Path) -> Result<SecretKey, HostError> {
     private_folder(folder)?;
-    staged::clear(folder);
+    staged::clear(folder, false);
     let path = folder.join("key");
     match read_key(&path)? {
         Some(key) => Ok(key),

@@ -31,7 +31,7 @@ pub(super) struct CodeCache {
 impl CodeCache {
     pub(super) fn open(folder: &Path, key: SecretKey, engine: String) -> Result<Self, HostError> {
         state::private_folder(folder)?;
-        staged::clear(folder);
+        staged::clear(folder, true);
         Ok(Self {
             folder: folder.to_owned(),
             key,
