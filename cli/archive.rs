@@ -13,6 +13,9 @@ use crate::settings;
 /// The name of the archive's folder in the state folder.
 const FOLDER: &str = "archive";
 
+/// The variable that names the archive.
+const VARIABLE: &str = "BALER_ARCHIVE";
+
 /// Beginnings of the variables that tell where a store is, and how to be let in.
 const OF_STORES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
@@ -28,34 +31,55 @@ pub(crate) enum ArchivePlace {
 
 impl ArchivePlace {
     /// The place that was typed, else that of the environment, else the state folder.
-    pub(crate) fn of(typed: Option<&str>) -> Self {
-        let variable = || {
-            env::var("BALER_ARCHIVE")
-                .ok()
-                .filter(|value| !value.is_empty())
+    pub(crate) fn of(typed: Option<&str>) -> Result<Self, Failure> {
+        let named = match typed {
+            Some(typed) => Some(typed.to_owned()),
+            None => variable()?,
         };
-        match typed.map(str::to_owned).or_else(variable) {
-            None => Self::State,
-            Some(off) if off == "off" => Self::Off,
-            Some(named) => Self::Named(named),
+        match named {
+            None => Ok(Self::State),
+            Some(off) if off == "off" => Ok(Self::Off),
+            Some(named) => {
+                refuse_memory(&named)?;
+                Ok(Self::Named(named))
+            }
         }
     }
 
-    /// For people; none where there is none.
+    /// For people, and for nothing else: a path of other bytes is another one. None where there is
+    /// none.
     pub(crate) fn shown(&self, state: Option<&Path>) -> Option<String> {
         match self {
             Self::Off => None,
-            Self::State => settings::state_folder(state)
-                .map(|folder| folder.join(FOLDER).display().to_string()),
+            Self::State => in_state(state).map(|folder| folder.display().to_string()),
             Self::Named(named) => Some(named.clone()),
         }
     }
 }
 
+/// The place that the environment names. One that cannot be read is not passed over: what leaves
+/// would go somewhere else.
+fn variable() -> Result<Option<String>, Failure> {
+    let Some(value) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    value.into_string().map(Some).map_err(|_| {
+        Failure::wrong_use(anyhow!(
+            "${VARIABLE} is not UTF-8; name a folder or URL that is, or the state folder by --state"
+        ))
+    })
+}
+
+/// The archive's folder in the state folder.
+fn in_state(state: Option<&Path>) -> Option<PathBuf> {
+    settings::state_folder(state).map(|folder| folder.join(FOLDER))
+}
+
 /// The archive called so, made where it is a folder that is not there or empty.
 pub(crate) fn open(named: &str) -> Result<Archive, Failure> {
+    refuse_memory(named)?;
     let opened = if is_url(named) {
-        Archive::at(named, of_stores())
+        Archive::at(named, of_stores()?)
     } else {
         Archive::open(named)
     };
@@ -65,7 +89,7 @@ pub(crate) fn open(named: &str) -> Result<Archive, Failure> {
 /// The archive called so, which has to be there: nothing is created.
 fn open_existing(named: &str) -> Result<Archive, Failure> {
     let opened = if is_url(named) {
-        Archive::existing_at(named, of_stores())
+        Archive::existing_at(named, of_stores()?)
     } else {
         Archive::open_existing(named)
     };
@@ -73,14 +97,38 @@ fn open_existing(named: &str) -> Result<Archive, Failure> {
 }
 
 fn is_url(named: &str) -> bool {
-    named == "memory:" || named.contains("://")
+    named.contains("://")
 }
 
-fn of_stores() -> impl Iterator<Item = (String, String)> {
-    env::vars().filter(|(name, _)| {
-        let name = name.to_ascii_uppercase();
-        OF_STORES.iter().any(|start| name.starts_with(start))
-    })
+/// An archive in memory is for programs that embed baler. Here it would end with the run, and what
+/// left would be gone.
+fn refuse_memory(named: &str) -> Result<(), Failure> {
+    if named != "memory:" {
+        return Ok(());
+    }
+    Err(Failure::wrong_use(anyhow!(
+        "`memory:` is no place for an archive: what is stored there would be gone when this run ends; name a folder or a store, or `off` where it may be gone (a folder of that name is `./memory:`)"
+    )))
+}
+
+/// The variables of stores. All others may hold any bytes.
+fn of_stores() -> Result<Vec<(String, String)>, Failure> {
+    let of_stores = env::vars_os().filter_map(|(name, value)| {
+        // No store knows a name that is not UTF-8.
+        let name = name.into_string().ok()?;
+        let upper = name.to_ascii_uppercase();
+        let is_of_stores = OF_STORES.iter().any(|start| upper.starts_with(start));
+        is_of_stores.then_some((name, value))
+    });
+    of_stores
+        .map(|(name, value)| match value.into_string() {
+            Ok(value) => Ok((name, value)),
+            // It may be a secret, so it is not shown.
+            Err(_) => Err(Failure::wrong_use(anyhow!(
+                "the environment variable `{name}` is not UTF-8, so no store can use it; correct or unset it"
+            ))),
+        })
+        .collect()
 }
 
 /// Who names a place where no archive is, or can be, uses baler wrongly.
@@ -111,12 +159,19 @@ pub(crate) struct ArchiveArguments {
 impl ArchiveArguments {
     /// The archive, which has to be there: nothing is created.
     pub(crate) fn open(&self) -> Result<Archive, Failure> {
-        let place = ArchivePlace::of(self.archive.as_deref());
-        let named = place.shown(self.state.as_deref()).ok_or_else(|| {
+        let nowhere = || {
             Failure::wrong_use(anyhow!(
                 "no archive is named: give it by --archive, or name the state folder by --state"
             ))
-        })?;
-        open_existing(&named)
+        };
+        match ArchivePlace::of(self.archive.as_deref())? {
+            ArchivePlace::Off => Err(nowhere()),
+            // A path, whatever it looks like, and of any bytes.
+            ArchivePlace::State => {
+                let folder = in_state(self.state.as_deref()).ok_or_else(nowhere)?;
+                Archive::open_existing(folder).map_err(failure)
+            }
+            ArchivePlace::Named(named) => open_existing(&named),
+        }
     }
 }

@@ -159,7 +159,10 @@ pub(crate) async fn configured(
 }
 
 fn cannot_use(shown: &str, error: LoadError) -> Failure {
-    let is_ours = matches!(error, LoadError::NoCompiler { .. });
+    let is_ours = matches!(
+        error,
+        LoadError::NoCompiler { .. } | LoadError::CompilerFailed { .. }
+    );
     let hint = match error {
         LoadError::Empty
         | LoadError::NotWasm

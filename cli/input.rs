@@ -81,8 +81,9 @@ pub(crate) fn warm_up(chosen: Option<&Tokenizer>, document: &[u8]) {
         let head = serde_json::from_slice::<Head<'_>>(document).ok();
         Tokenizer::for_model(head.as_ref().map_or("", |head| &head.model))
     });
-    // Nobody waits for it: who counts first waits for the vocabulary.
-    drop(thread::spawn(move || tokenizer.warm_up()));
+    // Nobody waits for it: who counts first waits for the vocabulary, and unpacks it where the
+    // system gives no thread.
+    drop(thread::Builder::new().spawn(move || tokenizer.warm_up()));
 }
 
 /// The conversation in `document`, read as `arguments` say.

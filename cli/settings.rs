@@ -112,7 +112,7 @@ impl SandboxArguments {
             builder
         };
         let why = match state_folder(self.state.as_deref()) {
-            None => "neither $XDG_STATE_HOME nor $HOME says where".to_owned(),
+            None => "neither $XDG_STATE_HOME nor $HOME says where, by an absolute path".to_owned(),
             Some(folder) => match builder().state(&folder).build() {
                 Ok(host) => match room_for_code(&folder) {
                     Ok(()) => return Ok(host),
@@ -145,18 +145,21 @@ impl SandboxArguments {
     }
 }
 
-/// The state folder: the typed one, else that of the environment.
+/// The state folder: the typed one, else that of the environment. Of the variables that other
+/// programs have too, a relative path counts for none: it would be another folder everywhere.
 pub(crate) fn state_folder(typed: Option<&Path>) -> Option<PathBuf> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
     typed
         .map(Path::to_owned)
         .or_else(|| variable("BALER_STATE").map(PathBuf::from))
         .or_else(|| {
-            variable("XDG_STATE_HOME")
-                .map(PathBuf::from)
-                // As its specification wants it.
-                .filter(|folder| folder.is_absolute())
-                .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".local/state")))
+            let absolute = |name| {
+                variable(name)
+                    .map(PathBuf::from)
+                    .filter(|folder| folder.is_absolute())
+            };
+            absolute("XDG_STATE_HOME")
+                .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
                 .map(|folder| folder.join("baler"))
         })
 }

@@ -19,6 +19,10 @@ use tempfile::TempDir;
 mod archive;
 
 #[cfg(unix)]
+#[path = "cli/environment.rs"]
+mod environment;
+
+#[cfg(unix)]
 #[path = "cli/reading.rs"]
 mod reading;
 

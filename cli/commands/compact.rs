@@ -140,7 +140,7 @@ impl CompactCommand {
         input::warm_up(tokenizer.as_ref(), &document);
 
         let files = self.files()?;
-        let place = ArchivePlace::of(self.archive.as_deref());
+        let place = ArchivePlace::of(self.archive.as_deref())?;
         let archive = match &place {
             ArchivePlace::Off => Keeping::Nowhere,
             // A dry run stores what would leave where nobody finds it, so that its plan, which

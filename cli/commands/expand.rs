@@ -1,4 +1,6 @@
-use baler_host::ArchiveError;
+use std::collections::HashSet;
+
+use baler_host::{Archive, ArchiveError};
 use clap::Args;
 
 use crate::archive::ArchiveArguments;
@@ -8,7 +10,8 @@ use crate::{figures, output};
 /// Show what left a conversation
 ///
 /// Takes references, as placeholders and receipts name them (`archive` and `originals`), and
-/// prints the messages that are stored under each.
+/// prints the messages that are stored under each, once. Nothing is printed before all were found
+/// and are whole.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ExpandCommand {
@@ -31,32 +34,56 @@ Examples:
 
 Exit codes: 0 all were found, 1 the archive cannot be read, 2 wrong use: no reference, or nothing stored under it";
 
+/// The most bytes that are kept from the look at all entries until they are printed. What is beyond
+/// is read again then; only where it is gone by that time, a part of the result stands alone.
+const KEPT: usize = 64 << 20;
+
 impl ExpandCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         let archive = self.archive.open()?;
-        let mut found = Vec::new();
-        for reference in &self.references {
-            let messages = if self.json {
-                archive.get(reference).await
-            } else {
-                archive.text(reference).await
+        let mut known = HashSet::new();
+        let references = self.references.iter().map(String::as_str);
+        let references: Vec<&str> = references.filter(|given| known.insert(*given)).collect();
+        let mut room = KEPT;
+        let mut kept = Vec::with_capacity(references.len());
+        for reference in &references {
+            let messages = self.read(&archive, reference).await?;
+            let left = room.checked_sub(messages.len());
+            room = left.unwrap_or(room);
+            kept.push(left.map(|_| messages));
+        }
+        for (index, (reference, kept)) in references.iter().zip(kept).enumerate() {
+            let messages = match kept {
+                Some(messages) => messages,
+                None => self.read(&archive, reference).await?,
             };
-            found.push((reference, messages.map_err(failure)?));
+            self.print(index, reference, &messages)?;
         }
         if self.json {
-            let members: Vec<String> = found
-                .iter()
-                .map(|(reference, messages)| format!("\"{reference}\":{messages}"))
-                .collect();
-            output::document(&["{", &members.join(","), "}\n"])?;
-        } else {
-            let texts: Vec<String> = found
-                .iter()
-                .map(|(_, messages)| cleaned_lines(messages))
-                .collect();
-            output::words(&(texts.join("\n\n") + "\n"))?;
+            output::document(&["}\n"])?;
         }
         Ok(Exit::Done)
+    }
+
+    /// What is stored under a reference, as it is printed.
+    async fn read(&self, archive: &Archive, reference: &str) -> Result<String, Failure> {
+        let messages = if self.json {
+            archive.get(reference).await
+        } else {
+            archive.text(reference).await
+        };
+        messages.map_err(failure)
+    }
+
+    fn print(&self, index: usize, reference: &str, messages: &str) -> anyhow::Result<()> {
+        let is_first = index == 0;
+        if self.json {
+            let before = if is_first { "{" } else { "," };
+            output::document(&[before, "\"", reference, "\":", messages])
+        } else {
+            let before = if is_first { "" } else { "\n" };
+            output::words(&format!("{before}{}\n", cleaned_lines(messages)))
+        }
     }
 }
 

@@ -250,6 +250,16 @@ pub enum HostError {
         /// The folder or file.
         path: std::path::PathBuf,
     },
+    /// A folder of the host's is another user's.
+    #[error(
+        "`{path}` belongs to another user (number {owner}), who could forge compiled code and keys in it: name another folder, or run baler as its owner"
+    )]
+    NotOwned {
+        /// The folder or file.
+        path: std::path::PathBuf,
+        /// Whose it is.
+        owner: u32,
+    },
 }
 
 impl Fault {

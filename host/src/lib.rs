@@ -59,6 +59,8 @@ mod strategy;
 mod archive;
 mod cache;
 mod state;
+mod staged;
+mod files;
 mod quarantine;
 mod receipt;
 mod host;

@@ -1,11 +1,13 @@
 //! The folder of a host's own: its secret key and compiled code.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::fault::HostError;
+use crate::files::{self, Links};
 use crate::marks::SecretKey;
+use crate::staged;
 
 /// Makes `folder` where it is not there, and refuses one that others can write into.
 pub(crate) fn private_folder(folder: &Path) -> Result<(), HostError> {
@@ -28,18 +30,13 @@ pub(crate) fn check_private(folder: &Path) -> Result<(), HostError> {
         path: folder.to_owned(),
         source,
     })?;
-    if is_private(&metadata) {
-        Ok(())
-    } else {
-        Err(HostError::NotPrivate {
-            path: folder.to_owned(),
-        })
-    }
+    check_owned(folder, &metadata)
 }
 
-/// The key in `folder`, made when it is first asked for.
+/// The key in `folder`, made when it is first asked for. Removes what killed runs left of one.
 pub(crate) fn key(folder: &Path) -> Result<SecretKey, HostError> {
     private_folder(folder)?;
+    staged::clear(folder, false);
     let path = folder.join("key");
     match read_key(&path)? {
         Some(key) => Ok(key),
@@ -47,21 +44,24 @@ pub(crate) fn key(folder: &Path) -> Result<SecretKey, HostError> {
     }
 }
 
+/// Bytes of a key.
+const KEY_BYTES: usize = 32;
+
 fn read_key(path: &PathBuf) -> Result<Option<SecretKey>, HostError> {
     let failed = |source| HostError::Io {
         action: "read the key",
         path: path.clone(),
         source,
     };
-    let bytes = match fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        bytes => bytes.map_err(failed)?,
+    let shown = path.display().to_string();
+    let Some(file) = files::open_regular(path, Links::Followed, &shown).map_err(failed)? else {
+        return Ok(None);
     };
-    let metadata = fs::metadata(path).map_err(failed)?;
-    if !is_private(&metadata) {
-        return Err(HostError::NotPrivate { path: path.clone() });
-    }
-    let bytes: [u8; 32] = bytes.try_into().map_err(|_| {
+    check_owned(path, &file.metadata().map_err(failed)?)?;
+    make_secret(path, &file)?;
+    let bytes = files::read_within(file, KEY_BYTES).map_err(failed)?;
+    let bytes = bytes.and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok());
+    let bytes = bytes.ok_or_else(|| {
         failed(std::io::Error::new(
             ErrorKind::InvalidData,
             "it does not have 32 bytes; remove it to get a new one (summaries made with the old one become ordinary messages)",
@@ -78,8 +78,7 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
         source,
     };
     let key = SecretKey::random().map_err(failed)?;
-    // A temporary file is readable by its owner only.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut file = staged::begin_in_state(folder).map_err(failed)?;
     file.write_all(key.bytes()).map_err(failed)?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(key),
@@ -90,13 +89,133 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
     }
 }
 
+/// Refuses what is another user's, or what others can write into.
 #[cfg(unix)]
-fn is_private(metadata: &fs::Metadata) -> bool {
+fn check_owned(path: &Path, metadata: &fs::Metadata) -> Result<(), HostError> {
     use std::os::unix::fs::MetadataExt as _;
-    metadata.mode() & 0o022 == 0 && metadata.uid() == rustix::process::geteuid().as_raw()
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(HostError::NotOwned {
+            path: path.to_owned(),
+            owner: metadata.uid(),
+        });
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return Err(HostError::NotPrivate {
+            path: path.to_owned(),
+        });
+    }
+    Ok(())
 }
 
 #[cfg(not(unix))]
-const fn is_private(_: &fs::Metadata) -> bool {
-    true
+fn check_owned(_: &Path, _: &fs::Metadata) -> Result<(), HostError> {
+    Ok(())
+}
+
+/// Lets nobody but its owner read the key: who reads it can forge summaries and compiled code.
+#[cfg(unix)]
+fn make_secret(path: &Path, key: &File) -> Result<(), HostError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let secret = || -> std::io::Result<()> {
+        if key.metadata()?.permissions().mode() & 0o077 == 0 {
+            return Ok(());
+        }
+        key.set_permissions(fs::Permissions::from_mode(0o600))?;
+        tracing::warn!(path = %path.display(), "others could read the key; now its owner alone can. Remove it to get a new one, where somebody else may have read it");
+        Ok(())
+    };
+    secret().map_err(|source| HostError::Io {
+        action: "keep others from reading the key",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+#[cfg(not(unix))]
+fn make_secret(_: &Path, _: &File) -> Result<(), HostError> {
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_key_that_others_can_read_becomes_its_owners_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let before = key(folder.path()).expect("is made");
+        let path = folder.path().join("key");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("set");
+        let after = key(folder.path()).expect("is read");
+        assert_eq!(after.bytes(), before.bytes());
+        let mode = fs::metadata(&path).expect("is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_key_that_others_can_write_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        key(folder.path()).expect("is made");
+        let path = folder.path().join("key");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o620)).expect("set");
+        let error = key(folder.path()).expect_err("it may be forged");
+        assert!(matches!(error, HostError::NotPrivate { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn a_key_that_is_a_pipe_or_has_no_end_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("key");
+        files::make_pipe(&path);
+        let (told, answer) = mpsc::channel();
+        let asked = folder.path().to_owned();
+        std::thread::spawn(move || told.send(key(&asked).map(drop)));
+        let answer = answer.recv_timeout(Duration::from_secs(60));
+        let error = answer.expect("it does not wait").expect_err("no key");
+        assert!(matches!(error, HostError::Io { .. }), "{error:?}");
+        // A hole, which takes no room on the disk.
+        fs::remove_file(&path).expect("removes it");
+        File::create(&path).expect("a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
+        let file = File::options().write(true).open(&path).expect("opens");
+        file.set_len(1 << 30).expect("grows");
+        let error = key(folder.path()).expect_err("it is too long");
+        assert!(matches!(error, HostError::Io { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn what_a_killed_run_left_of_a_key_is_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let left = folder.path().join(".baler-staged-aZ09aZ09aZ09aZ09");
+        fs::write(&left, [0_u8; 16]).expect("writes");
+        key(folder.path()).expect("is made");
+        let entries = fs::read_dir(folder.path()).expect("a folder");
+        let names: Vec<_> = entries
+            .map(|entry| entry.expect("one").file_name())
+            .collect();
+        assert_eq!(names, ["key"]);
+    }
+
+    #[test]
+    fn a_folder_of_another_user_is_told_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
+        // Root can give a folder away; for all others there is one of root's.
+        let given = std::os::unix::fs::chown(folder.path(), Some(65_534), None);
+        let (theirs, uid) = match given {
+            Ok(()) => (folder.path(), 65_534),
+            Err(_) => (Path::new("/usr"), 0),
+        };
+        let error = check_private(theirs).expect_err("it is another's");
+        let HostError::NotOwned { owner, .. } = &error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(*owner, uid);
+        assert!(!error.to_string().contains("chmod"), "{error}");
+    }
 }

@@ -137,13 +137,58 @@ fn what_left_is_shown_by_its_reference() {
         .run(&["expand", "abc"])
         .ends(2)
         .says(&["`abc` is no reference; receipts and placeholders name them"]);
-    bench
-        .run(&["expand", &first, "3f2a90c41be07d5512aa"])
-        .ends(2)
-        .says(&[
+    for json in [&["--json"][..], &[]] {
+        let arguments = [&["expand", &first, "3f2a90c41be07d5512aa"][..], json].concat();
+        let ran = bench.run(&arguments).ends(2).says(&[
             "nothing is stored under `3f2a90c41be07d5512aa` in `",
             "archive`",
         ]);
+        assert_eq!(ran.stdout, "", "the first one was there");
+    }
+    let twice = bench.run(&["expand", &first, &last, &first]).ends(0);
+    let once = bench.run(&["expand", &first, &last]).ends(0);
+    assert_eq!(twice.stdout, once.stdout);
+    let twice = bench.run(&["expand", &first, &first, "--json"]).ends(0);
+    let once = bench.run(&["expand", &first, "--json"]).ends(0);
+    assert_eq!(twice.stdout, once.stdout);
+}
+
+/// What lies under its own digest, and yet is nothing that an archive writes.
+#[test]
+fn a_planted_entry_cannot_answer_for_another_reference() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    compact(&bench, &input, "receipt.json", &[]).ends(0);
+    // printf '1,"3f2a90c41be07d5512aa":[]' | sha256sum | head -c 20
+    let planted = "405b0cd75def5af617e4";
+    bench.file(
+        &format!("state/archive/entries/{planted}.json"),
+        r#"1,"3f2a90c41be07d5512aa":[]"#,
+    );
+    let ran = bench.run(&["expand", planted, "--json"]).ends(1);
+    let ran = ran.says(&[
+        "what is stored under `405b0cd75def5af617e4` in `",
+        "is damaged",
+    ]);
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn entries_that_are_not_kept_until_they_are_printed_come_out_whole() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    compact(&bench, &input, "receipt.json", &[]).ends(0);
+    // Two of 40 MiB. (python3 -c 'print("[\"" + "x" * (40 << 20) + "\"]", end="")' | sha256sum)
+    let entries = [("fb8731f785e37c41678e", "x"), ("177b4f7ca5c56af7edee", "y")];
+    let members = entries.map(|(reference, letter)| {
+        let content = format!("[\"{}\"]", letter.repeat(40 << 20));
+        let name = format!("state/archive/entries/{reference}.json");
+        bench.file(&name, &content);
+        format!("\"{reference}\":{content}")
+    });
+    let [(x, _), (y, _)] = entries;
+    let told = bench.run(&["expand", x, y, "--json"]).ends(0).stdout;
+    assert!(told == format!("{{{}}}\n", members.join(",")));
 }
 
 #[test]
@@ -225,6 +270,35 @@ fn the_environment_names_an_archive_and_an_option_goes_before_it() {
         let ran = run(&["compact", &input], wrong).ends(2).says(&[words]);
         assert_eq!(ran.stdout, "");
     }
+}
+
+#[test]
+fn an_archive_in_memory_is_refused() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let wrong = "`memory:` is no place for an archive";
+    for command in [
+        &["compact", &input][..],
+        &["compact", &input, "--dry-run"],
+        &["expand", "3f2a90c41be07d5512aa"],
+        &["archive"],
+    ] {
+        let ran = bench.run(&[command, &["--archive", "memory:"]].concat());
+        assert_eq!(ran.ends(2).says(&[wrong]).stdout, "");
+        let mut command_in = bench.command();
+        command_in.env("BALER_ARCHIVE", "memory:").args(command);
+        Ran::of(command_in.output().expect("it runs"))
+            .ends(2)
+            .says(&[wrong]);
+    }
+    #[cfg(feature = "http")]
+    bench
+        .run(&["serve", "--listen", "127.0.0.1:0", "--archive", "memory:"])
+        .ends(2)
+        .says(&[wrong]);
+    // A folder of that name is one.
+    let folder = ["compact", &input, "--archive", "./memory:"];
+    bench.run(&folder).ends(0);
 }
 
 #[cfg(feature = "cloud")]

@@ -142,6 +142,22 @@ async fn a_program_that_is_no_compiler_is_told_apart() {
     assert!(error.to_string().contains("serve_as_compiler"), "{error}");
 }
 
+#[tokio::test]
+async fn a_compiler_that_fails_by_itself_is_not_told_as_over_its_limits() {
+    let state = tempfile::tempdir().expect("a folder");
+    // It ends with 1 and says nothing.
+    let host = builder(&state)
+        .compiler(Compiler::Program("/bin/false".into()))
+        .build()
+        .expect("a host");
+    let error = host.load("x", sliding_window()).await;
+    let error = error.expect_err("not a compiler");
+    assert_eq!(error.code(), "compiler-failed");
+    let told = error.to_string();
+    assert!(told.contains("exit status: 1"), "{told}");
+    assert!(!told.contains("2048 MiB"), "{told}");
+}
+
 /// On a runtime of one thread, a spinning guest must not keep others from their turn.
 #[tokio::test]
 async fn a_spinning_guest_leaves_the_executor_to_others() {

@@ -11,6 +11,10 @@ use super::objects::Objects;
 /// of which providers take far less.
 pub(super) const MOST_BYTES: usize = 256 << 20;
 
+/// The most bytes of what is read ahead of its turn, as one of many. So all of them together take
+/// no more than 64 MiB, whatever somebody planted.
+pub(super) const SMALL_BYTES: usize = 4 << 20;
+
 /// Why something cannot be done; its innermost cause says what happened.
 pub(super) type Problem = Box<dyn std::error::Error + Send + Sync>;
 
@@ -51,6 +55,18 @@ impl Backend {
             Self::Folder(folder) => {
                 let (folder, path) = (folder.clone(), path.to_owned());
                 Ok(blocking(move || folder.read(&path)).await?)
+            }
+        }
+    }
+
+    /// As [`Backend::read`], but `None` also where there is more than [`SMALL_BYTES`]. (A store
+    /// over the network may have received it by then.)
+    pub(super) async fn read_small(&self, path: &str) -> Result<Option<Found>, Problem> {
+        match self {
+            Self::Objects(objects) => objects.read_small(path).await,
+            Self::Folder(folder) => {
+                let (folder, path) = (folder.clone(), path.to_owned());
+                Ok(blocking(move || folder.read_small(&path)).await?)
             }
         }
     }

@@ -24,7 +24,8 @@ pub enum ArchiveError {
         /// The archive.
         place: String,
     },
-    /// Something else is stored under the reference than what it is the digest of.
+    /// Something else is stored under the reference than what it is the digest of, or than what an
+    /// archive stores.
     #[error(
         "what is stored under `{reference}` in `{place}` is damaged; have it back from a copy of the archive"
     )]

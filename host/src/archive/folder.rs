@@ -1,26 +1,19 @@
 //! An archive in a folder. No link in it is followed, nothing but regular files is read, and
 //! nothing but the archive's own names is removed.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use super::backend::{Found, Item, Listing, MOST_BYTES, too_large};
+use super::ArchiveError;
+use super::backend::{Found, Item, Listing, MOST_BYTES, SMALL_BYTES, too_large};
 use super::layout::{FOLDERS, MARK, MARKER, Role, STAGED, STAGED_LETTERS, STAGING};
-use super::{ArchiveError, age};
 use crate::fault::HostError;
-use crate::state;
-
-/// An unfinished file that its writer could not lock is taken for abandoned after this time.
-/// To write one takes seconds.
-const STALE: Duration = Duration::from_secs(60 * 60);
-
-/// How often a file is begun anew where it is removed before it is locked.
-const TRIES: usize = 16;
+use crate::files::{self, Links};
+use crate::{staged, state};
 
 const NOTHING: &str = "nothing was stored there yet, or the archive is somewhere else";
 const FOREIGN: &str = "the folder has no file `baler-archive` and holds files that no archive wrote; an archive needs a folder of its own";
@@ -95,6 +88,16 @@ impl Folder {
         read(&self.path, path)
     }
 
+    /// `None` also where it is not small.
+    pub(super) fn read_small(&self, path: &str) -> io::Result<Option<Found>> {
+        let Some(file) = open_regular(&self.path, path)? else {
+            return Ok(None);
+        };
+        let written = file.metadata()?.modified()?;
+        let content = files::read_within(file, SMALL_BYTES)?;
+        Ok(content.map(|content| Found { written, content }))
+    }
+
     /// Puts a file in its place, whole or not at all, and so that it outlasts a crash of the
     /// machine.
     pub(super) fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
@@ -114,25 +117,7 @@ impl Folder {
     /// An empty file that is locked as long as it is written, so that it can be told from what a
     /// killed run left.
     fn staged(&self) -> io::Result<NamedTempFile> {
-        for _ in 0..TRIES {
-            let staged = tempfile::Builder::new()
-                .prefix("")
-                .suffix(STAGED)
-                .rand_bytes(STAGED_LETTERS)
-                // Not by `tempfile_in`, whose errors name the temporary file.
-                .make_in(self.path.join(STAGING), create_private)?;
-            match staged.as_file().try_lock() {
-                // Who clears holds the lock while removing, so what is there now stays.
-                Ok(()) if fs::symlink_metadata(staged.path()).is_ok() => return Ok(staged),
-                // Somebody took it for abandoned before it was locked.
-                Ok(()) | Err(TryLockError::WouldBlock) => {}
-                // There are no locks here: it goes by age.
-                Err(TryLockError::Error(_)) => return Ok(staged),
-            }
-        }
-        Err(io::Error::other(
-            "files in its folder `staging` are removed or locked as soon as they are made",
-        ))
+        staged::begin(&self.path.join(STAGING), "", STAGED, STAGED_LETTERS)
     }
 
     /// All that is the archive's.
@@ -192,13 +177,7 @@ impl Folder {
         let Some(file) = open_regular(&self.path, path)? else {
             return Ok(None);
         };
-        let is_abandoned = match file.try_lock() {
-            Err(TryLockError::WouldBlock) => false,
-            Ok(()) if path.starts_with(STAGING) => true,
-            // No locks here, or a name from before files were locked.
-            Ok(()) | Err(TryLockError::Error(_)) => age(file.metadata()?.modified()?) >= STALE,
-        };
-        Ok(is_abandoned.then_some(file))
+        staged::claim(file, path.starts_with(STAGING))
     }
 }
 
@@ -270,55 +249,15 @@ fn read(root: &Path, path: &str) -> io::Result<Option<Found>> {
     let Some(file) = open_regular(root, path)? else {
         return Ok(None);
     };
-    let metadata = file.metadata()?;
-    let mut content = Vec::new();
-    if metadata.len() <= MOST_BYTES as u64 {
-        // It may have grown.
-        file.take(MOST_BYTES as u64 + 1).read_to_end(&mut content)?;
+    let written = file.metadata()?.modified()?;
+    match files::read_within(file, MOST_BYTES)? {
+        Some(content) => Ok(Some(Found { written, content })),
+        None => Err(io::Error::other(too_large(path))),
     }
-    if metadata.len() > MOST_BYTES as u64 || content.len() > MOST_BYTES {
-        return Err(io::Error::other(too_large(path)));
-    }
-    Ok(Some(Found {
-        written: metadata.modified()?,
-        content,
-    }))
 }
 
-/// Opens a regular file. To open a pipe would be to wait for ever for somebody who writes; so it
-/// is opened without waiting, and looked at afterwards, when nobody can exchange it any more.
 fn open_regular(root: &Path, path: &str) -> io::Result<Option<File>> {
-    let place = root.join(path);
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
-    }
-    let irregular = || {
-        io::Error::other(format!(
-            "expected a regular file at `{path}`, found a link, a folder, a pipe or a device; remove it"
-        ))
-    };
-    match options.open(&place) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        // What the system says of a link or a socket explains nothing.
-        Err(_) if fs::symlink_metadata(&place).is_ok_and(|is| !is.is_file()) => Err(irregular()),
-        Err(error) => Err(error),
-        Ok(file) if file.metadata()?.is_file() => Ok(Some(file)),
-        Ok(_) => Err(irregular()),
-    }
-}
-
-/// Makes a file that is its owner's alone.
-fn create_private(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    files::open_regular(&root.join(path), Links::Refused, path)
 }
 
 fn failed(path: &Path, source: io::Error) -> HostError {

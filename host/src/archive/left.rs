@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::entry::{list_of, messages_of, reference_of};
-use super::undo::MOST_DOCUMENT;
+use super::undo::{MOST_DOCUMENT, MOST_RECORD};
 use super::{Archive, ArchiveError, Kind, undo};
 use crate::conversation::Conversation;
 use crate::plan::Fate;
@@ -30,14 +30,15 @@ impl Archive {
     ) -> Result<Stored, ArchiveError> {
         let came_in = conversation.came_in();
         // `undo` would refuse it.
+        let too_large = |what: String| ArchiveError::Store {
+            action: "write to",
+            place: self.place.to_string(),
+            what,
+        };
         if came_in.document().len() as u64 > MOST_DOCUMENT {
-            return Err(ArchiveError::Store {
-                action: "write to",
-                place: self.place.to_string(),
-                what: format!(
-                    "the document has more than {MOST_DOCUMENT} bytes, the most that can be restored"
-                ),
-            });
+            return Err(too_large(format!(
+                "the document has more than {MOST_DOCUMENT} bytes, the most that can be restored"
+            )));
         }
         let mut entries = BTreeMap::new();
         let mut keep = |content: String| {
@@ -61,7 +62,11 @@ impl Archive {
                 reference: Some(keep(list_of(std::iter::once(message.json.as_str())))),
             })
             .collect();
-        let record = undo::record(&came_in, &mut keep);
+        let record = undo::record(&came_in, &mut keep).ok_or_else(|| {
+            too_large(format!(
+                "what stands around the messages, or the list of units, takes more than {MOST_RECORD} bytes, the most that can be restored"
+            ))
+        })?;
         self.put_all(Kind::Entry, entries).await?;
         // Last, so that what it names is there.
         let undo = reference_of(record.as_bytes());

@@ -24,6 +24,7 @@ use std::time::{Duration, SystemTime};
 use futures_util::{StreamExt as _, stream};
 use object_store::ObjectStore;
 use object_store::path::Path as Key;
+use serde::de::IgnoredAny;
 
 pub use clearing::Contents;
 pub(crate) use entry::reference;
@@ -137,9 +138,31 @@ impl Archive {
     /// The messages that are stored under this reference, as a JSON list.
     ///
     /// # Errors
-    /// It is no reference, nothing is stored under it, or the archive cannot be read.
+    /// It is no reference, nothing is stored under it, something else is than a JSON list, or the
+    /// archive cannot be read.
     pub async fn get(&self, reference: &str) -> Result<String, ArchiveError> {
-        self.read(Kind::Entry, reference).await
+        let messages = self.read(Kind::Entry, reference).await?;
+        if is_list(&messages) {
+            Ok(messages)
+        } else {
+            Err(self.damaged(reference))
+        }
+    }
+
+    /// The same, if it is small and whole. Of all else it is `None`; [`Archive::get`] reads that,
+    /// or tells what is wrong with it.
+    async fn get_small(&self, reference: &str) -> Result<Option<String>, ArchiveError> {
+        if !is_reference(reference) {
+            return Ok(None);
+        }
+        let reference = reference.to_ascii_lowercase();
+        let path = path_of(Kind::Entry, &reference);
+        let found = self.backend.read_small(&path).await;
+        let found = found.map_err(|problem| self.failed("read", &*problem))?;
+        let content = found.map(|found| found.content);
+        let content = content.filter(|content| reference_of(content) == reference);
+        let messages = content.and_then(|content| String::from_utf8(content).ok());
+        Ok(messages.filter(|messages| is_list(messages)))
     }
 
     async fn read(&self, kind: Kind, reference: &str) -> Result<String, ArchiveError> {
@@ -230,6 +253,12 @@ impl Archive {
     }
 }
 
+/// Whether a text is one JSON list. It is quoted in other JSON, of which it must not be able to
+/// become more than a value.
+fn is_list(text: &str) -> bool {
+    serde_json::from_str::<Vec<IgnoredAny>>(text).is_ok()
+}
+
 fn age(written: SystemTime) -> Duration {
     // Where the clocks differ, it may be from the future.
     written.elapsed().unwrap_or_default()
@@ -238,6 +267,52 @@ fn age(written: SystemTime) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn get_gives_nothing_but_a_json_list_whatever_the_digest_says() {
+        let archive = Archive::in_memory();
+        for (content, is_good) in [
+            ("[]", true),
+            (r#" [{"role":"user"}, 1] "#, true),
+            (r#"1,"3f2a90c41be07d5512aa":[]"#, false),
+            (r#"[],"3f2a90c41be07d5512aa":[]"#, false),
+            ("{}", false),
+            ("[1", false),
+            ("", false),
+        ] {
+            let reference = reference_of(content.as_bytes());
+            let put = archive.put(Kind::Entry, &reference, content.to_owned());
+            put.await.expect("is stored");
+            let wanted = if is_good {
+                Ok(content.to_owned())
+            } else {
+                Err(archive.damaged(&reference))
+            };
+            assert_eq!(archive.get(&reference).await, wanted);
+            let small = archive.get_small(&reference).await.expect("reads");
+            assert_eq!(small, wanted.ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn get_small_gives_what_is_small_in_a_folder_and_in_a_store() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let in_folder = Archive::open(folder.path()).expect("an archive");
+        let in_memory = Archive::in_memory();
+        // With the two brackets and quotes as many bytes as are small, and one more.
+        for more in [0, 1] {
+            let text = "x".repeat(backend::SMALL_BYTES - 4 + more);
+            let content = format!("[\"{text}\"]");
+            let reference = reference_of(content.as_bytes());
+            for archive in [&in_folder, &in_memory] {
+                let put = archive.put(Kind::Entry, &reference, content.clone());
+                put.await.expect("is stored");
+                let small = archive.get_small(&reference).await.expect("reads");
+                assert_eq!(small.is_some(), more == 0);
+                assert!(archive.get(&reference).await == Ok(content.clone()));
+            }
+        }
+    }
 
     #[tokio::test]
     async fn archive_stores_nothing_that_is_too_large_to_be_read_again() {

@@ -5,10 +5,10 @@ use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::path::Path as Key;
-use object_store::{ObjectStore, ObjectStoreExt as _};
+use object_store::{GetResult, ObjectStore, ObjectStoreExt as _};
 
 use super::Kind;
-use super::backend::{Found, Item, Listing, MOST_BYTES, Problem, too_large};
+use super::backend::{Found, Item, Listing, MOST_BYTES, Problem, SMALL_BYTES, too_large};
 use super::layout::Role;
 
 #[derive(Clone)]
@@ -20,21 +20,26 @@ pub(super) struct Objects {
 
 impl Objects {
     pub(super) async fn read(&self, path: &str) -> Result<Option<Found>, Problem> {
-        let found = match self.store.get(&self.key(path)).await {
-            Err(object_store::Error::NotFound { .. }) => return Ok(None),
-            found => found?,
-        };
-        let written = SystemTime::from(found.meta.last_modified);
-        let mut content = Vec::new();
-        let mut pieces = found.into_stream();
-        while let Some(piece) = pieces.try_next().await? {
-            // Whatever the store said of its size.
-            if piece.len() > MOST_BYTES - content.len() {
-                return Err(too_large(path).into());
-            }
-            content.extend_from_slice(&piece);
+        match self.get(path).await? {
+            Some(found) => received(found, path).await.map(Some),
+            None => Ok(None),
         }
-        Ok(Some(Found { written, content }))
+    }
+
+    /// `None` also where it is not small.
+    pub(super) async fn read_small(&self, path: &str) -> Result<Option<Found>, Problem> {
+        let found = self.get(path).await?;
+        match found.filter(|found| found.meta.size <= SMALL_BYTES as u64) {
+            Some(found) => received(found, path).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn get(&self, path: &str) -> Result<Option<GetResult>, Problem> {
+        match self.store.get(&self.key(path)).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            found => Ok(Some(found?)),
+        }
     }
 
     pub(super) async fn write(&self, path: &str, content: String) -> Result<(), Problem> {
@@ -92,4 +97,18 @@ impl Objects {
         let parts: Vec<String> = parts.map(|part| String::from(part.as_ref())).collect();
         Some(parts.join("/"))
     }
+}
+
+async fn received(found: GetResult, path: &str) -> Result<Found, Problem> {
+    let written = SystemTime::from(found.meta.last_modified);
+    let mut content = Vec::new();
+    let mut pieces = found.into_stream();
+    while let Some(piece) = pieces.try_next().await? {
+        // Whatever the store said of its size.
+        if piece.len() > MOST_BYTES - content.len() {
+            return Err(too_large(path).into());
+        }
+        content.extend_from_slice(&piece);
+    }
+    Ok(Found { written, content })
 }

@@ -5,6 +5,10 @@ use crate::conversation::Document;
 use crate::conversation::message::{Content, Message, text_at};
 use crate::formats::{Body, Format};
 
+/// The most values of an entry, about, that are told apart; each takes some hundred bytes. What has
+/// more was made for that, and is shown as it stands.
+const MOST_VALUES: usize = 1 << 20;
+
 impl Archive {
     /// The messages that are stored under this reference, as text: who wrote each, what it says,
     /// calls and outputs. Pictures and the like are named, not shown.
@@ -18,6 +22,11 @@ impl Archive {
 
 /// Messages as text; as they stand where they cannot be read.
 fn shown(messages: &str) -> String {
+    // Each value but the first stands behind one of these.
+    let begin_one = |byte: &u8| matches!(*byte, b',' | b'[' | b'{');
+    if messages.bytes().filter(begin_one).count() > MOST_VALUES {
+        return messages.to_owned();
+    }
     let document = Document::from(messages);
     let read = Body::parse(messages, None).and_then(|mut body| {
         let format = Format::detect(&body);
@@ -60,4 +69,21 @@ fn shown_message(document: &Document, message: &Message) -> String {
         });
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_tells_messages_apart_unless_they_have_too_many_values() {
+        let with = |parts: usize| {
+            let parts = vec![r#"{"type":"text","text":""}"#; parts].join(",");
+            format!(r#"[{{"role":"user","content":[{parts}]}}]"#)
+        };
+        assert!(shown(&with(2)).starts_with("[user]"));
+        // Three for each part: its brace, its comma, and the one behind it.
+        let many = with(MOST_VALUES / 3 + 1);
+        assert!(shown(&many) == many);
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use futures_util::{StreamExt as _, stream};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -11,9 +12,13 @@ use super::entry::{digest_of, messages_of};
 use super::{AT_ONCE, Archive, ArchiveError, Kind};
 use crate::conversation::Conversation;
 
-/// The most bytes of a document. A record that says more is forged: few entries, named again and
-/// again, would make a document of any size.
-pub(super) const MOST_DOCUMENT: u64 = 2 << 30;
+/// The most bytes of a document, which is what the program reads of one. A record that says more
+/// is forged: few entries, named again and again, would make a document of any size.
+pub(super) const MOST_DOCUMENT: u64 = 1 << 30;
+
+/// The most bytes of a record, and of the texts that stand around the messages. Read, they take
+/// some ten times as much. No provider takes a request with as much around its messages.
+pub(super) const MOST_RECORD: usize = 32 << 20;
 
 /// Version of the form.
 const VERSION: u32 = 1;
@@ -41,11 +46,12 @@ struct Piece {
     behind: Vec<usize>,
 }
 
-/// The record of a conversation, whose entries are given to `keep`.
+/// The record of a conversation, whose entries are given to `keep`; `None` if it, or the texts,
+/// would be larger than what is read again.
 pub(super) fn record(
     conversation: &Conversation,
     keep: &mut impl FnMut(String) -> String,
-) -> String {
+) -> Option<String> {
     let document = conversation.document();
     let units = places(conversation, document);
     let starts: Vec<usize> = units
@@ -69,14 +75,19 @@ pub(super) fn record(
                 .collect(),
         })
         .collect();
+    // Strings and numbers, which are always JSON.
+    let texts = serde_json::to_string(&texts.texts).unwrap_or_default();
+    if texts.len() > MOST_RECORD {
+        return None;
+    }
     let record = Record {
         undo: VERSION,
         document: digest_of(document.as_bytes()),
-        // Strings and numbers, which are always JSON.
-        texts: keep(serde_json::to_string(&texts.texts).unwrap_or_default()),
+        texts: keep(texts),
         units,
     };
-    serde_json::to_string(&record).unwrap_or_default()
+    let record = serde_json::to_string(&record).unwrap_or_default();
+    (record.len() <= MOST_RECORD).then_some(record)
 }
 
 /// Where the messages of each unit stand. A unit of which one is not found as it was read, such
@@ -125,6 +136,9 @@ impl Archive {
     pub async fn undo(&self, reference: &str) -> Result<String, ArchiveError> {
         let damaged = || self.damaged(reference);
         let record = self.read(Kind::Undo, reference).await?;
+        if record.len() > MOST_RECORD {
+            return Err(damaged());
+        }
         let record: Record = serde_json::from_str(&record).map_err(|_| damaged())?;
         if record.undo != VERSION {
             return Err(ArchiveError::Version {
@@ -133,17 +147,44 @@ impl Archive {
             });
         }
         let texts = self.get(&record.texts).await?;
+        if texts.len() > MOST_RECORD {
+            return Err(damaged());
+        }
         let texts: Vec<String> = serde_json::from_str(&texts).map_err(|_| damaged())?;
-        let units = record.units.iter().map(|piece| {
-            let (archive, reference) = (self.clone(), piece.messages.clone());
-            async move { archive.get(&reference).await }
-        });
-        let mut units = stream::iter(units).buffered(AT_ONCE);
-        let mut document = texts.first().cloned().ok_or_else(damaged)?;
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        let mut different = Vec::new();
         for piece in &record.units {
-            // There is one for each piece.
-            let messages = units.next().await.ok_or_else(damaged)??;
-            append(&mut document, piece, &messages, &texts, MOST_DOCUMENT).ok_or_else(damaged)?;
+            let times = times.entry(piece.messages.as_str()).or_default();
+            *times += 1;
+            if *times == 1 {
+                different.push(piece.messages.clone());
+            }
+        }
+        let ahead = different.into_iter().map(|named| {
+            let archive = self.clone();
+            async move { archive.get_small(&named).await }
+        });
+        let mut ahead = stream::iter(ahead).buffered(AT_ONCE);
+        let mut document = texts.first().cloned().ok_or_else(damaged)?;
+        // Where in the document those stand that come again.
+        let mut known: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
+        for piece in &record.units {
+            let named = piece.messages.as_str();
+            if let Some(places) = known.get(named) {
+                append_again(&mut document, piece, places, &texts).ok_or_else(damaged)?;
+                continue;
+            }
+            // There is one for each of the different ones.
+            let small = ahead.next().await.transpose()?.flatten();
+            let messages = match small {
+                Some(messages) => messages,
+                None => self.get(named).await?,
+            };
+            let places = append(&mut document, piece, &messages, &texts, MOST_DOCUMENT);
+            let places = places.ok_or_else(damaged)?;
+            if times.get(named).is_some_and(|times| *times > 1) {
+                known.insert(named, places);
+            }
         }
         if digest_of(document.as_bytes()) == record.document {
             Ok(document)
@@ -153,34 +194,65 @@ impl Archive {
     }
 }
 
-/// Appends the messages of a unit, and what stands behind each; `None` if the piece does not fit
-/// them, or the document would have more than `most` bytes.
+/// Appends the messages of a unit, and what stands behind each, and tells where they stand; `None`
+/// if the piece does not fit them, or the document would have more than `most` bytes.
 fn append(
     document: &mut String,
     piece: &Piece,
     messages: &str,
     texts: &[String],
     most: u64,
-) -> Option<()> {
-    let messages: Vec<&RawValue> = serde_json::from_str(messages).ok()?;
-    if messages.len() != piece.behind.len() {
+) -> Option<Vec<Range<usize>>> {
+    // Counted before they are kept: those of a forged entry may be many times as many.
+    let count = serde_json::from_str::<Vec<IgnoredAny>>(messages)
+        .ok()?
+        .len();
+    if count != piece.behind.len() {
         return None;
     }
+    let messages: Vec<&RawValue> = serde_json::from_str(messages).ok()?;
+    let mut places = Vec::with_capacity(count);
     for (message, behind) in messages.iter().zip(&piece.behind) {
-        let behind = texts.get(*behind)?;
-        let length = document.len() + message.get().len() + behind.len();
-        if length as u64 > most {
+        let start = document.len();
+        push(document, message.get(), most)?;
+        places.push(start..document.len());
+        push(document, texts.get(*behind)?, most)?;
+    }
+    Some(places)
+}
+
+/// The same of messages that stand in the document already.
+fn append_again(
+    document: &mut String,
+    piece: &Piece,
+    places: &[Range<usize>],
+    texts: &[String],
+) -> Option<()> {
+    if places.len() != piece.behind.len() {
+        return None;
+    }
+    for (place, behind) in places.iter().zip(&piece.behind) {
+        if (document.len() + place.len()) as u64 > MOST_DOCUMENT {
             return None;
         }
-        document.push_str(message.get());
-        document.push_str(behind);
+        document.extend_from_within(place.clone());
+        push(document, texts.get(*behind)?, MOST_DOCUMENT)?;
     }
+    Some(())
+}
+
+fn push(document: &mut String, text: &str, most: u64) -> Option<()> {
+    if (document.len() + text.len()) as u64 > most {
+        return None;
+    }
+    document.push_str(text);
     Some(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::entry::reference_of;
 
     #[test]
     fn append_refuses_what_makes_the_document_too_large() {
@@ -192,9 +264,71 @@ mod tests {
         let append = |most| {
             let mut document = "[".to_owned();
             let appended = append(&mut document, &piece, "[1,22]", &texts, most);
-            appended.map(|()| document)
+            appended.map(|_| document)
         };
         assert_eq!(append(6).as_deref(), Some("[1,22["));
         assert_eq!(append(5), None);
+    }
+
+    async fn put(archive: &Archive, kind: Kind, content: &str) -> String {
+        let reference = reference_of(content.as_bytes());
+        let put = archive.put(kind, &reference, content.to_owned()).await;
+        put.expect("is stored");
+        reference
+    }
+
+    /// The record of a document that is said to be made up of these texts and units.
+    async fn forged(archive: &Archive, texts: &str, units: &str, document: &str) -> String {
+        let texts = put(archive, Kind::Entry, texts).await;
+        let digest = digest_of(document.as_bytes());
+        let record =
+            format!(r#"{{"undo":1,"document":"{digest}","texts":"{texts}","units":{units}}}"#);
+        put(archive, Kind::Undo, &record).await
+    }
+
+    #[tokio::test]
+    async fn undo_refuses_texts_and_records_that_are_too_large() {
+        let archive = Archive::in_memory();
+        let texts = format!(r#"["a"{}]"#, " ".repeat(MOST_RECORD));
+        let units = format!("[{}]", " ".repeat(MOST_RECORD));
+        for (texts, units, is_good) in [
+            (r#"["a"]"#, "[]", true),
+            (texts.as_str(), "[]", false),
+            (r#"["a"]"#, units.as_str(), false),
+        ] {
+            let reference = forged(&archive, texts, units, "a").await;
+            let wanted = if is_good {
+                Ok("a".to_owned())
+            } else {
+                Err(archive.damaged(&reference))
+            };
+            assert_eq!(archive.undo(&reference).await, wanted);
+        }
+    }
+
+    #[tokio::test]
+    async fn undo_takes_what_comes_again_from_the_document() {
+        let archive = Archive::in_memory();
+        let one = put(&archive, Kind::Entry, r#"[1,"ü"]"#).await;
+        let two = put(&archive, Kind::Entry, "[2]").await;
+        let piece =
+            |named: &str, behind: &str| format!(r#"{{"messages":"{named}","behind":{behind}}}"#);
+        let units = [
+            piece(&one, "[1,1]"),
+            piece(&two, "[1]"),
+            // Other texts stand behind it now.
+            piece(&one, "[3,1]"),
+            piece(&one, "[1,2]"),
+        ];
+        let units = format!("[{}]", units.join(","));
+        let document = r#"[1,"ü",2,1;"ü",1,"ü"]"#;
+        let texts = r#"["[",",","]",";"]"#;
+        let reference = forged(&archive, texts, &units, document).await;
+        assert_eq!(archive.undo(&reference).await.as_deref(), Ok(document));
+        // It has two messages the second time too.
+        let short = format!("[{},{}]", piece(&one, "[1,1]"), piece(&one, "[1]"));
+        let reference = forged(&archive, texts, &short, "").await;
+        let damaged = Err(archive.damaged(&reference));
+        assert_eq!(archive.undo(&reference).await, damaged);
     }
 }

@@ -4,9 +4,10 @@
 //! compiler does with a hostile file. So the program runs itself once more, under limits of
 //! memory and CPU time that the system enforces: bytes in, compiled code out.
 
+use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::{ExitCode, Stdio};
+use std::process::{ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -15,9 +16,17 @@ use wasmtime::Engine;
 use super::LoadError;
 use super::engine;
 use crate::limits::EngineLimits;
+use crate::receipt::bounded;
 
 /// Set for the child, to the limits as JSON.
 const VARIABLE: &str = "BALER_COMPILE_COMPONENT";
+
+/// The child's first argument. So a variable that somebody set for all programs makes none of
+/// them a compiler.
+const ARGUMENT: &str = "baler-compile-component";
+
+/// The most bytes of what a child says that is no compiler's error.
+const WORDS: usize = 400;
 
 /// Where components are compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +55,8 @@ pub enum Compiler {
 /// ```
 #[must_use]
 pub fn serve_as_compiler() -> Option<ExitCode> {
-    let limits = std::env::var(VARIABLE).ok()?;
-    let done = serde_json::from_str(&limits)
+    let limits = limits_of_child()?;
+    let done = serde_json::from_slice(limits.as_encoded_bytes())
         .map_err(|error| error.to_string())
         .and_then(|limits| compile_stdin(&limits));
     Some(match done {
@@ -57,6 +66,12 @@ pub fn serve_as_compiler() -> Option<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+/// The limits that this process was started with to compile; none where it was not.
+fn limits_of_child() -> Option<OsString> {
+    let is_child = std::env::args_os().nth(1)? == ARGUMENT;
+    std::env::var_os(VARIABLE).filter(|_| is_child)
 }
 
 fn compile_stdin(limits: &EngineLimits) -> Result<(), String> {
@@ -81,7 +96,14 @@ fn limit_this_process(limits: &EngineLimits) -> io::Result<()> {
         maximum: Some(value),
     };
     setrlimit(Resource::As, limit(limits.compile_memory))?;
-    setrlimit(Resource::Cpu, limit(limits.compile_time.as_secs().max(1)))?;
+    let seconds = limits.compile_time.as_secs().max(1);
+    // At the first the system tells by its signal that it was this limit, which the one at the
+    // second does not.
+    let cpu = Rlimit {
+        current: Some(seconds),
+        maximum: Some(seconds.saturating_add(1)),
+    };
+    setrlimit(Resource::Cpu, cpu)?;
     setrlimit(Resource::Core, limit(0))?;
     Ok(())
 }
@@ -104,7 +126,7 @@ pub(super) async fn compile(
     bytes: &[u8],
     limits: &EngineLimits,
 ) -> Result<Vec<u8>, LoadError> {
-    if std::env::var_os(VARIABLE).is_some() && *compiler != Compiler::InProcess {
+    if limits_of_child().is_some() && *compiler != Compiler::InProcess {
         // We are the child, and `main` went past the line that makes it a compiler. Starting
         // another one would go on for ever.
         return Err(LoadError::NoCompiler {
@@ -129,6 +151,7 @@ pub(super) async fn compile(
         what: format!("`{}`: {error}", program.display()),
     };
     let mut child = tokio::process::Command::new(&program)
+        .arg(ARGUMENT)
         .env_clear()
         .env(VARIABLE, settings)
         .stdin(Stdio::piped())
@@ -180,9 +203,53 @@ pub(super) async fn compile(
                 program.display()
             ),
         },
-        _ => LoadError::CompilerDied {
+        _ if is_of_limits(status) => LoadError::CompilerDied {
             memory: limits.compile_memory,
             time: limits.compile_time,
         },
+        _ => LoadError::CompilerFailed {
+            what: if what.is_empty() {
+                status.to_string()
+            } else {
+                format!("{status}: {}", bounded(&what, WORDS))
+            },
+        },
     })
+}
+
+/// Whether a child ended as one ends that runs into its limits: by the signal for the time, or by
+/// its own hand where it gets no more memory.
+#[cfg(unix)]
+fn is_of_limits(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use rustix::process::Signal;
+    let signals = [Signal::XCPU.as_raw(), Signal::ABORT.as_raw()];
+    status.signal().is_some_and(|by| signals.contains(&by))
+}
+
+/// Elsewhere there are no limits.
+#[cfg(not(unix))]
+fn is_of_limits(_: ExitStatus) -> bool {
+    false
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn is_of_limits_knows_the_ends_that_limits_make() {
+        // SIGABRT and SIGXCPU, as Linux numbers them.
+        for raw in [6, 24] {
+            assert!(is_of_limits(ExitStatus::from_raw(raw)), "{raw}");
+        }
+        // SIGKILL, SIGSEGV, SIGTERM; the exit codes 0, 1 and 101, which is a panic.
+        for raw in [9, 11, 15, 0, 1 << 8, 101 << 8] {
+            assert!(!is_of_limits(ExitStatus::from_raw(raw)), "{raw}");
+        }
+    }
 }

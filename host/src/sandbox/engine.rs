@@ -61,18 +61,22 @@ pub(super) fn running(limits: &EngineLimits) -> Result<Engine, HostError> {
     let engine = engine.map_err(|error| HostError::Sandbox {
         what: format!("the engine cannot be made: {error:#}"),
     })?;
-    start_ticker(&engine);
+    start_ticker(&engine)?;
     Ok(engine)
 }
 
 /// Advances the epoch for as long as the engine lives.
-fn start_ticker(engine: &Engine) {
+fn start_ticker(engine: &Engine) -> Result<(), HostError> {
     let weak = engine.weak();
-    thread::spawn(move || {
+    let ticker = thread::Builder::new().spawn(move || {
         while let Some(engine) = weak.upgrade() {
             engine.increment_epoch();
             drop(engine);
             thread::sleep(TICK);
         }
     });
+    // Without it nobody would interrupt a guest.
+    ticker.map(drop).map_err(|error| HostError::Sandbox {
+        what: format!("the system gives no thread for its clock: {error}"),
+    })
 }

@@ -84,6 +84,14 @@ pub enum LoadError {
         /// The limit of CPU time.
         time: Duration,
     },
+    /// The compiler ended early, and nothing tells that it was by its limits.
+    #[error(
+        "the compiler ended before it was done ({what}); the machine may lack memory, threads or processes: try again when it has more of them"
+    )]
+    CompilerFailed {
+        /// How it ended, and what it said.
+        what: String,
+    },
     /// The compiler could not be started.
     #[error("the compiler cannot be started: {what}")]
     NoCompiler {
@@ -124,6 +132,7 @@ impl LoadError {
             Self::DoesNotCompile { .. } => "does-not-compile",
             Self::CompilesTooLong { .. } => "compiles-too-long",
             Self::CompilerDied { .. } => "compiler-died",
+            Self::CompilerFailed { .. } => "compiler-failed",
             Self::NoCompiler { .. } => "no-compiler",
             Self::OverLimits { .. } => "over-limits",
         }

@@ -20,6 +20,8 @@ use crate::support::{assert_there, host_of, made, try_compact};
 struct Full {
     inner: InMemory,
     room: AtomicUsize,
+    /// How often something was read.
+    reads: AtomicUsize,
 }
 
 impl Full {
@@ -27,6 +29,7 @@ impl Full {
         Arc::new(Self {
             inner: InMemory::new(),
             room: AtomicUsize::new(objects),
+            reads: AtomicUsize::new(0),
         })
     }
 }
@@ -63,6 +66,7 @@ impl ObjectStore for Full {
     }
 
     async fn get_opts(&self, from: &Path, how: GetOptions) -> Result<GetResult> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
         self.inner.get_opts(from, how).await
     }
 
@@ -130,4 +134,26 @@ async fn a_store_that_is_full_half_way_means_no_compaction_and_the_next_try_goes
         tried += 1;
     }
     assert!(tried > 10, "{tried}");
+}
+
+#[tokio::test]
+async fn undo_reads_once_what_stands_in_a_document_again_and_again() {
+    let store = Full::with_room_for(usize::MAX);
+    let archive = Archive::on(Arc::clone(&store) as Arc<dyn ObjectStore>, "", "the attic");
+    let long = "word ".repeat(400);
+    let says = |role: &str| format!(r#"{{"role":"{role}","content":"{long}"}}"#);
+    let (user, model) = (says("user"), says("assistant"));
+    let last = r#"{"role":"user","content":"Go on."}"#;
+    let document = format!(r#"{{"messages":[{user},{model},{user},{model},{last}]}}"#);
+    let host = host_of(Kind::OpenAiChat, &archive);
+    let conversation = host.read(document.as_str()).expect("reads");
+    let compaction = try_compact(&host, &conversation, 0.4)
+        .await
+        .expect("is stored");
+    let undo = compaction.receipt().undo.as_deref();
+    store.reads.store(0, Ordering::SeqCst);
+    let undone = archive.undo(undo.expect("it was compacted")).await;
+    assert_eq!(undone, Ok(document));
+    // The record, the texts, and three messages that differ.
+    assert_eq!(store.reads.load(Ordering::SeqCst), 5);
 }

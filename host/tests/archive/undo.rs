@@ -1,11 +1,11 @@
 use std::cell::Cell;
 
 use baler_generated::Kind;
-use baler_host::{Archive, Budget, Outcome, Request, Strategy};
+use baler_host::{Archive, ArchiveError, Budget, HostError, Outcome, Request, Strategy};
 use proptest::prelude::{Strategy as _, any};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
-use crate::support::{host_of, made};
+use crate::support::{host_of, made, try_compact};
 
 /// A conversation, and what is done with it: how many messages come before each compaction, and
 /// how much of them should stay.
@@ -145,6 +145,24 @@ async fn odd_documents_come_back_too() {
         let undo = compaction.receipt().undo.as_deref().expect("an archive");
         assert_eq!(archive.undo(undo).await, Ok(document));
     }
+}
+
+/// What could be stored but not read again would be lost.
+#[tokio::test]
+async fn a_document_with_too_much_around_its_messages_is_not_compacted() {
+    let archive = Archive::in_memory();
+    let made = made(Kind::OpenAiChat, 1, 30).document();
+    let around = " ".repeat(33 << 20);
+    let document = format!("{made}{around}");
+    let host = host_of(Kind::OpenAiChat, &archive);
+    let conversation = host.read(document).expect("reads");
+    let error = try_compact(&host, &conversation, 0.3).await;
+    let error = error.expect_err("it cannot be restored");
+    let HostError::Archive(ArchiveError::Store { what, .. }) = error else {
+        panic!("{error:?}");
+    };
+    assert!(what.contains("33554432 bytes"), "{what}");
+    assert_eq!(archive.contents().await.expect("reads").entries, 0);
 }
 
 #[tokio::test]

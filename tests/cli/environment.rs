@@ -1,0 +1,126 @@
+//! What the environment may hold: bytes that are no text, other programs' variables, no room for
+//! threads.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+
+use super::{Bench, Ran, example};
+
+/// Bytes that are not UTF-8, behind `start`.
+fn broken(start: &str) -> OsString {
+    let mut bytes = start.as_bytes().to_vec();
+    bytes.push(0xff);
+    OsStr::from_bytes(&bytes).to_owned()
+}
+
+fn run_with(bench: &Bench, name: &OsStr, value: &OsStr, arguments: &[&str]) -> Ran {
+    let mut command = bench.command();
+    command.env(name, value).args(arguments);
+    Ran::of(command.output().expect("it runs"))
+}
+
+#[test]
+fn variables_that_are_no_text_hinder_a_store_only_where_they_are_its_own() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let url = format!("file://{}", bench.path("mine").display());
+    let arguments = ["compact", &input, "--archive", &url];
+    for name in [OsString::from("LS_COLORS"), broken("LS_"), broken("AWS_")] {
+        run_with(&bench, &name, &broken("x"), &arguments).ends(0);
+    }
+    let own = OsStr::new("AWS_SECRET_ACCESS_KEY");
+    let ran = run_with(&bench, own, &broken("mackerel"), &arguments)
+        .ends(2)
+        .says(&["the environment variable `AWS_SECRET_ACCESS_KEY` is not UTF-8"]);
+    assert_eq!(ran.stdout, "");
+    assert!(!ran.stderr.contains("mackerel"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_archive_of_the_environment_that_is_no_text_is_an_error() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let variable = OsStr::new("BALER_ARCHIVE");
+    for arguments in [&["compact", &input][..], &["archive"]] {
+        run_with(&bench, variable, &broken("a"), arguments)
+            .ends(2)
+            .says(&["$BALER_ARCHIVE is not UTF-8"]);
+    }
+    assert!(!bench.path("state/archive").exists());
+    let typed = ["compact", &input, "--archive", "mine"];
+    run_with(&bench, variable, &broken("a"), &typed).ends(0);
+}
+
+#[test]
+fn all_commands_find_the_archive_in_a_state_folder_of_any_name() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let before = std::fs::read_to_string(&input).expect("an example");
+    // No text; and what reads like a URL.
+    for state in [broken("st"), OsString::from("s3://bucket/prefix")] {
+        let run = |arguments: &[&str]| {
+            let mut command = bench.command();
+            command.args(arguments).arg("--state").arg(&state);
+            Ran::of(command.output().expect("it runs"))
+        };
+        run(&["compact", &input, "--receipt", "r.json"]).ends(0);
+        assert!(bench.folder.path().join(&state).join("archive").exists());
+        assert_eq!(run(&["undo", "r.json"]).ends(0).stdout, before);
+        let shown = run(&["archive"]).ends(0).stdout;
+        assert!(shown.contains(" of 1 compaction"), "{shown}");
+        run(&["archive", "gc", "--older-than", "30d"]).ends(0);
+    }
+}
+
+#[test]
+fn a_relative_home_is_none() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let mut command = bench.command();
+    command
+        .env_remove("BALER_STATE")
+        .env("HOME", "here")
+        .args(["compact", &input]);
+    Ran::of(command.output().expect("it runs"))
+        .ends(1)
+        .says(&["neither $XDG_STATE_HOME nor $HOME says where, by an absolute path"]);
+    assert!(!bench.path("here").exists());
+}
+
+#[test]
+fn a_variable_of_the_compiler_alone_makes_no_compiler_of_baler() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let variable = OsStr::new("BALER_COMPILE_COMPONENT");
+    for arguments in [
+        &["validate", &input][..],
+        // It starts a compiler of its own.
+        &["introspect", "sliding-window"],
+    ] {
+        run_with(&bench, variable, OsStr::new("1"), arguments).ends(0);
+    }
+}
+
+/// No thread can have a stack of this size.
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn where_there_is_no_room_for_a_thread_it_goes_on_or_says_so() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let (variable, size) = (
+        OsStr::new("RUST_MIN_STACK"),
+        OsStr::new("1152921504606846976"),
+    );
+    let native = [
+        "compact",
+        &input,
+        "--archive",
+        "off",
+        "-s",
+        "native:truncate",
+    ];
+    run_with(&bench, variable, size, &native).ends(0);
+    run_with(&bench, variable, size, &["introspect", "sliding-window"])
+        .ends(1)
+        .says(&["error: cannot use `sliding-window`: ", "gives no thread"]);
+}
