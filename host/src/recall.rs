@@ -157,8 +157,17 @@ impl Recall {
             Ok(text) => {
                 let start = boundary(&text, offset);
                 let end = boundary(&text, start.saturating_add(MOST_TEXT));
+                // What begins within a line is not to be taken for a line of its own.
+                let within = if text[..start].is_empty() || text[..start].ends_with('\n') {
+                    ""
+                } else {
+                    "…"
+                };
                 // It never begins with what was said, so that no mark in it counts as one.
-                let mut answer = format!("Left out earlier ({reference}):\n{}", &text[start..end]);
+                let mut answer = format!(
+                    "Left out earlier ({reference}):\n{within}{}",
+                    &text[start..end]
+                );
                 if end < text.len() {
                     let left = text.len() - end;
                     answer.push_str(&format!("\n({left} bytes more: ask with `offset` {end}.)"));
@@ -257,7 +266,7 @@ impl Found {
         Some(Self {
             reference,
             words: count,
-            excerpt: excerpt(line, words),
+            excerpt: excerpt(line.trim_start(), words),
         })
     }
 }

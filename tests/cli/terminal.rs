@@ -102,7 +102,6 @@ fn names_and_arguments_forge_no_line_of_a_message() {
         ],
         &["compact", &good, "--tokenizer", forging],
         &["compact", &good, "--budget", forging],
-        &["compact", &good, "--model", forging],
         &["compact", &good, "--model", "openai:x", "--model-key", &key],
         &["compact", &good, "-s", forging],
         &["archive", "--archive", forging],

@@ -42,11 +42,34 @@ fn shown(messages: &str) -> String {
     }
 }
 
+/// Stands before every line of what a message says.
+const INDENT: &str = "  ";
+
+/// A text with all its lines but the first indented, whatever ends them.
+fn indented(text: &str) -> String {
+    let mut indented = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        indented.push(c);
+        let ends_line = match c {
+            '\r' => rest.peek() != Some(&'\n'),
+            '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => true,
+            _ => false,
+        };
+        if ends_line {
+            indented.push_str(INDENT);
+        }
+    }
+    indented
+}
+
+/// Only what stands at the beginning of a line was written by baler; of what a message says every
+/// line is indented, so that none of it can be taken for another message or part.
 fn shown_message(document: &Document, message: &Message) -> String {
     let mut lines = vec![format!("[{}]", message.role.name())];
     for part in &message.parts {
-        lines.push(match &part.content {
-            Content::Text(place) => text_at(document, place).into_owned(),
+        let text = match &part.content {
+            Content::Text(place) => format!("{INDENT}{}", text_at(document, place)),
             Content::Thinking(place) => format!("(thinking) {}", text_at(document, place)),
             Content::Call(call) => {
                 let arguments = call.arguments.as_ref();
@@ -66,7 +89,8 @@ fn shown_message(document: &Document, message: &Message) -> String {
             }
             Content::Media(media) => format!("({}, {} bytes)", media.kind, media.bytes),
             Content::Opaque(opaque) => format!("({})", opaque.kind),
-        });
+        };
+        lines.push(indented(&text));
     }
     lines.join("\n")
 }
