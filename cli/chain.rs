@@ -110,7 +110,13 @@ impl Source {
                 Ok(strategy.clone().with_limits(limits))
             }
             Self::Component { shown, name, wasm } => match host.load(name, wasm).await {
-                Ok(strategy) => Ok(strategy.with_limits(arguments.limits())),
+                Ok(strategy) => {
+                    let strategy = strategy.with_limits(arguments.limits());
+                    Ok(match baler_strategies::writes_digests(wasm) {
+                        true => strategy.writing_digests(),
+                        false => strategy,
+                    })
+                }
                 Err(error) => Err(cannot_use(shown, error)),
             },
         }

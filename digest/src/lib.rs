@@ -26,6 +26,7 @@ mod errors;
 mod excerpt;
 mod facts;
 mod known;
+mod lines;
 mod names;
 mod open;
 mod order;
@@ -43,9 +44,10 @@ mod write;
 
 pub use costs::Costs;
 pub use excerpt::{Excerpt, Extent};
+pub use lines::{indented, is_blank, on_one_line, one_word};
 pub use part::Part;
 pub use quote::quoted;
-pub use story::{Story, to_retell, without_headings};
+pub use story::{Story, as_summary, to_retell, without_headings};
 pub use work::Work;
 pub use write::{Share, Written};
 

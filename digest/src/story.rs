@@ -2,7 +2,7 @@
 
 use super::facts::EARLIER;
 use super::section::Section;
-use super::text::clean;
+use super::text::{clean, without_tags};
 
 /// What somebody else, mostly a model, told of the units that a digest is written of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,6 +68,13 @@ pub fn without_headings(text: &str) -> String {
     lines.join("\n")
 }
 
+/// What a model answered, as a summary: without headings of a digest, and without tags of baler's
+/// own. The host would have to escape these, and the text would cost more than it was counted with.
+#[must_use]
+pub fn as_summary(text: &str) -> String {
+    without_tags(&without_headings(text))
+}
+
 /// An earlier summary for whoever tells the story anew: without its lists of names and values,
 /// which go on by themselves.
 #[must_use]
@@ -122,6 +129,14 @@ mod tests {
         assert_eq!(
             without_headings(text),
             "Done.\nStanding instructions\r\n- a\n## Next\n\n  b\n"
+        );
+    }
+
+    #[test]
+    fn a_models_summary_holds_no_tag_that_would_grow() {
+        assert_eq!(
+            as_summary("## Open\nDone. </baler:x> <BALER:y> <b>"),
+            "Open\nDone.  /baler:x>  BALER:y> <b>"
         );
     }
 

@@ -58,25 +58,27 @@ pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
 /// spaces. So does what opens a tag of baler's own: the host would have to escape it, and the text
 /// would cost more than it was counted with.
 pub(super) fn clean(text: &str) -> String {
-    if text.contains("baler:") {
+    if text.contains('<') {
         return characters(&without_tags(text));
     }
     characters(text)
 }
 
+/// What all tags of baler's own have behind the bracket, in any case.
+const OWN: &str = "baler:";
+
 /// A text in which no `<` stands before the word `baler:` with slashes of either kind between.
-fn without_tags(text: &str) -> String {
+pub(super) fn without_tags(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         let (before, tag) = rest.split_at(at);
         let behind = tag[1..].trim_start_matches(['/', '\\']);
         written.push_str(before);
-        written.push(if behind.starts_with("baler:") {
-            ' '
-        } else {
-            '<'
-        });
+        let is_own = behind
+            .get(..OWN.len())
+            .is_some_and(|word| word.eq_ignore_ascii_case(OWN));
+        written.push(if is_own { ' ' } else { '<' });
         rest = &tag[1..];
     }
     written.push_str(rest);
@@ -115,6 +117,11 @@ mod tests {
         assert_eq!(
             clean("a <baler:summary> b </baler:x> c <\\\\/baler:y <b>"),
             "a  baler:summary> b  /baler:x> c  \\\\/baler:y <b>"
+        );
+        // The host knows them in any case.
+        assert_eq!(
+            clean("<BALER: </\\Baler:x> <baler <日本語"),
+            " BALER:  /\\Baler:x> <baler <日本語"
         );
     }
 

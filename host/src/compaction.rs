@@ -449,7 +449,7 @@ pub(crate) fn accept(
     let start = Instant::now();
     let checked = check(
         plan.clone(),
-        strategy.name(),
+        strategy,
         situation,
         strategy.limits().of_plan(),
     )?;

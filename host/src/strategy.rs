@@ -23,6 +23,7 @@ pub struct Strategy {
     config: Arc<str>,
     limits: Limits,
     model: Option<ModelGrant>,
+    is_vouched_for: bool,
 }
 
 #[derive(Clone)]
@@ -109,6 +110,7 @@ impl Strategy {
             config: "".into(),
             limits: Limits::default(),
             model: None,
+            is_vouched_for: false,
         }
     }
 
@@ -197,6 +199,23 @@ impl Strategy {
     pub fn with_model(mut self, grant: ModelGrant) -> Self {
         self.model = Some(grant);
         self
+    }
+
+    /// The same strategy, in whose insertions headings of a digest count: the next digest reads back,
+    /// section by section, what they say that was done, and what the user asked and ruled. In what any
+    /// other strategy inserts these headings become plain lines.
+    ///
+    /// Only for a component that one vouches for, by its bytes and not by its name, such as `tiered` as it
+    /// ships with baler (`baler_strategies::writes_digests`).
+    #[must_use]
+    pub fn writing_digests(mut self) -> Self {
+        self.is_vouched_for = true;
+        self
+    }
+
+    /// Whether headings of a digest count in what it inserts.
+    pub(crate) const fn writes_digests(&self) -> bool {
+        self.is_vouched_for || matches!(self.kind, Kind::Digest)
     }
 
     /// Whether it wants to ask a model, and was not granted one.

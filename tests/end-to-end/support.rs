@@ -52,7 +52,11 @@ pub(crate) fn host() -> &'static TestHost {
 /// A strategy that ships with baler, as a guest.
 pub(crate) async fn bundled(host: &Host, name: &str) -> Strategy {
     let bundled = baler_strategies::by_name(name).expect("it ships with baler");
-    host.load(name, bundled.wasm).await.expect("loads")
+    let strategy = host.load(name, bundled.wasm).await.expect("loads");
+    match baler_strategies::writes_digests(bundled.wasm) {
+        true => strategy.writing_digests(),
+        false => strategy,
+    }
 }
 
 pub(crate) fn half() -> Request {

@@ -214,3 +214,10 @@ fn there_is_a_text_for_hosts_that_give_up() {
         "(Earlier conversation omitted due to length)"
     );
 }
+
+#[test]
+fn no_output_speaks_for_the_user() {
+    testing::no_output_speaks_for_the_user::<Anchored>(
+        r#"{"preserve-turns":1,"max-retained-user-tokens":0}"#,
+    );
+}

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use baler_strategies::{ALL, by_name};
+use baler_strategies::{ALL, by_name, writes_digests};
 use wasmparser::{Parser, Payload};
 
 const PERMITTED: [&str; 3] = [
@@ -133,4 +133,15 @@ fn they_are_found_by_name() {
         assert_eq!(by_name(name).map(|bundled| bundled.name), Some(name));
     }
     assert!(by_name("nothing").is_none());
+}
+
+#[test]
+fn a_writer_of_digests_is_known_by_its_bytes() {
+    for bundled in ALL {
+        let is_writer = ["tiered", "tiered-model"].contains(&bundled.name);
+        assert_eq!(writes_digests(bundled.wasm), is_writer, "{}", bundled.name);
+    }
+    let mut other = by_name("tiered").expect("it is there").wasm.to_vec();
+    other.push(0);
+    assert!(!writes_digests(&other));
 }

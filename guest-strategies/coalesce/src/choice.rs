@@ -324,7 +324,8 @@ impl<'a> Chooser<'a> {
         references
     }
 
-    /// At the end of the task's message, where that can be; else behind it; else in front.
+    /// At the end of the task's message, where that can be; else behind it; else in front, or behind
+    /// a first unit that nobody may move.
     fn place(&self, fates: &[Fate]) -> (usize, Placement) {
         let task = self.task.filter(|task| fates[*task] != Fate::Coalesced);
         if let Some(task) = task {
@@ -335,8 +336,14 @@ impl<'a> Chooser<'a> {
             return (task + 1, placement);
         }
         let is_instructions = |unit: &Unit| unit.kind == UnitKind::Instructions;
-        let place = self.units.iter().position(|unit| !is_instructions(unit));
-        (place.unwrap_or(0), Placement::Alone)
+        // What a provider's own compaction left may have to stand first.
+        let stands_first = |index: usize, unit: &Unit| {
+            index == 0 && fates[index] != Fate::Coalesced && unit.traits.contains(Traits::OPAQUE)
+        };
+        let mut units = self.units.iter().enumerate();
+        let place =
+            units.position(|(index, unit)| !is_instructions(unit) && !stands_first(index, unit));
+        (place.unwrap_or(self.units.len()), Placement::Alone)
     }
 
     /// One message of the user's without outputs. Where an earlier text has joined it already,

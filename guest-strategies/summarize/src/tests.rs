@@ -94,3 +94,8 @@ fn gate(used: u32, context_window: u32, config: &str) -> Decision {
 fn compacts(used: u32, context_window: u32, config: &str) -> bool {
     matches!(gate(used, context_window, config), Decision::Compact(_))
 }
+
+#[test]
+fn no_output_speaks_for_the_user() {
+    testing::no_output_speaks_for_the_user::<Summarize>("");
+}

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::without_headings;
+use baler_digest::{as_summary, is_blank};
 use baler_strategy::{Completion, Failure, Finish};
 use serde_json::Value;
 
@@ -41,13 +41,13 @@ pub(crate) fn accepted(completion: &Completion) -> Result<String, Failure> {
         return refuse("the answer ends in the middle of thinking");
     };
     let text = unwrapped(said, "");
-    if text.is_empty() {
+    if is_blank(text) {
         return refuse("the answer is blank");
     }
     if calls_a_tool(text) {
         return refuse("the answer calls a tool");
     }
-    Ok(without_headings(text))
+    Ok(as_summary(text))
 }
 
 /// The text of a summary without what was put around it: so it is never wrapped twice.

@@ -1,9 +1,12 @@
 //! A conversation as text, for the model to read.
+//!
+//! A line begins with a label or a bracket of ours only where a part begins, whatever a text or a
+//! name holds: two conversations that say different things, or by another voice, never read alike.
 
 #[cfg(test)]
 mod tests;
 
-use baler_digest::quoted;
+use baler_digest::{indented, on_one_line, one_word, quoted};
 use baler_strategy::{Content, Conversation, Media, Message, Part, Role, ToolCall, ToolOutput};
 
 use crate::excerpt::excerpt;
@@ -162,22 +165,22 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
                 Content::Call(call) => of_call(call, bounds),
                 Content::Output(output) => of_output(output, calls > 1, bounds),
                 _ => {
-                    said.extend(of_part(part, bounds));
+                    say(&label, part, bounds, &mut said);
                     continue;
                 }
             };
-            flush(&label, &mut said, &mut paragraphs);
+            flush(&mut said, &mut paragraphs);
             paragraphs.push(paragraph);
         }
-        flush(&label, &mut said, &mut paragraphs);
+        flush(&mut said, &mut paragraphs);
     }
     // Names of tools and files, too: all of it is quoted, whatever part it comes from.
     quoted(&paragraphs.join("\n\n")).into_owned()
 }
 
-fn flush(label: &str, said: &mut Vec<String>, paragraphs: &mut Vec<String>) {
+fn flush(said: &mut Vec<String>, paragraphs: &mut Vec<String>) {
     if !said.is_empty() {
-        paragraphs.push(format!("{label}: {}", said.join("\n")));
+        paragraphs.push(said.join("\n"));
         said.clear();
     }
 }
@@ -190,27 +193,36 @@ fn label(message: &Message) -> String {
         Role::Assistant => "Assistant",
         Role::Tool => "Tool result",
     };
-    match message.name.as_deref().map(name).as_deref() {
+    match message.name.as_deref().map(word).as_deref() {
         None | Some("") => role.to_owned(),
         Some(name) => format!("{role} ({name})"),
     }
 }
 
-/// What is said; none of it is thinking, which a model writes for itself.
-fn of_part(part: &Part, bounds: Bounds) -> Option<String> {
-    match &part.content {
-        Content::Text(text) if text.trim().is_empty() => None,
-        Content::Text(text) => Some(excerpt(text.trim_end(), bounds.text)),
-        Content::Media(media) => Some(placeholder(media)),
-        Content::Opaque(kind) if is_thinking(kind) => None,
-        Content::Opaque(kind) => Some(format!("[{}]", name(kind))),
-        Content::Thinking(_) | Content::Call(_) | Content::Output(_) => None,
+/// Adds what is said; none of it is thinking, which a model writes for itself. What is no text has
+/// a line to itself, where no text can stand.
+fn say(label: &str, part: &Part, bounds: Bounds, said: &mut Vec<String>) {
+    let line = match &part.content {
+        Content::Text(text) if text.trim().is_empty() => return,
+        Content::Text(text) => {
+            let text = excerpt(text.trim_end(), bounds.text);
+            said.push(format!("{label}: {}", indented(&text)));
+            return;
+        }
+        Content::Media(media) => placeholder(media),
+        Content::Opaque(kind) if is_thinking(kind) => return,
+        Content::Opaque(kind) => format!("[{}]", name(kind)),
+        Content::Thinking(_) | Content::Call(_) | Content::Output(_) => return,
+    };
+    if said.is_empty() {
+        said.push(format!("{label}:"));
     }
+    said.push(line);
 }
 
 fn of_call(call: &ToolCall, bounds: Bounds) -> String {
     let arguments = excerpt(call.arguments.trim_end(), bounds.arguments);
-    format!("Call: {} {arguments}", name(&call.name))
+    format!("Call: {} {}", word(&call.name), indented(&arguments))
         .trim_end()
         .to_owned()
 }
@@ -219,7 +231,7 @@ fn of_call(call: &ToolCall, bounds: Bounds) -> String {
 fn of_output(output: &ToolOutput, named: bool, bounds: Bounds) -> String {
     let mut marks = Vec::new();
     if named && !output.name.is_empty() {
-        marks.push(name(&output.name));
+        marks.push(word(&output.name));
     }
     if output.failed {
         marks.push("failed".to_owned());
@@ -228,15 +240,11 @@ fn of_output(output: &ToolOutput, named: bool, bounds: Bounds) -> String {
         "" => String::new(),
         marks => format!(" ({marks})"),
     };
-    let text = Some(excerpt(output.text.trim_end(), bounds.output));
-    let texts: Vec<String> = text
-        .filter(|text| !text.trim().is_empty())
-        .into_iter()
-        .chain(output.media.iter().map(placeholder))
-        .collect();
-    format!("Tool result{marks}: {}", texts.join("\n"))
-        .trim_end()
-        .to_owned()
+    let text = excerpt(output.text.trim_end(), bounds.output);
+    let result = format!("Tool result{marks}: {}", indented(&text));
+    let mut lines = vec![result.trim_end().to_owned()];
+    lines.extend(output.media.iter().map(placeholder));
+    lines.join("\n")
 }
 
 /// What stands for a picture, document or the like.
@@ -259,6 +267,10 @@ fn is_thinking(kind: &str) -> bool {
 
 /// A name on one line, not too long.
 fn name(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    excerpt(&words.join(" "), NAME)
+    excerpt(&on_one_line(text), NAME)
+}
+
+/// The same of a tool or an author: what follows it is no part of it.
+fn word(text: &str) -> String {
+    one_word(&name(text))
 }

@@ -91,3 +91,8 @@ fn told(tested: &Tested) -> &str {
         None => "nothing",
     }
 }
+
+#[test]
+fn no_output_speaks_for_the_user() {
+    testing::no_output_speaks_for_the_user::<TieredModel>("");
+}

@@ -14,6 +14,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use baler_digest::without_headings;
+
 pub(crate) use anchor::Reported;
 pub(crate) use document::Document;
 pub use message::Role;
@@ -395,12 +397,13 @@ impl Conversation {
         opened(&self.inner.document, &self.inner.key, message, part)
     }
 
-    /// The same, or the text of a summary that another program recorded.
+    /// The same, or the text of a summary that another program recorded. Nobody vouches for that, so no
+    /// line of it passes for a heading of a digest, under which it could speak for the user.
     pub(crate) fn earlier_text(&self, message: &Message, part: &Part) -> Option<String> {
         match (self.opened(message, part), &part.content) {
             (Some(opened), _) => Some(opened.text),
             (None, Content::Text(place)) if message.is_recorded_summary => {
-                Some(self.text(place).into_owned())
+                Some(without_headings(&self.text(place)))
             }
             _ => None,
         }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use baler_digest::without_headings;
+
 use super::{Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span};
 use crate::conversation::Role;
 use crate::conversation::UnitKind;
@@ -9,6 +11,7 @@ use crate::conversation::message::{Content, Message, Part};
 use crate::fault::{Fault, PlanFault, PlanRule, Quantity};
 use crate::marks::{self, By, Purpose};
 use crate::situation::Situation;
+use crate::strategy::Strategy;
 
 /// How much a plan may hold.
 #[derive(Debug, Clone, Copy)]
@@ -55,10 +58,10 @@ pub(super) struct CheckedEdit {
     pub(super) text: Option<String>,
 }
 
-/// Checks `plan`, which the strategy called `by` made.
+/// Checks `plan`, which the strategy `by` made.
 pub(crate) fn check(
     plan: Plan,
-    by: &str,
+    by: &Strategy,
     situation: &Situation,
     limits: PlanLimits,
 ) -> Result<CheckedPlan, Fault> {
@@ -114,7 +117,7 @@ fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
 
 struct Checker<'a> {
     situation: &'a Situation,
-    by: &'a str,
+    by: &'a Strategy,
     /// The first unit that may still come.
     next: usize,
     pieces: Vec<Checked>,
@@ -246,12 +249,18 @@ impl Checker<'_> {
         if text.trim().is_empty() {
             return Err(PlanRule::EmptyInsertion);
         }
+        // A digest that reads a text under our seal goes by its headings: under some of them stands what
+        // the user said, and no other strategy may write there.
+        let text = match self.by.writes_digests() {
+            true => text,
+            false => without_headings(&text),
+        };
         let purpose = match purpose {
             InsertionPurpose::Summary => Purpose::Summary,
             InsertionPurpose::Note => Purpose::Note,
         };
         let site = role.site().ok_or(PlanRule::RoleNotAllowed)?;
-        let by = By::Strategy(self.by);
+        let by = By::Strategy(self.by.name());
         let text = marks::wrap(conversation.key(), purpose, site, by, &text);
         match placement {
             Placement::Alone => self.pieces.push(Checked::Insert { role, text }),
@@ -333,7 +342,7 @@ impl Checker<'_> {
             .get(place.0)
             .and_then(|message| message.site(message.parts.get(place.1)?))
             .ok_or(PlanRule::EditNotAllowed)?;
-        let by = By::Strategy(self.by);
+        let by = By::Strategy(self.by.name());
         let marked = marks::wrap(conversation.key(), Purpose::Rewritten, site, by, text);
         let before = conversation.text_tokens(unit, place);
         if conversation.tokenizer().count(&marked) < before {

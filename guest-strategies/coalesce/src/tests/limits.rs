@@ -1,5 +1,5 @@
 use baler_strategy::testing::{Recording, call, failed};
-use baler_strategy::{Placement, Situation};
+use baler_strategy::{Piece, Placement, Situation};
 
 use super::{ALL, PLENTY, agent, coalesced, coalesced_in, inserted, text};
 
@@ -117,6 +117,29 @@ fn a_task_that_does_not_fit_leaves_its_beginning() {
     let tested = coalesced(&recording, 9500, ALL);
     assert_eq!(tested.kept(), [0, 2]);
     assert_eq!(inserted(&tested).placement, Placement::JoinBefore);
+}
+
+/// A signed compaction of the provider's has to stand first.
+#[test]
+fn nothing_is_put_in_front_of_a_providers_own_compaction() {
+    let recording = Recording::new()
+        .step("", [])
+        .opaque("compaction")
+        .pin()
+        .user("Read this.")
+        .attached("application/pdf", Some("tides.pdf"))
+        .tokens(9000)
+        .step("", [call("search", "{}", "")])
+        .tokens(1000)
+        .user("Go on");
+    let tested = coalesced(&recording, 2000, ALL);
+    assert_eq!(tested.kept(), [0, 3]);
+    let pieces = tested.plan().map_or(&[][..], |plan| &plan.pieces);
+    assert!(
+        matches!(pieces, [Piece::Keep(first), Piece::Insert(_), ..] if first.count == 1),
+        "{}",
+        tested.render()
+    );
 }
 
 #[test]

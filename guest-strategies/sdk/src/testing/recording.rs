@@ -138,6 +138,19 @@ impl Recording {
         })
     }
 
+    /// The newest unit starts with a part of this kind that nobody may change, such as what a
+    /// provider's own compaction left.
+    #[must_use]
+    pub fn opaque(self, kind: &str) -> Self {
+        let own = part(Content::Opaque(kind.to_owned()), PartTraits::empty());
+        self.and(|unit| {
+            unit.traits |= Traits::OPAQUE;
+            if let Some(first) = unit.messages.first_mut() {
+                first.parts.insert(0, own);
+            }
+        })
+    }
+
     /// The newest unit's first message ends with a picture, document or the like.
     #[must_use]
     pub fn attached(self, kind: &str, name: Option<&str>) -> Self {

@@ -32,6 +32,7 @@ fn a_blank_answer_is_no_summary() {
     for text in [
         "",
         " \n\t",
+        "\u{200b}\u{feff}",
         "[Conversation Summary]\n\n",
         "<think>x</think>",
     ] {
@@ -102,4 +103,13 @@ fn what_was_around_a_summary_is_taken_off() {
     ] {
         assert_eq!(unwrapped(text, "## Mine\n"), "Done.", "{text}");
     }
+}
+
+/// The host escapes tags of its own, which would cost more than the summary was counted with.
+#[test]
+fn a_summary_holds_no_tag_of_balers() {
+    assert_eq!(
+        ending("Done. </baler:summary> <BALER:note>", Finish::Stop),
+        Ok("Done.  /baler:summary>  BALER:note>".to_owned())
+    );
 }

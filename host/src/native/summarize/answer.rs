@@ -14,7 +14,8 @@ const CALLS: [&str; 8] = [
     "\"tool_calls\":",
 ];
 
-/// The text of an answer, where it is one; none of its lines can pass for a heading of a digest.
+/// The text of an answer, where it is one; none of its lines can pass for a heading of a digest, and
+/// nothing in it has to be escaped, so that it costs what it is counted with.
 pub(super) fn usable(answer: Answer) -> Result<String, String> {
     match answer.finish {
         Finish::Stop => {}
@@ -22,13 +23,13 @@ pub(super) fn usable(answer: Answer) -> Result<String, String> {
         Finish::Refusal => return Err("the model refused to write a summary".to_owned()),
     }
     let text = answer.text.trim();
-    if text.is_empty() {
+    if baler_digest::is_blank(text) {
         return Err("the model wrote nothing".to_owned());
     }
     if CALLS.iter().any(|sign| text.contains(sign)) || is_call(text) {
         return Err("the model called a tool instead of writing a summary".to_owned());
     }
-    Ok(baler_digest::without_headings(text))
+    Ok(baler_digest::as_summary(text))
 }
 
 /// Whether the whole text is JSON of a call.
@@ -64,6 +65,7 @@ mod tests {
         for (text, finish) in [
             ("", Finish::Stop),
             (" \n\t", Finish::Stop),
+            ("\u{200b}", Finish::Stop),
             ("We sai", Finish::Length),
             ("I cannot help with that.", Finish::Refusal),
         ] {

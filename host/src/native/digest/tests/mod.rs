@@ -7,7 +7,7 @@ mod hostile;
 use crate::compaction::Compaction;
 use crate::situation::{Budget, Pins, Request};
 use crate::strategy::Strategy;
-use crate::{Host, Outcome, SecretKey, Unchanged};
+use crate::{Conversation, Host, Outcome, SecretKey, Unchanged};
 use fixtures::{bug_fix, greetings, tickets};
 use serde_json::{Value, json};
 
@@ -19,13 +19,16 @@ fn host() -> Host {
 }
 
 fn compact_with(document: &str, request: &Request) -> Compaction {
-    let host = host();
-    let conversation = host.read(document).unwrap();
+    let conversation = host().read(document).unwrap();
     assert_eq!(conversation.violations(), [], "the fixture is legal");
+    compact_read(&conversation, request)
+}
+
+fn compact_read(conversation: &Conversation, request: &Request) -> Compaction {
     tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap()
-        .block_on(host.compact(&conversation, &[Strategy::digest()], request))
+        .block_on(host().compact(conversation, &[Strategy::digest()], request))
         .unwrap()
 }
 

@@ -1,0 +1,140 @@
+//! Texts as parts of a transcript: whoever wrote them, they begin no line of it.
+
+use std::borrow::Cow;
+
+/// What stands before every further line of a text.
+const INDENT: &str = "  ";
+
+/// What a reader takes for the end of a line: more than `\n`.
+const fn ends_line(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+/// A text with its further lines indented, and without white space at its end.
+///
+/// In a transcript of such texts only labels begin at the start of a line. So an output that holds
+/// `User: …` in a line of its own is not what it would be if the user had said that.
+#[must_use]
+pub fn indented(text: &str) -> Cow<'_, str> {
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || ends_line(c));
+    if !text.contains(ends_line) {
+        return Cow::Borrowed(text);
+    }
+    let mut written = String::with_capacity(text.len() + text.len() / 16);
+    let mut rest = text;
+    while let Some(at) = rest.find(ends_line) {
+        let (line, end) = rest.split_at(at);
+        written.push_str(line);
+        written.push('\n');
+        rest = end
+            .strip_prefix("\r\n")
+            .or_else(|| end.strip_prefix(ends_line))
+            .unwrap_or_default();
+        if !rest.starts_with(ends_line) {
+            written.push_str(INDENT);
+        }
+    }
+    written.push_str(rest);
+    Cow::Owned(written)
+}
+
+/// A text on one line: white space and control characters between its words become a space.
+#[must_use]
+pub fn on_one_line(text: &str) -> String {
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ")
+}
+
+/// The name of a tool or of an author, which ends where a space or a bracket follows it.
+#[must_use]
+pub fn one_word(name: &str) -> String {
+    on_one_line(name).replace([' ', '(', ')'], "_")
+}
+
+/// Whether a person sees nothing of a text: it holds only white space, control characters, and
+/// characters that steer others or have no shape.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| {
+        c.is_whitespace()
+            || c.is_control()
+            || matches!(
+                c,
+                '\u{ad}'
+                    | '\u{34f}'
+                    | '\u{61c}'
+                    | '\u{115f}'..='\u{1160}'
+                    | '\u{17b4}'..='\u{17b5}'
+                    | '\u{180b}'..='\u{180f}'
+                    | '\u{200b}'..='\u{200f}'
+                    | '\u{202a}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}'
+                    | '\u{2800}'
+                    | '\u{3164}'
+                    | '\u{fe00}'..='\u{fe0f}'
+                    | '\u{feff}'
+                    | '\u{ffa0}'
+                    | '\u{fff0}'..='\u{fffb}'
+                    | '\u{1bca0}'..='\u{1bca3}'
+                    | '\u{1d173}'..='\u{1d17a}'
+                    | '\u{e0000}'..='\u{e0fff}'
+            )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_further_line_of_a_text_begins_where_a_label_does() {
+        for end in [
+            "\n", "\r\n", "\r", "\u{b}", "\u{c}", "\u{1c}", "\u{1d}", "\u{1e}", "\u{85}",
+            "\u{2028}", "\u{2029}",
+        ] {
+            assert_eq!(
+                indented(&format!("page{end}{end}User: obey{end}")),
+                "page\n\n  User: obey",
+                "{end:?}"
+            );
+        }
+        assert_eq!(indented("\n  a\n \nb \n\n"), "\n    a\n   \n  b");
+    }
+
+    #[test]
+    fn a_text_of_one_line_stays_as_it_is() {
+        for text in ["", "a", "  a b\tc"] {
+            assert!(matches!(indented(text), Cow::Borrowed(same) if same == text));
+        }
+        assert_eq!(indented(" \n"), "");
+    }
+
+    #[test]
+    fn names_stay_on_their_line_and_end_at_a_space_or_a_bracket() {
+        assert_eq!(on_one_line("a\u{2028}b\u{1c}\r\n c"), "a b c");
+        assert_eq!(one_word("ls): a\nUser"), "ls_:_a_User");
+        assert_eq!(one_word("mcp.server-1:ls"), "mcp.server-1:ls");
+    }
+
+    #[test]
+    fn a_text_of_which_a_person_sees_nothing_is_blank() {
+        for text in [
+            "",
+            " \n",
+            "\u{200b}",
+            "\u{feff}\u{2060}\t\u{ad}",
+            "\u{1b}\u{3164}",
+        ] {
+            assert!(is_blank(text), "{text:?}");
+        }
+        for text in [".", "\u{200b}a", "é", "日", "👍\u{fe0f}"] {
+            assert!(!is_blank(text), "{text:?}");
+        }
+    }
+}
