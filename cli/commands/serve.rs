@@ -141,6 +141,7 @@ impl ServeCommand {
                 let strategy = Source::bundled(bundled).load(&host, &self.sandbox).await?;
                 // Without a model, those that want one are not offered.
                 if grant.is_some() || !strategy.lacks_model() {
+            serves_many: true,
                     offered.extend(model::granted(vec![strategy], grant.as_ref())?);
                 }
             }

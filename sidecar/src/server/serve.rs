@@ -133,7 +133,8 @@ pub struct Server {
 
 impl Server {
     /// A server of the strategies of `host`, which should have room for as many calls at once
-    /// as the server takes ([`baler_host::EngineLimits::concurrent_calls`]).
+    /// as the server takes ([`baler_host::EngineLimits::concurrent_calls`]), and count only faults
+    /// that no client can cause ([`baler_host::CountedFaults::Unprovoked`]).
     #[must_use]
     pub fn builder(host: Host) -> ServerBuilder {
         ServerBuilder {
