@@ -84,6 +84,14 @@ Exit codes: 0 ended as it was told, 1 baler itself failed, 2 wrong use";
 const END: Duration = Duration::from_secs(1);
 
 /// Enough for the largest `--concurrency`, and for the files and names that those requests wait
+/// The part before it: for closing all connections, and to give memory back on a busy machine.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// Memory that work on the largest body may be reckoned to take at least, for each of its bytes.
+/// Conversations of agents have a list, an object or a comma for every 50 bytes or more, with
+/// which it is 19 at most.
+const WORK_PER_BYTE: usize = 24;
+
 /// for. Threads start when they are needed.
 const BLOCKING_THREADS: usize = 2_500;
 
@@ -114,7 +122,7 @@ impl ServeCommand {
         if let Some(time) = self.sandbox.timeout.take() {
             limits.request_time = time;
         }
-        limits.grace = limits.grace.saturating_sub(END);
+        limits.grace = limits.grace.saturating_sub(END + CLOSING);
         let token = self.token()?;
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));

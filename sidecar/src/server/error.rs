@@ -122,9 +122,11 @@ impl ApiError {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             // What is left of the body is not worth reading.
-            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT => {
-                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
+            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT
+            // Who has shown no token keeps no connection.
+            | StatusCode::UNAUTHORIZED
+            | StatusCode::MISDIRECTED_REQUEST
+            | StatusCode::METHOD_NOT_ALLOWED => super::close(&mut response),
             _ => {}
         }
         response
@@ -139,6 +141,9 @@ impl From<HostError> for ApiError {
             error => {
                 tracing::error!(error = %error, "the host failed");
                 Self::internal()
+            _ => {}
+        }
+        match self.status {
             }
         }
     }

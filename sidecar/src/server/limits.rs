@@ -33,6 +33,9 @@ pub struct ServerLimits {
     /// Connections that are open at once.
     pub connections: usize,
     /// Levels of lists and objects in a body.
+    /// Of these, those of one address (of version 6, of one /64); addresses of this machine have
+    /// as many as there are.
+    pub connections_per_address: usize,
     pub nesting: usize,
     /// Strategies of a chain that a client names; 256 at most.
     pub chain: usize,
@@ -57,6 +60,7 @@ impl Default for ServerLimits {
             write_time: Duration::from_secs(60),
             connections: 1_024,
             nesting: 100,
+            connections_per_address: 256,
             chain: 8,
             grace: Duration::from_secs(20),
         }
