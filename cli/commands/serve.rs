@@ -43,7 +43,8 @@ pub(crate) struct ServeCommand {
     #[command(flatten)]
     remote: RemoteArguments,
 
-    /// The most bytes of a request, such as 32MiB [default: 32MiB]
+    /// The most bytes of a request, such as 32MiB. The memory that all work at once may take is 24
+    /// times that, and 2 GiB at least [default: 32MiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = arguments::size)]
     max_body: Option<usize>,
 
@@ -83,7 +84,6 @@ Exit codes: 0 ended as it was told, 1 baler itself failed, 2 wrong use";
 /// The last part of the grace period: for threads whose requests were broken off.
 const END: Duration = Duration::from_secs(1);
 
-/// Enough for the largest `--concurrency`, and for the files and names that those requests wait
 /// The part before it: for closing all connections, and to give memory back on a busy machine.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -92,6 +92,7 @@ const CLOSING: Duration = Duration::from_secs(1);
 /// which it is 19 at most.
 const WORK_PER_BYTE: usize = 24;
 
+/// Enough for the largest `--concurrency`, and for the files and names that those requests wait
 /// for. Threads start when they are needed.
 const BLOCKING_THREADS: usize = 2_500;
 
@@ -114,6 +115,8 @@ impl ServeCommand {
         if let Some(bytes) = self.max_body {
             limits.body_bytes = bytes;
             limits.buffered_bytes = limits.buffered_bytes.max(bytes);
+            let work = bytes.saturating_mul(WORK_PER_BYTE);
+            limits.working_bytes = limits.working_bytes.max(work);
         }
         if let Some(concurrency) = self.concurrency {
             limits.concurrency = concurrency as usize;
@@ -138,6 +141,7 @@ impl ServeCommand {
             archive,
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
+            serves_many: true,
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;
@@ -149,7 +153,6 @@ impl ServeCommand {
                 let strategy = Source::bundled(bundled).load(&host, &self.sandbox).await?;
                 // Without a model, those that want one are not offered.
                 if grant.is_some() || !strategy.lacks_model() {
-            serves_many: true,
                     offered.extend(model::granted(vec![strategy], grant.as_ref())?);
                 }
             }

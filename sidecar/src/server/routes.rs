@@ -181,18 +181,17 @@ async fn ask(
     let Text {
         text,
         head,
+        needs,
         reserved,
     } = body::read(app, request).await?;
-    let strategies = match &head.strategies {
-        Some(names) => names.clone(),
-        None => app.catalog.default_names(),
-    };
+    let is_of_another_host = head.is_of_another_host;
     work::run(
         app,
         reserved,
-        &strategies,
+        needs,
+        &head.strategies,
         move |app, deadline| async move {
-            if head.is_of_another_host {
+            if is_of_another_host {
                 return remote::answer(&app, question, &text, &deadline).await;
             }
             match question {
@@ -214,6 +213,11 @@ fn metrics(app: &App) -> Response<Body> {
             "baler_buffered_bytes",
             "Memory of bodies, and of answers that are not taken yet.",
             app.memory.reserved(),
+        ),
+        (
+            "baler_working_bytes",
+            "Memory that work is reckoned to take beside.",
+            app.memory.working(),
         ),
     ]);
     let mut response = Response::new(Body::from(text));

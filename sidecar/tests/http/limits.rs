@@ -346,6 +346,32 @@ async fn who_sends_far_too_much_still_gets_his_answer() {
 }
 
 #[tokio::test]
+async fn a_body_of_many_tiny_items_is_refused_where_work_on_it_takes_too_much() {
+    let server = serve_within(ServerLimits {
+        working_bytes: 1 << 20,
+        ..ServerLimits::default()
+    })
+    .await;
+    // 6,000 lists, objects and commas at 512 bytes each: 3 MB. As a log there are 4,000 of them.
+    let items = r#"{"x":[]},"#.repeat(2_000);
+    let tiny = format!(r#"{{"conversation":[{items}{{}}]}}"#);
+    let log = json!({"conversation": items.replace(',', "\n")}).to_string();
+    for body in [tiny, log] {
+        let refused = post(&server, "/v1/compact", &body).await;
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (413, "too-much-work"),
+            "{refused:?}"
+        );
+        assert!(refused.body.contains("1048576"), "{refused:?}");
+    }
+    let text = "by night train, ".repeat(1_200);
+    let one = json!({"conversation": [{"role": "user", "content": text}]});
+    let answer = post(&server, "/v1/compact", &one.to_string()).await;
+    assert_eq!(answer.status, 200, "one text takes little: {answer:?}");
+}
+
+#[tokio::test]
 async fn memory_of_bodies_is_limited_together() {
     let server = serve_within(ServerLimits {
         buffered_bytes: 4_096,
