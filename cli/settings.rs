@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Archive, Compiler, Conversation, EngineLimits, Format, Host, HostError, Limits, ModelGrant,
-    Pins, Request, Tokenizer, Trigger,
+    Archive, Compiler, Conversation, CountedFaults, EngineLimits, Format, Host, HostError, Limits,
+    ModelGrant, Pins, Request, Tokenizer, Trigger,
 };
 
 use crate::arguments::{GoalArguments, SandboxArguments, TriggerArgument};
@@ -29,6 +29,9 @@ pub(crate) struct HostSettings {
     pub(crate) calls: Option<u32>,
     /// Whether a strategy that keeps faulting is asked on and on, as where it is measured.
     pub(crate) never_rests: bool,
+    /// Whether conversations come from many, none of whom may put a strategy to rest for the
+    /// others.
+    pub(crate) serves_many: bool,
 }
 
 /// Where what leaves goes.
@@ -64,14 +67,19 @@ impl SandboxArguments {
         }
     }
 
-    fn engine_limits(&self, calls: Option<u32>, never_rests: bool) -> EngineLimits {
+    fn engine_limits(&self, settings: &HostSettings) -> EngineLimits {
         let default = EngineLimits::default();
         EngineLimits {
-            concurrent_calls: calls.unwrap_or(1),
-            faults: if never_rests {
+            concurrent_calls: settings.calls.unwrap_or(1),
+            faults: if settings.never_rests {
                 u32::MAX
             } else {
                 default.faults
+            },
+            counted_faults: if settings.serves_many {
+                CountedFaults::Unprovoked
+            } else {
+                CountedFaults::All
             },
             memory: default.memory.max(self.limits().memory),
             ..default
@@ -82,17 +90,17 @@ impl SandboxArguments {
     /// archive should be in it: then what leaves would be lost. One that others can write into is
     /// no inconvenience but a danger, and an error.
     pub(crate) fn host(&self, settings: HostSettings, messages: Messages) -> Result<Host, Failure> {
+        let limits = self.engine_limits(&settings);
         let HostSettings {
             format,
             tokenizer,
             archive,
             model,
-            calls,
-            never_rests,
+            ..
         } = settings;
         let builder = || {
             let mut builder = Host::builder()
-                .limits(self.engine_limits(calls, never_rests))
+                .limits(limits)
                 .compiler(Compiler::ThisProgram);
             if let Some(format) = format {
                 builder = builder.format(format);

@@ -49,7 +49,11 @@ fn main() -> ExitCode {
 }
 
 async fn run() -> anyhow::Result<()> {
-    let limits = ServerLimits::default();
+    let limits = ServerLimits {
+        // Half of it is for one strategy.
+        waiting: 2 * REQUESTS,
+        ..ServerLimits::default()
+    };
     let calls = u32::try_from(limits.concurrency)?;
     let host = Host::builder()
         .compiler(Compiler::ThisProgram)

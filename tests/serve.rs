@@ -178,6 +178,22 @@ fn a_server_serves_programs_and_other_balers_and_ends_when_told() {
     assert_eq!(server.child.wait().expect("it ends").code(), Some(0));
 }
 
+#[test]
+fn no_client_can_put_a_strategy_to_rest_for_the_others() {
+    let folder = TempDir::new().expect("a folder");
+    let body = journey(&folder);
+    let fails = tokens::Witness::start();
+    let server = Serving::start(&folder, &["--strategy", &fails.url()], None);
+    let asked = format!(r#"{{"conversation":{body},"budget":"50%"}}"#);
+    for _ in 0..5 {
+        let answer = server.post("/v1/compact", &asked);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    let asked = fails.asked();
+    let times = asked.iter().filter(|(path, _)| path == "/v1/compact");
+    assert_eq!(times.count(), 5, "{asked:?}");
+}
+
 /// P15, PL-15, PL-S33
 #[test]
 fn a_server_that_is_not_there_or_wants_a_token_is_told_and_the_fallback_runs() {

@@ -157,6 +157,7 @@ impl CompactCommand {
             model: grant.clone(),
             calls: None,
             never_rests: false,
+            serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, config.as_deref(), &self.sandbox).await?;

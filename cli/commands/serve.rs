@@ -43,7 +43,8 @@ pub(crate) struct ServeCommand {
     #[command(flatten)]
     remote: RemoteArguments,
 
-    /// The most bytes of a request, such as 32MiB [default: 32MiB]
+    /// The most bytes of a request, such as 32MiB. The memory that all work at once may take is 24
+    /// times that, and 2 GiB at least [default: 32MiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = arguments::size)]
     max_body: Option<usize>,
 
@@ -83,6 +84,14 @@ Exit codes: 0 ended as it was told, 1 baler itself failed, 2 wrong use";
 /// The last part of the grace period: for threads whose requests were broken off.
 const END: Duration = Duration::from_secs(1);
 
+/// The part before it: for closing all connections, and to give memory back on a busy machine.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// Memory that work on the largest body may be reckoned to take at least, for each of its bytes.
+/// Conversations of agents have a list, an object or a comma for every 50 bytes or more, with
+/// which it is 19 at most.
+const WORK_PER_BYTE: usize = 24;
+
 /// Enough for the largest `--concurrency`, and for the files and names that those requests wait
 /// for. Threads start when they are needed.
 const BLOCKING_THREADS: usize = 2_500;
@@ -106,6 +115,8 @@ impl ServeCommand {
         if let Some(bytes) = self.max_body {
             limits.body_bytes = bytes;
             limits.buffered_bytes = limits.buffered_bytes.max(bytes);
+            let work = bytes.saturating_mul(WORK_PER_BYTE);
+            limits.working_bytes = limits.working_bytes.max(work);
         }
         if let Some(concurrency) = self.concurrency {
             limits.concurrency = concurrency as usize;
@@ -114,7 +125,7 @@ impl ServeCommand {
         if let Some(time) = self.sandbox.timeout.take() {
             limits.request_time = time;
         }
-        limits.grace = limits.grace.saturating_sub(END);
+        limits.grace = limits.grace.saturating_sub(END + CLOSING);
         let token = self.token()?;
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));
@@ -130,6 +141,7 @@ impl ServeCommand {
             archive,
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
+            serves_many: true,
             ..HostSettings::default()
         };
         let host = self.sandbox.host(settings, messages)?;

@@ -133,6 +133,7 @@ impl ShouldCompactCommand {
             model: None,
             calls: None,
             never_rests: false,
+            serves_many: false,
         };
         let host = self.sandbox.host(settings, messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;

@@ -18,7 +18,7 @@ use crate::receipt::{
     Tokens, Unchanged, Units, Usage, bounded,
 };
 use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
-use crate::sandbox::{self, CallFailure};
+use crate::sandbox::{self, CallFailure, Digest};
 use crate::situation::{Pins, Request, Situation};
 use crate::strategy::{Kind, Strategy};
 use crate::unseen::Free;
@@ -182,6 +182,8 @@ impl Host {
         let mut why = Unchanged::NoProgress;
         let whole = self.whole_chain(chain, situation);
         let named = chain.len();
+        // One that comes twice counts once: who makes chains could else send it to rest at once.
+        let mut faulted = HashSet::new();
         for (index, strategy) in whole.into_iter().enumerate() {
             // A model that did not answer one strategy is not waited for once more.
             if situation.is_over() {
@@ -201,7 +203,9 @@ impl Host {
                 None => strategy,
             };
             let mut attempt = Attempt::of(&strategy);
-            let turn = self.turn(&strategy, situation, &mut attempt).await;
+            let turn = self
+                .turn(&strategy, situation, &mut attempt, &mut faulted)
+                .await;
             tracing::debug!(
                 strategy = strategy.name(),
                 result = attempt.result.code(),
@@ -268,6 +272,7 @@ impl Host {
         strategy: &Strategy,
         situation: &Arc<Situation>,
         attempt: &mut Attempt,
+        faulted: &mut HashSet<Digest>,
     ) -> Turn {
         let start = Instant::now();
         let keep_words = situation.request.words_in_receipt;
@@ -278,6 +283,7 @@ impl Host {
             return Turn::Next;
         }
         let before = situation.spending.so_far();
+        let mut has_started = true;
         let report = match strategy.kind() {
             Kind::Guest(loaded) => match self.sandbox() {
                 Err(error) => Err(CallFailure::Host(error)),
@@ -292,6 +298,7 @@ impl Host {
                         )
                         .await;
                     attempt.record_usage(call.usage, keep_words);
+                    has_started = call.has_started;
                     call.result
                 }
             },
@@ -347,8 +354,10 @@ impl Host {
                 })
                 .map_err(CallFailure::Fault)
         });
-        if let Some(digest) = strategy.accountable() {
-            self.judge(digest, outcome.as_ref().err());
+        if let Some(digest) = strategy.accountable()
+            && (outcome.is_ok() || faulted.insert(*digest))
+        {
+            self.judge(digest, outcome.as_ref().err(), has_started);
         }
         match outcome {
             Ok(Some(accepted)) => {

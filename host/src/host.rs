@@ -14,6 +14,7 @@ use crate::models::ModelGrant;
 use crate::native;
 use crate::quarantine::Quarantine;
 use crate::receipt::{Attempt, AttemptResult, bounded};
+use crate::remote::RemoteProblem;
 use crate::report::{Decision, Introspection, Report};
 use crate::sandbox::{CallFailure, Compiler, Digest, LoadError, Sandbox};
 use crate::situation::{Request, Situation};
@@ -364,7 +365,7 @@ impl Host {
                     let situation = self.situation(conversation, request);
                     let result = connected.should_compact(&situation, strategy).await;
                     attempt.record_time(start);
-                    self.judge(&connected.digest, result.as_ref().err());
+                    self.judge(&connected.digest, result.as_ref().err(), true);
                     attempt.decided(result, request.words_in_receipt)
                 } else {
                     attempt.result = AttemptResult::Quarantined;
@@ -387,7 +388,8 @@ impl Host {
                         )
                         .await;
                     attempt.record_usage(call.usage, request.words_in_receipt);
-                    self.judge(&loaded.guest.digest, call.result.as_ref().err());
+                    let failure = call.result.as_ref().err();
+                    self.judge(&loaded.guest.digest, failure, call.has_started);
                     attempt.decided(call.result, request.words_in_receipt)
                 }
             },
@@ -409,13 +411,22 @@ impl Host {
         self.quarantine.lift();
     }
 
-    /// Counts what a call of a strategy came to. Only its own faults count against it.
-    pub(crate) fn judge(&self, digest: &Digest, failure: Option<&CallFailure>) {
+    /// Counts what a call of a strategy came to. Only its own faults count against it, and of
+    /// these the ones that this host is to count. `has_started` is that a component was ready to
+    /// be asked.
+    pub(crate) fn judge(&self, digest: &Digest, failure: Option<&CallFailure>, has_started: bool) {
+        let is_unprovoked = |fault: &Fault| match fault {
+            Fault::Remote { problem } => *problem == RemoteProblem::Unreachable,
+            // The time of a call may be a share of what a client made of it.
+            Fault::Timeout { .. } => false,
+            _ => !has_started,
+        };
         match failure {
-            Some(CallFailure::Fault(_)) => {
+            Some(CallFailure::Fault(fault)) if self.quarantine.counts(is_unprovoked(fault)) => {
                 self.quarantine.faulted(digest, std::time::Instant::now());
             }
-            None => self.quarantine.succeeded(digest),
+            // With a fault that does not count it was there, so it does not go on resting.
+            Some(CallFailure::Fault(_)) | None => self.quarantine.succeeded(digest),
             Some(CallFailure::Declared(..) | CallFailure::Host(_)) => {}
         }
     }

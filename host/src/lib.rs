@@ -81,7 +81,7 @@ pub use deadline::Deadline;
 pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap};
 pub use formats::{Format, ProviderLimits, ReadError, Rule, Severity, Violation};
 pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
-pub use limits::{EngineLimits, Limits};
+pub use limits::{CountedFaults, EngineLimits, Limits};
 pub use logs::{LogError, LogFacts, LogKind};
 pub use marks::SecretKey;
 pub use models::{ModelGrant, ModelLimits, ModelUsage};

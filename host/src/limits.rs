@@ -75,6 +75,21 @@ impl Limits {
     }
 }
 
+/// Which faults of a strategy count towards its quarantine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum CountedFaults {
+    /// All of them. For a host whose conversations all come from one owner.
+    #[default]
+    All,
+    /// Only those that no conversation and no request can cause: a component fails where it
+    /// starts, before it is asked anything, or nothing is reached where a remote strategy should
+    /// be. For a host that serves many, so that none of them can put a strategy in quarantine for
+    /// the others.
+    Unprovoked,
+}
+
 /// What is set once for all calls: the engine with its pool, and the loading of components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -100,6 +115,8 @@ pub struct EngineLimits {
     /// Faults of one component within [`EngineLimits::fault_window`] after which it is
     /// quarantined.
     pub faults: u32,
+    /// Which faults count for that.
+    pub counted_faults: CountedFaults,
     /// How long a fault counts.
     pub fault_window: Duration,
     /// How long a quarantine lasts. Then one call is tried.
@@ -119,6 +136,7 @@ impl Default for EngineLimits {
             compile_memory: 2 << 30,
             compile_time: Duration::from_secs(60),
             faults: 3,
+            counted_faults: CountedFaults::All,
             fault_window: Duration::from_secs(600),
             cool_down: Duration::from_secs(60),
         }

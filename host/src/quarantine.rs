@@ -1,18 +1,20 @@
 //! Components that keep faulting rest for a while.
 //!
 //! Only a guest's own faults count, and they are kept by the digest of its component: a new
-//! build of it starts afresh.
+//! build of it starts afresh. A host that serves many counts fewer of them: see
+//! [`CountedFaults`].
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::limits::EngineLimits;
+use crate::limits::{CountedFaults, EngineLimits};
 use crate::sandbox::Digest;
 
 #[derive(Debug)]
 pub(crate) struct Quarantine {
     faults: usize,
+    counted: CountedFaults,
     window: Duration,
     cool_down: Duration,
     records: Mutex<HashMap<Digest, Record>>,
@@ -30,9 +32,18 @@ impl Quarantine {
     pub(crate) fn new(limits: &EngineLimits) -> Self {
         Self {
             faults: limits.faults.max(1) as usize,
+            counted: limits.counted_faults,
             window: limits.fault_window,
             cool_down: limits.cool_down,
             records: Mutex::default(),
+        }
+    }
+
+    /// Whether a fault counts. `is_unprovoked` is that nothing which was asked can have caused it.
+    pub(crate) fn counts(&self, is_unprovoked: bool) -> bool {
+        match self.counted {
+            CountedFaults::All => true,
+            CountedFaults::Unprovoked => is_unprovoked,
         }
     }
 

@@ -3,8 +3,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use baler_host::{
-    AttemptResult, Budget, Compiler, EngineLimits, Fault, Host, HostError, Limits, LoadError,
-    Request, Strategy,
+    AttemptResult, Budget, Compiler, CountedFaults, EngineLimits, Fault, Host, HostError, Limits,
+    LoadError, Request, Strategy,
 };
 use baler_hostile_guests as hostile;
 
@@ -333,6 +333,30 @@ async fn a_component_that_keeps_faulting_rests_and_the_chain_goes_on_at_once() {
         compaction.receipt().attempts[0].result,
         AttemptResult::Fault { .. }
     ));
+}
+
+#[tokio::test]
+async fn where_many_are_served_a_component_rests_only_if_it_cannot_start() {
+    for (guest, rests) in [(hostile::PANIC, false), (hostile::PANIC_IN_START, true)] {
+        let host = host_with(|builder| {
+            builder.limits(EngineLimits {
+                counted_faults: CountedFaults::Unprovoked,
+                ..EngineLimits::default()
+            })
+        });
+        let conversation = read(&host, &chat());
+        let strategy = host.load(guest.name, guest.wasm).await.expect("loads");
+        let mut last = None;
+        for _ in 0..4 {
+            let compaction = host
+                .compact(&conversation, std::slice::from_ref(&strategy), &half())
+                .await
+                .expect("no archive that could fail");
+            last = Some(compaction.receipt().attempts[0].result.clone());
+        }
+        let is_quarantined = matches!(last, Some(AttemptResult::Quarantined));
+        assert_eq!(is_quarantined, rests, "{}: {last:?}", guest.name);
+    }
 }
 
 #[tokio::test]

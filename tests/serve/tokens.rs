@@ -16,13 +16,13 @@ const TOKEN: &str = "s3cret";
 type Asked = (String, Option<String>);
 
 /// A server that writes down what it is asked, and answers nothing of use.
-struct Witness {
+pub(super) struct Witness {
     address: String,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Witness {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self::answering("500 Internal Server Error", "")
     }
 
@@ -42,12 +42,12 @@ impl Witness {
         Self { address, asked }
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// What it was asked since it was last looked at.
-    fn asked(&self) -> Vec<Asked> {
+    pub(super) fn asked(&self) -> Vec<Asked> {
         std::mem::take(&mut *self.asked.lock().expect("no panic"))
     }
 }

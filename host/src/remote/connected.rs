@@ -163,6 +163,9 @@ impl Connected {
             }
             Ok(Err(RemoteError::TooLarge)) => too_large(most_bytes),
             Ok(Err(RemoteError::Malformed)) => Fault::OutputMalformed,
+            Ok(Err(RemoteError::Unreachable)) => Fault::Remote {
+                problem: RemoteProblem::Unreachable,
+            },
             Ok(Err(RemoteError::Connection)) => Fault::Remote {
                 problem: RemoteProblem::Connection,
             },

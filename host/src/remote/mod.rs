@@ -93,7 +93,9 @@ impl Question {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// Nothing was reached, or the connection broke before the answer was whole.
+    /// Nothing was reached.
+    Unreachable,
+    /// The connection broke before the answer was whole.
     Connection,
     /// It refused, by this status of HTTP.
     Status(u16),
@@ -108,7 +110,9 @@ pub enum RemoteError {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RemoteProblem {
-    /// Nothing was reached, or the connection broke before the answer was whole.
+    /// Nothing was reached.
+    Unreachable,
+    /// The connection broke before the answer was whole.
     Connection,
     /// It refused, by this status of HTTP.
     Status(u16),
@@ -117,7 +121,8 @@ pub enum RemoteProblem {
 impl fmt::Display for RemoteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Connection => f.write_str("there was no connection, or it broke"),
+            Self::Unreachable => f.write_str("there was no connection"),
+            Self::Connection => f.write_str("the connection broke"),
             Self::Status(status) => write!(f, "it refused with status {status}"),
         }
     }

@@ -11,7 +11,7 @@ use crate::conversation::Conversation;
 use crate::deadline::Deadline;
 use crate::fault::{Declared, Fault, PlanRule, Quantity};
 use crate::host::Host;
-use crate::limits::Limits;
+use crate::limits::{CountedFaults, EngineLimits, Limits};
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
 use crate::report::Decision;
 use crate::situation::{Budget, Request};
@@ -220,6 +220,7 @@ async fn whatever_a_remote_does_the_local_chain_gives_a_result() {
     let piece =
         |piece: Value| says(&json!({"outcome": {"compacted": {"pieces": [piece]}}}).to_string());
     let cases: Vec<(Reply, &str)> = vec![
+        (fails(RemoteError::Unreachable), "remote"),
         (fails(RemoteError::Connection), "remote"),
         (fails(RemoteError::Status(500)), "remote"),
         (fails(RemoteError::Status(401)), "remote"),
@@ -512,6 +513,62 @@ async fn a_remote_that_keeps_faulting_rests_by_its_address() {
         .await
         .expect("works");
     assert_eq!(compaction.receipt().strategy.as_deref(), Some("elsewhere"));
+}
+
+/// A host that serves many.
+fn shared_host() -> Host {
+    let limits = EngineLimits {
+        counted_faults: CountedFaults::Unprovoked,
+        ..EngineLimits::default()
+    };
+    Host::builder().limits(limits).build().expect("a host")
+}
+
+#[tokio::test]
+async fn where_many_are_served_a_remote_rests_only_if_nothing_is_reached() {
+    for (reply, rests) in [
+        (Reply::Fails(RemoteError::Unreachable), true),
+        (Reply::Fails(RemoteError::Connection), false),
+        (Reply::Fails(RemoteError::Status(500)), false),
+        (Reply::Fails(RemoteError::TooLarge), false),
+        (Reply::Says("no plan".to_owned()), false),
+        (Reply::Hangs, false),
+    ] {
+        let host = shared_host();
+        let talk = talk(&host);
+        let remote = Arc::new(Scripted::new(reply.clone()));
+        let strategy = Strategy::remote(remote.clone()).with_limits(Limits {
+            time: Duration::from_millis(20),
+            ..Limits::default()
+        });
+        // Three faults are as many as it may have, where they count.
+        for _ in 0..5 {
+            host.compact(&talk, std::slice::from_ref(&strategy), &half())
+                .await
+                .expect("works");
+        }
+        let asked = remote.times(Question::Compact);
+        assert_eq!(asked, if rests { 3 } else { 5 }, "{reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_strategy_that_comes_more_than_once_in_a_chain_faults_once() {
+    let host = host();
+    let talk = talk(&host);
+    let bad = Arc::new(Scripted::new(Reply::Fails(RemoteError::Connection)));
+    let chain = vec![Strategy::remote(bad.clone()); 4];
+    for _ in 0..2 {
+        host.compact(&talk, &chain, &half()).await.expect("works");
+    }
+    assert_eq!(
+        bad.times(Question::Compact),
+        8,
+        "two faults are not too many"
+    );
+    // With the third it rests, and so does the rest of its chain.
+    host.compact(&talk, &chain, &half()).await.expect("works");
+    assert_eq!(bad.times(Question::Compact), 9);
 }
 
 #[tokio::test]

@@ -175,6 +175,8 @@ pub(crate) enum CallFailure {
 #[derive(Debug)]
 pub(crate) struct Call<T> {
     pub(crate) result: Result<T, CallFailure>,
+    /// It was there to be asked: what failed then may lie with the question.
+    pub(crate) has_started: bool,
     pub(crate) usage: Usage,
 }
 
@@ -384,6 +386,7 @@ impl Sandbox {
     ) -> Call<T> {
         let failed = |failure| Call {
             result: Err(failure),
+            has_started: false,
             usage: Usage::default(),
         };
         let Ok(_admitted) = self.admitted.try_acquire() else {
@@ -409,9 +412,11 @@ impl Sandbox {
                 Ok(store) => store,
                 Err(error) => return failed(CallFailure::Host(error)),
             };
+        let mut has_started = false;
         let talk = async {
             // A guest can loop where it starts; so this is inside of the timeout.
             let strategy = guest.pre.instantiate_async(&mut store).await?;
+            has_started = true;
             let own = store.data_mut().table.push(imports::Lent)?;
             let handle = Resource::new_borrow(own.rep());
             ask(&strategy, &mut store, handle).await
@@ -437,6 +442,7 @@ impl Sandbox {
         let meter = std::mem::take(&mut store.data_mut().meter);
         Call {
             result,
+            has_started,
             usage: Usage {
                 fuel: left.map(|left| limits.fuel.saturating_sub(left)),
                 time,

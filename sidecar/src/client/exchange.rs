@@ -22,7 +22,7 @@ pub(super) async fn ask(
 ) -> Result<Vec<u8>, RemoteError> {
     let request = self::request(remote, question, request)?;
     let connect = tokio::time::timeout(remote.connect_time, connect(remote));
-    let stream = connect.await.map_err(|_| RemoteError::Connection)??;
+    let stream = connect.await.map_err(|_| RemoteError::Unreachable)??;
     match stream {
         Stream::Plain(stream) => exchange(TokioIo::new(stream), request, most_bytes).await,
         Stream::Secure(stream) => exchange(TokioIo::new(*stream), request, most_bytes).await,
@@ -38,20 +38,20 @@ async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
     let address = &remote.address;
     let stream = TcpStream::connect((address.host.as_str(), address.port))
         .await
-        .map_err(|_| RemoteError::Connection)?;
+        .map_err(|_| RemoteError::Unreachable)?;
     let _ = stream.set_nodelay(true);
     let Some(tls) = &remote.tls else {
         // `localhost` is what the machine's resolver takes it for.
         if remote.token.is_some() && !is_of_this_machine(&stream) {
-            return Err(RemoteError::Connection);
+            return Err(RemoteError::Unreachable);
         }
         return Ok(Stream::Plain(stream));
     };
-    let name = ServerName::try_from(address.host.clone()).map_err(|_| RemoteError::Connection)?;
+    let name = ServerName::try_from(address.host.clone()).map_err(|_| RemoteError::Unreachable)?;
     let stream = tls.connect(name, stream).await;
     stream
         .map(|stream| Stream::Secure(Box::new(stream)))
-        .map_err(|_| RemoteError::Connection)
+        .map_err(|_| RemoteError::Unreachable)
 }
 
 fn is_of_this_machine(stream: &TcpStream) -> bool {

@@ -18,16 +18,26 @@ pub(crate) struct Admission {
     running: Arc<Semaphore>,
     /// Large bodies whose text is looked through before their requests are let in.
     examined: Arc<Semaphore>,
-    /// For each strategy that is not the host's own, half of what can run: so one that loops or
-    /// waits leaves the other half to the others. In order of name, and so are they taken.
-    lanes: BTreeMap<String, Arc<Semaphore>>,
+    /// By its place in the catalog, for each strategy that is not the host's own. In this order
+    /// they are taken.
+    lanes: BTreeMap<usize, Lane>,
     limits: ServerLimits,
+}
+
+/// The part of a strategy: half of what can run, and half of what can wait. So one that loops or
+/// waits leaves the other half to the others.
+#[derive(Debug)]
+struct Lane {
+    /// Those that run and those that wait.
+    admitted: Arc<Semaphore>,
+    running: Arc<Semaphore>,
 }
 
 /// A request that was let in. It gives its room back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Admitted {
     _permit: OwnedSemaphorePermit,
+    _places: Vec<OwnedSemaphorePermit>,
     running: Arc<Semaphore>,
     lanes: Vec<Arc<Semaphore>>,
 }
@@ -41,34 +51,44 @@ pub(crate) struct Running {
 impl Admission {
     pub(crate) fn new(limits: ServerLimits, strategies: &[Strategy]) -> Self {
         let most = limits.concurrency.max(1);
-        let lanes = strategies.iter().filter(|strategy| !strategy.is_native());
+        let half = most.div_ceil(2);
+        let lanes = strategies.iter().enumerate();
+        let lanes = lanes.filter(|(_, strategy)| !strategy.is_native());
         Self {
             admitted: Arc::new(Semaphore::new(most + limits.waiting)),
             running: Arc::new(Semaphore::new(most)),
-            examined: Arc::new(Semaphore::new(most.div_ceil(2))),
+            examined: Arc::new(Semaphore::new(half)),
             lanes: lanes
-                .map(|strategy| {
-                    let lane = Arc::new(Semaphore::new(most.div_ceil(2)));
-                    (strategy.name().to_owned(), lane)
+                .map(|(place, _)| {
+                    let lane = Lane {
+                        admitted: Arc::new(Semaphore::new(half + limits.waiting.div_ceil(2))),
+                        running: Arc::new(Semaphore::new(half)),
+                    };
+                    (place, lane)
                 })
                 .collect(),
             limits,
         }
     }
 
-    /// Lets a request in whose body is there, and which strategies of these names may serve; or
-    /// turns it away.
-    pub(crate) fn admit(&self, strategies: &[String]) -> Result<Admitted, ApiError> {
+    /// Lets a request in whose body is there, and which the strategies at these places of the
+    /// catalog may serve; or turns it away.
+    pub(crate) fn admit(&self, strategies: &[usize]) -> Result<Admitted, ApiError> {
         let permit = self.admitted.clone().try_acquire_owned();
+        let permit = permit.map_err(|_| ApiError::overloaded())?;
+        let (mut places, mut lanes) = (Vec::new(), Vec::new());
+        for (place, lane) in &self.lanes {
+            if strategies.contains(place) {
+                let place = lane.admitted.clone().try_acquire_owned();
+                places.push(place.map_err(|_| ApiError::too_many_of_one())?);
+                lanes.push(lane.running.clone());
+            }
+        }
         Ok(Admitted {
-            _permit: permit.map_err(|_| ApiError::overloaded())?,
+            _permit: permit,
+            _places: places,
             running: self.running.clone(),
-            lanes: self
-                .lanes
-                .iter()
-                .filter(|(name, _)| strategies.contains(name))
-                .map(|(_, lane)| lane.clone())
-                .collect(),
+            lanes,
         })
     }
 
@@ -94,8 +114,8 @@ impl Admission {
 }
 
 impl Admitted {
-    /// Waits for its turn, with a body of `bytes`. All requests wait in the same order: for their
-    /// strategies, for memory to work in, and for their turn.
+    /// Waits for its turn, with work that takes `bytes` of memory. All requests wait in the same
+    /// order: for their strategies, for memory to work in, and for their turn.
     pub(crate) async fn turn(self, memory: &Memory, bytes: usize) -> Result<Running, ApiError> {
         let mut permits = Vec::with_capacity(self.lanes.len() + 2);
         for lane in &self.lanes {

@@ -11,13 +11,15 @@ use super::App;
 use super::error::ApiError;
 use super::head::{self, Head};
 use super::memory::Reservation;
-use super::nesting::is_deeper_than;
+use super::nesting::items;
 
 /// A body that is JSON as far as can be told without taking it apart.
 #[derive(Debug)]
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) head: Head,
+    /// Bytes of memory that work on it is reckoned to take.
+    pub(crate) needs: usize,
     /// The memory that it takes.
     pub(crate) reserved: Reservation,
 }
@@ -106,19 +108,19 @@ const QUICK: usize = 256 << 10;
 /// Looks a body through. A large one is not looked through on the threads that talk to clients,
 /// and only a few are at once.
 async fn examined(app: &Arc<App>, bytes: Vec<u8>, reserved: Reservation) -> Result<Text, ApiError> {
-    let nesting = app.limits.nesting;
     if bytes.len() <= QUICK {
-        return examine(bytes, reserved, nesting);
+        return examine(app, bytes, reserved);
     }
     let turn = app.admission.examine().await?;
+    let app = app.clone();
     let examined = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        examine(bytes, reserved, nesting)
+        examine(&app, bytes, reserved)
     });
     examined.await.map_err(|_| ApiError::internal())?
 }
 
-fn examine(bytes: Vec<u8>, reserved: Reservation, nesting: usize) -> Result<Text, ApiError> {
+fn examine(app: &App, bytes: Vec<u8>, reserved: Reservation) -> Result<Text, ApiError> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         ApiError::bad_request(
@@ -126,18 +128,22 @@ fn examine(bytes: Vec<u8>, reserved: Reservation, nesting: usize) -> Result<Text
             format!("the body is not UTF-8: the byte at offset {at} starts no character"),
         )
     })?;
-    if is_deeper_than(text.as_bytes(), nesting) {
-        return Err(ApiError::bad_request(
+    let nesting = app.limits.nesting;
+    let items = items(text.as_bytes(), nesting).ok_or_else(|| {
+        ApiError::bad_request(
             "too-deep",
             format!(
                 "lists and objects of the body lie in each other more than {nesting} levels deep, which is this server's limit"
             ),
-        ));
-    }
-    let head = head::of(&text);
+        )
+    })?;
+    let head = head::of(&text, &app.catalog, app.limits.chain)?;
+    let items = items.saturating_add(head.items_of_log);
+    let needs = app.memory.needs(text.len(), items)?;
     Ok(Text {
         text,
         head,
+        needs,
         reserved,
     })
 }

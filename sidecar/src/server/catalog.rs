@@ -41,28 +41,60 @@ impl Catalog {
         &self.default
     }
 
-    pub(crate) fn default_names(&self) -> Vec<String> {
-        self.default
-            .iter()
-            .map(|strategy| strategy.name().to_owned())
-            .collect()
+    /// Where the strategies of who names none stand in all that are known.
+    pub(crate) fn default_places(&self) -> Vec<usize> {
+        let place = |strategy: &Strategy| self.place(strategy.name());
+        self.default.iter().filter_map(place).collect()
+    }
+
+    /// Where the strategies of these names stand in all that are known. At most `most`, and none
+    /// twice: what failed once is not tried again.
+    pub(crate) fn places(&self, names: &[&str], most: usize) -> Result<Vec<usize>, ApiError> {
+        if names.len() > most {
+            return Err(ApiError::bad_request(
+                "chain",
+                format!(
+                    "`strategy` names more than {most} strategies, which is this server's limit"
+                ),
+            ));
+        }
+        let mut places = Vec::with_capacity(names.len());
+        for name in names {
+            let place = self.place(name).ok_or_else(|| self.unknown())?;
+            if places.contains(&place) {
+                return Err(ApiError::bad_request(
+                    "chain",
+                    "`strategy` names a strategy more than once; one that fails is not tried again, so name each once",
+                ));
+            }
+            places.push(place);
+        }
+        Ok(places)
     }
 
     pub(crate) fn one(&self, name: &str) -> Result<&Strategy, ApiError> {
         self.known
             .iter()
             .find(|strategy| strategy.name() == name)
-            .ok_or_else(|| {
-                let known: Vec<&str> = self.known.iter().map(Strategy::name).collect();
-                ApiError::new(
-                    StatusCode::BAD_REQUEST,
-                    "unknown-strategy",
-                    format!(
-                        "this server has no strategy of that name; it has: {}",
-                        known.join(", ")
-                    ),
-                )
-            })
+            .ok_or_else(|| self.unknown())
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.known
+            .iter()
+            .position(|strategy| strategy.name() == name)
+    }
+
+    fn unknown(&self) -> ApiError {
+        let known: Vec<&str> = self.known.iter().map(Strategy::name).collect();
+        ApiError::new(
+            StatusCode::BAD_REQUEST,
+            "unknown-strategy",
+            format!(
+                "this server has no strategy of that name; it has: {}",
+                known.join(", ")
+            ),
+        )
     }
 
     /// The chain of these names, at most `most`; that of who names none.
@@ -73,13 +105,11 @@ impl Catalog {
     ) -> Result<Vec<Strategy>, ApiError> {
         match names {
             None | Some([]) => Ok(self.default.clone()),
-            Some(names) if names.len() > most => Err(ApiError::bad_request(
-                "chain",
-                format!(
-                    "`strategy` names more than {most} strategies, which is this server's limit"
-                ),
-            )),
-            Some(names) => names.iter().map(|name| self.one(name).cloned()).collect(),
+            Some(names) => {
+                let places = self.places(names, most)?;
+                let found = places.into_iter().filter_map(|place| self.known.get(place));
+                Ok(found.cloned().collect())
+            }
         }
     }
 }
@@ -117,7 +147,12 @@ mod tests {
             let error = catalog.chain(Some(&[name]), 8).expect_err("it is not");
             assert!(!format!("{error:?}").contains("evil"));
         }
-        assert!(catalog.chain(Some(&["native:digest"; 9]), 8).is_err());
+        for wrong in [["native:digest"; 2], ["native:digest", "native:truncate"]] {
+            assert!(catalog.chain(Some(&wrong), 1).is_err(), "too many");
+        }
+        let twice = catalog.chain(Some(&["native:digest"; 2]), 8);
+        let error = twice.expect_err("it comes twice");
+        assert!(format!("{error:?}").contains("more than once"), "{error:?}");
     }
 
     #[test]

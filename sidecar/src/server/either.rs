@@ -11,7 +11,10 @@ use serde::{Deserialize, Deserializer};
 /// The most names that are read. They are kept while a request waits.
 const MOST_NAMES: usize = 256;
 
-/// One name or several.
+/// The most bytes of a name. No strategy has one that is longer.
+const MOST_BYTES: usize = 256;
+
+/// One name or several. One that is too long is read as the empty one, which no strategy has.
 #[derive(Debug, JsonSchema)]
 #[schemars(untagged)]
 pub(crate) enum Names {
@@ -62,12 +65,12 @@ impl<'de> Deserialize<'de> for Names {
             }
 
             fn visit_str<E: Error>(self, name: &str) -> Result<Names, E> {
-                Ok(Names::One(name.to_owned()))
+                Ok(Names::One(bounded(name)))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Names, A::Error> {
                 let mut names = Vec::new();
-                while let Some(name) = list.next_element()? {
+                while let Some(Name(name)) = list.next_element()? {
                     if names.len() == MOST_NAMES {
                         return Err(Error::invalid_length(MOST_NAMES + 1, &self));
                     }
@@ -78,6 +81,34 @@ impl<'de> Deserialize<'de> for Names {
         }
         json.deserialize_any(Reader)
     }
+}
+
+/// A name of a list.
+struct Name(String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = Name;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a name")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
+                Ok(Name(bounded(name)))
+            }
+        }
+        json.deserialize_str(Reader)
+    }
+}
+
+fn bounded(name: &str) -> String {
+    if name.len() > MOST_BYTES {
+        return String::new();
+    }
+    name.to_owned()
 }
 
 impl<'de> Deserialize<'de> for Size {
@@ -147,6 +178,19 @@ mod tests {
         let endless = format!("[{}", r#""a","#.repeat(MOST_NAMES + 1));
         let error = serde_json::from_str::<Names>(&endless).expect_err("they are too many");
         assert!(error.is_data(), "{error}");
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_not_kept() {
+        let (most, more) = ("x".repeat(MOST_BYTES), "x".repeat(MOST_BYTES + 1));
+        let json = format!(r#"["{most}","{more}"]"#);
+        let names = serde_json::from_str::<Names>(&json).expect("names");
+        let Names::Several(names) = names else {
+            unreachable!("it is a list");
+        };
+        assert_eq!(names, [most, String::new()]);
+        let names = serde_json::from_str::<Names>(&format!(r#""{more}""#)).expect("a name");
+        assert!(matches!(names, Names::One(name) if name.is_empty()));
     }
 
     #[test]

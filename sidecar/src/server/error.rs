@@ -68,6 +68,18 @@ impl ApiError {
         )
     }
 
+    /// Work on a body of `bytes` with so many lists, objects and commas takes `needs` bytes, and
+    /// there are `most`.
+    pub(crate) fn too_much_work(bytes: usize, items: usize, needs: usize, most: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too-much-work",
+            format!(
+                "work on this body is reckoned to take {needs} bytes of memory, since it has {bytes} bytes and {items} lists, objects and commas; this server's limit is {most} bytes (it grows with `--max-body`): send less at once"
+            ),
+        )
+    }
+
     pub(crate) fn too_slow(limits: &ServerLimits) -> Self {
         Self::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -84,6 +96,14 @@ impl ApiError {
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
             "as many requests run and wait as this server takes; try again when `Retry-After` says",
+        )
+    }
+
+    pub(crate) fn too_many_of_one() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded",
+            "as many requests for a strategy that may serve this one run and wait as this server takes; try again when `Retry-After` says, or name other strategies in `strategy`",
         )
     }
 
@@ -121,10 +141,15 @@ impl ApiError {
             StatusCode::UNAUTHORIZED => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
+            _ => {}
+        }
+        match self.status {
             // What is left of the body is not worth reading.
-            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT => {
-                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
+            StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT
+            // Who has shown no token keeps no connection.
+            | StatusCode::UNAUTHORIZED
+            | StatusCode::MISDIRECTED_REQUEST
+            | StatusCode::METHOD_NOT_ALLOWED => super::close(&mut response),
             _ => {}
         }
         response

@@ -10,8 +10,9 @@ pub struct ServerLimits {
     /// Bytes of all bodies together that are being read, wait or are worked on, and of all answers
     /// that clients have not taken yet.
     pub buffered_bytes: usize,
-    /// Bytes of the bodies that are worked on at once. Work takes several times the size of its
-    /// body. A body that is larger than this is worked on alone.
+    /// Bytes of memory that all work at once may take, as it is reckoned beforehand: 8 for each
+    /// byte of a body, and 512 for each list, object and comma in it. A body that alone takes more
+    /// is refused.
     pub working_bytes: usize,
     /// Requests that are worked on at once. The runtime has to allow at least twice as many
     /// blocking threads.
@@ -30,8 +31,11 @@ pub struct ServerLimits {
     /// Time within which a client has to take its answer as a whole. Then its connection is
     /// closed.
     pub write_time: Duration,
-    /// Connections that are open at once.
+    /// Connections that are open at once. For one more, the idlest is closed.
     pub connections: usize,
+    /// Of these, those of one address (of version 6, of one /64); addresses of this machine have
+    /// as many as there are.
+    pub connections_per_address: usize,
     /// Levels of lists and objects in a body.
     pub nesting: usize,
     /// Strategies of a chain that a client names; 256 at most.
@@ -46,7 +50,7 @@ impl Default for ServerLimits {
         Self {
             body_bytes: 32 << 20,
             buffered_bytes: 512 << 20,
-            working_bytes: 128 << 20,
+            working_bytes: 2 << 30,
             // A strategy that loops takes a core for its whole time; the others go on.
             concurrency: (cores * 2).max(4),
             waiting: 256,
@@ -56,6 +60,7 @@ impl Default for ServerLimits {
             write_stall: Duration::from_secs(10),
             write_time: Duration::from_secs(60),
             connections: 1_024,
+            connections_per_address: 256,
             nesting: 100,
             chain: 8,
             grace: Duration::from_secs(20),

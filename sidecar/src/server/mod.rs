@@ -15,6 +15,7 @@ mod openapi;
 mod own;
 mod remote;
 mod routes;
+mod seats;
 mod serve;
 mod wants;
 mod work;
@@ -44,6 +45,12 @@ pub(crate) struct App {
     memory: Memory,
     metrics: Metrics,
     has_echo: bool,
+}
+
+/// Ends the connection with this answer.
+fn close(response: &mut Response<Body>) {
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
 }
 
 fn json_response(status: StatusCode, json: impl Into<Body>) -> Response<Body> {

@@ -166,7 +166,10 @@ fn with_errors(good: Value, error: &Value) -> Value {
         ("400", "The body is wrong."),
         ("401", "The token is missing or wrong."),
         ("408", "The body was sent too slowly."),
-        ("413", "The body is too large."),
+        (
+            "413",
+            "The body is too large, or work on it would take too much memory.",
+        ),
         ("415", "The body is not sent as JSON."),
         (
             "421",

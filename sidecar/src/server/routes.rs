@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 use super::body::{self, Text};
 use super::error::ApiError;
-use super::{App, json_response, memory, openapi, own, remote, work};
+use super::{App, close, json_response, memory, openapi, own, remote, work};
 
 /// A route: its name in figures, and its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,10 +75,14 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 async fn answer(app: Arc<App>, route: Route, request: Request<Body>) -> Response<Body> {
     let start = Instant::now();
-    let response = match serve(&app, route, request).await {
+    let mut response = match serve(&app, route, request).await {
         Ok(response) => response,
         Err(error) => error.into_response(),
     };
+    if route.is_open() {
+        // Who shows no token keeps no connection.
+        close(&mut response);
+    }
     let status = response.status().as_u16();
     app.metrics.answered(route.name(), status, start.elapsed());
     tracing::debug!(
@@ -138,19 +142,29 @@ fn check_access(app: &App, route: Route, uri: &Uri, headers: &HeaderMap) -> Resu
 }
 
 fn is_of_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
-    let named = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    let Some(named) = uri.authority().map(|own| own.as_str()).or(named) else {
-        return true;
+    let named = match (uri.authority(), headers.get(header::HOST)) {
+        (Some(named), _) => named.as_str(),
+        (None, None) => return true,
+        // One that cannot be read is a stranger's.
+        (None, Some(named)) => match named.to_str() {
+            Ok(named) => named,
+            Err(_) => return false,
+        },
     };
-    let host = match named
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
-    {
-        Some((host, _)) => host,
-        None => named.split(':').next().unwrap_or_default(),
+    let (host, port) = match named.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((host, port)) => (host, port),
+            None => return false,
+        },
+        None => named.split_at(named.find(':').unwrap_or(named.len())),
     };
+    let is_port = |port: &str| {
+        port.strip_prefix(':')
+            .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    if !port.is_empty() && !is_port(port) {
+        return false;
+    }
     host.eq_ignore_ascii_case("localhost")
         || host
             .parse::<std::net::IpAddr>()
@@ -167,18 +181,17 @@ async fn ask(
     let Text {
         text,
         head,
+        needs,
         reserved,
     } = body::read(app, request).await?;
-    let strategies = match &head.strategies {
-        Some(names) => names.clone(),
-        None => app.catalog.default_names(),
-    };
+    let is_of_another_host = head.is_of_another_host;
     work::run(
         app,
         reserved,
-        &strategies,
+        needs,
+        &head.strategies,
         move |app, deadline| async move {
-            if head.is_of_another_host {
+            if is_of_another_host {
                 return remote::answer(&app, question, &text, &deadline).await;
             }
             match question {
@@ -200,6 +213,11 @@ fn metrics(app: &App) -> Response<Body> {
             "baler_buffered_bytes",
             "Memory of bodies, and of answers that are not taken yet.",
             app.memory.reserved(),
+        ),
+        (
+            "baler_working_bytes",
+            "Memory that work is reckoned to take beside.",
+            app.memory.working(),
         ),
     ]);
     let mut response = Response::new(Body::from(text));

@@ -6,18 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baler_host::{Host, Strategy};
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
 use super::catalog::Catalog;
 use super::memory::Memory;
 use super::metrics::Metrics;
+use super::seats::Seats;
 use super::write_timeout::WriteTimeout;
 use super::{App, ServerLimits, routes};
 use crate::token::Token;
@@ -133,7 +136,8 @@ pub struct Server {
 
 impl Server {
     /// A server of the strategies of `host`, which should have room for as many calls at once
-    /// as the server takes ([`baler_host::EngineLimits::concurrent_calls`]).
+    /// as the server takes ([`baler_host::EngineLimits::concurrent_calls`]), and count only faults
+    /// that no client can cause ([`baler_host::CountedFaults::Unprovoked`]).
     #[must_use]
     pub fn builder(host: Host) -> ServerBuilder {
         ServerBuilder {
@@ -158,7 +162,7 @@ impl Server {
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let Self { listener, app, .. } = self;
         let limits = app.limits;
-        let room = Arc::new(Semaphore::new(limits.connections.max(1)));
+        let seats = Arc::new(Seats::new(&limits));
         let router = routes::router(app);
         let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();
@@ -168,9 +172,18 @@ impl Server {
                 biased;
                 () = &mut stop => break,
                 Some(_) = connections.join_next() => continue,
-                accepted = accept(&listener, &room) => accepted,
+                accepted = accept(&listener) => accepted,
             };
-            let Some((stream, permit)) = accepted else {
+            let Some((stream, peer)) = accepted else {
+                continue;
+            };
+            let seat = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                seat = seats.take(peer.ip()) => seat,
+            };
+            let Some(seat) = seat.map(Arc::new) else {
+                tracing::debug!("a connection was closed: its address has as many as it may have");
                 continue;
             };
             let stream = WriteTimeout::new(
@@ -178,8 +191,19 @@ impl Server {
                 limits.write_stall,
                 limits.write_time,
                 discard_unsent,
-            );
-            let service = TowerToHyperService::new(router.clone());
+            )
+            .telling(seat.is_writing());
+            let router = TowerToHyperService::new(router.clone());
+            let own = seat.clone();
+            let service = service_fn(move |request: Request<Incoming>| {
+                let in_work = own.begin();
+                let answer = router.call(request);
+                async move {
+                    let answer = answer.await;
+                    drop(in_work);
+                    answer
+                }
+            });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(limits.head_time)
@@ -187,9 +211,12 @@ impl Server {
                 .serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection);
             connections.spawn(async move {
-                // How a client ends its connection is its own business.
-                let _ = connection.await;
-                drop(permit);
+                tokio::select! {
+                    biased;
+                    // How a client ends its connection is its own business.
+                    _ = connection => {}
+                    () = seat.closes() => {}
+                }
             });
         }
         drop(listener);
@@ -232,16 +259,12 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(QUEUE)
 }
 
-/// The next connection, when there is room for it.
-async fn accept(
-    listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = room.clone().acquire_owned().await.ok()?;
+/// The next connection, and who is at its other end.
+async fn accept(listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {
     match listener.accept().await {
-        Ok((stream, _)) => {
+        Ok((stream, peer)) => {
             let _ = stream.set_nodelay(true);
-            Some((stream, permit))
+            Some((stream, peer))
         }
         Err(error) => {
             // Mostly that no more files can be opened: some will be closed soon.

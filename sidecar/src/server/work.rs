@@ -16,15 +16,16 @@ use super::give_way::give_way;
 use super::memory::{self, Reservation};
 
 /// Runs `work` on a thread of its own, when it is its turn and within the time of a request, and
-/// returns its answer. `reserved` is the memory that it works on, and `strategies` are those that
-/// may serve it.
+/// returns its answer. `reserved` is the memory that it works on, `needs` what it takes beside,
+/// and `strategies` are the places in the catalog of those that may serve it.
 ///
 /// Where nobody waits for it any more, it stops at its next pause. Its turn and its memory are
 /// released when it has really ended; the memory of an answer when the client has taken it.
 pub(crate) async fn run<W, F>(
     app: &Arc<App>,
     mut reserved: Reservation,
-    strategies: &[String],
+    needs: usize,
+    strategies: &[usize],
     work: W,
 ) -> Result<Bytes, ApiError>
 where
@@ -35,7 +36,7 @@ where
     let deadline = Instant::now() + time;
     let admitted = app.admission.admit(strategies)?;
     let out_of_time = || ApiError::timeout(time);
-    let turn = admitted.turn(&app.memory, reserved.bytes());
+    let turn = admitted.turn(&app.memory, needs);
     let running = tokio::time::timeout_at(deadline.into(), turn)
         .await
         .map_err(|_| out_of_time())??;

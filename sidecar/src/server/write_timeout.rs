@@ -3,6 +3,8 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -21,6 +23,8 @@ pub(crate) struct WriteTimeout<S> {
     /// Called before the error.
     on_timeout: fn(&S),
     waiting: Option<Waiting>,
+    /// Whether a write waits, for who decides about the connection.
+    is_writing: Arc<AtomicBool>,
 }
 
 /// A write that the other end does not take at once.
@@ -40,7 +44,14 @@ impl<S> WriteTimeout<S> {
             whole,
             on_timeout,
             waiting: None,
+            is_writing: Arc::default(),
         }
+    }
+
+    /// Tells in `is_writing` whether the other end has still to take some of what is written.
+    pub(crate) fn telling(mut self, is_writing: Arc<AtomicBool>) -> Self {
+        self.is_writing = is_writing;
+        self
     }
 
     /// The result of a write, unless that has waited for too long.
@@ -68,6 +79,7 @@ impl<S> WriteTimeout<S> {
     }
 
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
+        self.is_writing.store(true, Ordering::Relaxed);
         let stall = self.stall;
         let waiting = self.waiting.get_or_insert_with(|| {
             let latest = after(self.whole);
@@ -119,6 +131,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if flushed.is_ready() {
             self.waiting = None;
+            self.is_writing.store(false, Ordering::Relaxed);
         }
         flushed
     }
@@ -194,6 +207,23 @@ mod tests {
     async fn a_write_that_nobody_takes_fails() {
         let (near, _far) = pair();
         assert_about(fails_after(near, 100, 1).await, STALL);
+    }
+
+    #[tokio::test]
+    async fn it_tells_while_a_write_waits() {
+        let (near, mut far) = pair();
+        let is_writing = Arc::new(AtomicBool::new(false));
+        let mut near = near.telling(is_writing.clone());
+        let writes = tokio::spawn(async move {
+            near.write_all(b"four").await.expect("writes");
+            near.flush().await.expect("flushes");
+        });
+        while !is_writing.load(Ordering::Relaxed) {
+            tokio::task::yield_now().await;
+        }
+        far.read_exact(&mut [0; 4]).await.expect("reads");
+        writes.await.expect("no panic");
+        assert!(!is_writing.load(Ordering::Relaxed));
     }
 
     #[tokio::test(start_paused = true)]

@@ -180,6 +180,10 @@ async fn strategies_are_named_and_nothing_else_is_found() {
             assert!(!refused.body.contains(name), "{}", refused.body);
         }
     }
+    let twice = ["native:digest", "native:truncate", "native:digest"];
+    let body = json!({"conversation": journey(), "budget": 100, "strategy": twice});
+    let refused = post(&server, "/v1/compact", &body.to_string()).await;
+    assert_eq!((refused.status, refused.code().as_str()), (400, "chain"));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baler_sidecar::ServerLimits;
+use baler_sidecar::{ServerLimits, Token};
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -260,6 +260,56 @@ async fn a_slow_strategy_leaves_room_for_the_others() {
 }
 
 #[tokio::test]
+async fn idle_connections_do_not_shut_others_out() {
+    let hours = Duration::from_secs(10_000);
+    let server = serve_within(ServerLimits {
+        connections: 2,
+        head_time: hours,
+        ..ServerLimits::default()
+    })
+    .await;
+    let mut idle = Vec::new();
+    for _ in 0..2 {
+        let mut client = TcpStream::connect(server.address).await.expect("connects");
+        client
+            .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .await
+            .expect("writes");
+        client.readable().await.expect("an answer");
+        idle.push(client);
+    }
+    for _ in 0..3 {
+        assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn who_shows_no_token_keeps_no_connection() {
+    let token = Token::new("s3cret").expect("a token");
+    let server = serve(|builder| {
+        builder.token(token).limits(ServerLimits {
+            head_time: Duration::from_secs(10_000),
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    for asked in [
+        "GET /healthz",
+        "GET /openapi.json",
+        "GET /metrics",
+        "GET /v1/compact",
+        "GET /nowhere",
+    ] {
+        let mut client = TcpStream::connect(server.address).await.expect("connects");
+        let request = format!("{asked} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        client.write_all(request.as_bytes()).await.expect("writes");
+        // It ends although the client would keep it.
+        let answer = receive(&mut client).await;
+        assert_eq!(answer.headers["connection"], "close", "{asked}");
+    }
+}
+
+#[tokio::test]
 async fn who_says_nothing_is_cut_off_too() {
     let server = serve_within(ServerLimits {
         head_time: Duration::from_millis(300),
@@ -270,7 +320,7 @@ async fn who_says_nothing_is_cut_off_too() {
     let mut silent = TcpStream::connect(server.address).await.expect("connects");
     receive(&mut silent).await;
     let mut idle = TcpStream::connect(server.address).await.expect("connects");
-    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    idle.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .await
         .expect("writes");
     assert_eq!(receive(&mut idle).await.status, 200);
@@ -293,6 +343,32 @@ async fn who_sends_far_too_much_still_gets_his_answer() {
         (response.status, response.code().as_str()),
         (413, "too-large")
     );
+}
+
+#[tokio::test]
+async fn a_body_of_many_tiny_items_is_refused_where_work_on_it_takes_too_much() {
+    let server = serve_within(ServerLimits {
+        working_bytes: 1 << 20,
+        ..ServerLimits::default()
+    })
+    .await;
+    // 6,000 lists, objects and commas at 512 bytes each: 3 MB. As a log there are 4,000 of them.
+    let items = r#"{"x":[]},"#.repeat(2_000);
+    let tiny = format!(r#"{{"conversation":[{items}{{}}]}}"#);
+    let log = json!({"conversation": items.replace(',', "\n")}).to_string();
+    for body in [tiny, log] {
+        let refused = post(&server, "/v1/compact", &body).await;
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (413, "too-much-work"),
+            "{refused:?}"
+        );
+        assert!(refused.body.contains("1048576"), "{refused:?}");
+    }
+    let text = "by night train, ".repeat(1_200);
+    let one = json!({"conversation": [{"role": "user", "content": text}]});
+    let answer = post(&server, "/v1/compact", &one.to_string()).await;
+    assert_eq!(answer.status, 200, "one text takes little: {answer:?}");
 }
 
 #[tokio::test]

@@ -33,8 +33,15 @@ async fn without_a_token_only_this_machine_is_served() {
     let server = serve(|builder| builder).await;
     for (named, status) in [
         ("evil.example", 421),
+        ("ev\u{ed}l.example", 421),
+        ("[::1].evil.example", 421),
+        ("[::1", 421),
+        ("localhost:80@evil.example", 421),
+        ("localhost:evil.example", 421),
         ("localhost:7410", 200),
+        ("localhost:", 200),
         ("[::1]:80", 200),
+        ("[::1]", 200),
         ("127.0.0.1", 200),
     ] {
         let headers = [("Content-Type", "application/json"), ("Host", named)];

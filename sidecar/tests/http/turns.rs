@@ -2,9 +2,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baler_sidecar::ServerLimits;
+use serde_json::json;
 
 use crate::strategies::{Gate, slow};
-use crate::support::{ask, ask_without_reading, figure, get, post, serve, until};
+use crate::support::{ask, ask_without_reading, figure, get, journey, post, serve, until};
 
 #[tokio::test]
 async fn requests_are_answered_while_work_blocks_its_thread() {
@@ -27,12 +28,13 @@ async fn large_bodies_are_worked_on_one_after_the_other() {
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
             concurrency: 4,
-            working_bytes: 4_096,
+            // One takes 8 bytes for each of its 5 KB and 512 for each of its 67 lists, objects
+            // and commas: 75 KB.
+            working_bytes: 100_000,
             ..ServerLimits::default()
         })
     });
     let server = Arc::new(server.await);
-    assert!(ask().len() > 4_096);
     let requests: Vec<_> = (0..2)
         .map(|_| {
             let server = server.clone();
@@ -40,11 +42,64 @@ async fn large_bodies_are_worked_on_one_after_the_other() {
         })
         .collect();
     until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 1).await;
+    let working = figure(&server, "baler_working_bytes").await;
+    assert!((50_000..100_000).contains(&working), "{working}");
     gate.open();
     for request in requests {
         assert_eq!(request.await.expect("no panic"), 200);
     }
     assert_eq!(gate.most(), 1);
+}
+
+#[tokio::test]
+async fn those_that_wait_for_one_strategy_leave_room_for_others_to_wait() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(|builder| {
+        builder.offers(gate.chain()).limits(ServerLimits {
+            concurrency: 2,
+            waiting: 4,
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let gated = json!({"conversation": journey(), "budget": 200, "strategy": "gate"}).to_string();
+    let mut clients = Vec::new();
+    // One runs and two wait: half of all.
+    for _ in 0..3 {
+        clients.push(ask_without_reading(&server, "/v1/compact", &gated).await);
+    }
+    until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 2).await;
+    let refused = post(&server, "/v1/compact", &gated).await;
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (503, "overloaded")
+    );
+    assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+    gate.open();
+}
+
+#[tokio::test]
+async fn a_list_of_no_strategies_takes_the_part_of_the_chain_that_runs() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(|builder| {
+        builder.chain(gate.chain()).limits(ServerLimits {
+            concurrency: 2,
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let empty = json!({"conversation": journey(), "budget": 200, "strategy": []}).to_string();
+    let mut clients = Vec::new();
+    for _ in 0..2 {
+        clients.push(ask_without_reading(&server, "/v1/compact", &empty).await);
+    }
+    until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 1).await;
+    let own = json!({"conversation": journey(), "budget": 200, "strategy": "native:digest"});
+    let answer = post(&server, "/v1/compact", &own.to_string()).await;
+    assert_eq!(answer.status, 200, "half of the turns are free: {answer:?}");
+    assert_eq!(gate.most(), 1);
+    gate.open();
 }
 
 #[tokio::test]

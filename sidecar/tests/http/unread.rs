@@ -1,29 +1,26 @@
 use std::time::Duration;
 
 use baler_sidecar::ServerLimits;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpSocket;
+use tokio::io::AsyncReadExt as _;
 
-use crate::support::{ask_without_reading, figure, get, post, serve, serve_within, until};
+use crate::support::{ask_without_reading, figure, get, post, serve, until};
 
 const HOURS: Duration = Duration::from_secs(10_000);
 
 #[tokio::test]
 async fn clients_that_read_no_answer_lose_their_connections() {
-    let server = serve_within(ServerLimits {
-        connections: 2,
-        write_stall: Duration::from_millis(300),
-        ..ServerLimits::default()
+    let server = serve(|builder| {
+        builder.with_echo().limits(ServerLimits {
+            connections: 2,
+            write_stall: Duration::from_millis(300),
+            write_time: HOURS,
+            ..ServerLimits::default()
+        })
     })
     .await;
     let mut idle = Vec::new();
     for _ in 0..2 {
-        let socket = TcpSocket::new_v4().expect("a socket");
-        socket.set_recv_buffer_size(4_096).expect("sets it");
-        let mut stream = socket.connect(server.address).await.expect("connects");
-        let request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(400);
-        stream.write_all(request.as_bytes()).await.expect("writes");
-        idle.push(stream);
+        idle.push(ask_without_reading(&server, "/v1/echo", &" ".repeat(8 << 20)).await);
     }
     assert_eq!(
         get(&server, "/healthz").await.status,
