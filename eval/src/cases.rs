@@ -128,7 +128,7 @@ pub(crate) fn cases(host: &Host, record: &Recorded, recorded: bool) -> Result<Ve
         Recording::Document => record.format.parse().ok(),
     };
     let whole = read_as(host, whole, format).ok_or(NoCases::Unread)?;
-    if whole.broken().next().is_some() {
+    if whole.is_broken() {
         return Err(NoCases::Invalid);
     }
     let units = read(&whole);
@@ -210,7 +210,7 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
         let Ok(body) = host.read_with(before.document().as_bytes().to_vec(), options) else {
             continue;
         };
-        if summary.is_empty() || body.broken().next().is_some() {
+        if summary.is_empty() || body.is_broken() {
             continue;
         }
         cases.extend(case(body, &came, &[], &[], Some(summary)));

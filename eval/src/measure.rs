@@ -144,7 +144,7 @@ impl<'a> Sought<'a> {
             size: size as f64 / self.case.size as f64,
             is_over: receipt.tokens.after > receipt.tokens.budget.max(receipt.tokens.floor)
                 && !(unchanged && is_floor),
-            is_invalid: result.broken().next().is_some(),
+            is_invalid: result.is_broken(),
             unseen_kept: unseen::kept(&self.case.units, &units),
             fell_back: receipt.fell_back && !is_floor,
             ended: receipt
