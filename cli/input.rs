@@ -113,7 +113,7 @@ pub(crate) fn conversation(
     if arguments.repair {
         let repaired = conversation.repaired();
         // Nothing half mended comes out.
-        if repaired.broken().next().is_none() {
+        if !repaired.is_broken() {
             conversation = repaired;
         }
     }
@@ -235,36 +235,32 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
 /// Tells which rules of its format a conversation breaks, or would break after a repair, and
 /// what to do about each. Warnings and sizes are no reason to leave it alone, and are not told.
 pub(crate) fn tell_violations(conversation: &Conversation, arguments: &ConversationArguments) {
-    let (mut violations, advice) = if arguments.repair {
-        let left = conversation.repaired().unrepaired();
+    let (left, advice) = if arguments.repair {
+        let left = conversation.repaired();
         (left, "--repair cannot mend that, so nothing was done")
     } else {
-        let all = conversation.violations().to_vec();
+        let all = conversation.clone();
         (all, "nothing was done; --repair mends what can be mended")
     };
+    let mut violations = left.unrepaired();
     violations.retain(Violation::is_fatal);
+    violations.truncate(VIOLATIONS);
+    let places = left.violation_counts().fatal();
     let mut text = format!(
         "the conversation breaks rules of {} at {}; {advice}",
         conversation.format(),
-        figures::count(violations.len(), "place")
+        figures::count(places, "place")
     );
-    for violation in violations.iter().take(VIOLATIONS) {
+    for violation in &violations {
         text.push_str(&told(violation));
     }
-    if violations.len() > VIOLATIONS {
+    if places > violations.len() {
         text.push_str(&format!(
             "\n  … and {} more",
-            figures::number((violations.len() - VIOLATIONS) as u64)
+            figures::number((places - violations.len()) as u64)
         ));
     }
     output::error(&text);
-}
-
-/// Errors and warnings, each in the order in which they stand.
-pub(crate) fn by_severity(violations: &[Violation]) -> (Vec<&Violation>, Vec<&Violation>) {
-    violations
-        .iter()
-        .partition(|violation| violation.severity == Severity::Error)
 }
 
 /// A broken rule, with what to do about it.

@@ -1,12 +1,11 @@
 //! What people see of a receipt.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use baler_host::{
     Attempt, AttemptResult, CacheEffect, ComponentInfo, Fault, Limits, Metric, ModelUsage, Outcome,
-    Permission, Quantity, Receipt, Repair, Rule, Strategy, Tokens, Usage, Value, Words,
+    Permission, Quantity, Receipt, Strategy, Tokens, Usage, Value, Words,
 };
 
 use crate::figures::{self, cleaned, number};
@@ -177,7 +176,7 @@ fn sizes(text: &mut String, receipt: &Receipt) {
         );
     }
     if !receipt.repairs.is_empty() {
-        row(text, "repaired", &repairs(&receipt.repairs));
+        row(text, "repaired", &repairs(receipt));
     }
     row(
         text,
@@ -186,12 +185,16 @@ fn sizes(text: &mut String, receipt: &Receipt) {
     );
 }
 
-fn repairs(repairs: &[Repair]) -> String {
-    let rules: BTreeSet<Rule> = repairs.iter().map(|repair| repair.rule).collect();
-    let rules: Vec<&str> = rules.iter().map(|rule| rule.id()).collect();
+fn repairs(receipt: &Receipt) -> String {
+    let counts = &receipt.repair_counts;
+    let rules: Vec<&str> = counts.rules.iter().map(|own| own.rule.id()).collect();
+    let listed = match receipt.repairs.len() {
+        all if all == counts.total => "them".to_owned(),
+        some => format!("the first {}", number(some)),
+    };
     format!(
-        "{} for {}; the receipt (--receipt, --json) lists them",
-        figures::count(repairs.len(), "change"),
+        "{} for {}; the receipt (--receipt, --json) lists {listed}",
+        figures::count(counts.total, "change"),
         rules.join(", ")
     )
 }
@@ -445,7 +448,7 @@ fn tell_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstan
                 .map(Vec::len)
                 .filter(|_| is_compacted);
             let units = units.map(|units| figures::count(units, "unit"));
-            let originals = Some(receipt.originals.len()).filter(|originals| *originals > 0);
+            let originals = Some(receipt.original_count).filter(|originals| *originals > 0);
             let originals = originals.map(|originals| {
                 let messages = figures::count(originals, "message");
                 format!("{messages} from before the repair")

@@ -1505,6 +1505,83 @@ fn validate_tells_what_a_repair_would_do_and_leave() {
     assert!(ran.stdout.starts_with("valid: ") && !ran.stdout.contains("repair"));
 }
 
+/// A conversation that breaks a rule at so many places, all of which can be mended.
+fn broken_at(places: usize) -> String {
+    let [asks, answers] = [("user", "Find the treasure."), ("model", "Where?")]
+        .map(|(role, text)| json!({"role": role, "parts": [{"text": text}]}));
+    format!(
+        r#"{{"contents":[{asks},{}{answers}]}}"#,
+        "{},".repeat(places)
+    )
+}
+
+#[test]
+fn of_many_broken_rules_the_first_are_told_and_all_are_counted() {
+    let many = 100_000;
+    let bench = Bench::new();
+    let file = bench.file("many.json", broken_at(many));
+    let ran = bench.run(&["validate", &file, "--repair"]).ends(0);
+    let parts = [
+        "break rules at 100,000 places\n  message 2: a content has no parts (GEM-5)",
+        "\n  … and 99,000 more (GEM-5)\n",
+        "\n--repair would make 100,000 changes\n  message 2: ",
+        "\n  … and 99,000 more (GEM-5)\nand leave no rule broken\n",
+    ];
+    let mut rest = ran.stdout.as_str();
+    for part in parts {
+        let at = rest.find(part).expect(part);
+        rest = &rest[at + part.len()..];
+    }
+    assert_eq!(ran.stdout.matches("\n  message ").count(), 2_000);
+
+    let broken = json!({"total": many, "errors": many, "warnings": 0, "rules": [{"rule": "GEM-5", "errors": many, "warnings": 0}]});
+    let mended = json!({"total": many, "rules": [{"rule": "GEM-5", "repairs": many}]});
+    let length = |list: &Value| list.as_array().map(Vec::len);
+    let ran = bench
+        .run(&["validate", &file, "--repair", "--json"])
+        .ends(0);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(length(&told["violations"]), Some(1_000));
+    assert_eq!(told["violation-counts"], broken);
+    assert_eq!(length(&told["repairs"]), Some(1_000));
+    assert_eq!(told["repair-counts"], mended);
+    assert_eq!(told["unrepaired-counts"]["total"], 0);
+
+    let compact = |more: &[&str]| {
+        let arguments = [
+            "compact",
+            &file,
+            "--budget",
+            "100000",
+            "-s",
+            "native:truncate",
+        ];
+        bench.run(&[&arguments[..], more].concat())
+    };
+    let receipt = |more: &[&str], code| -> Value {
+        let ran = compact(more).ends(code);
+        let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        told["receipt"].clone()
+    };
+    let unchanged = receipt(&["--json"], 5);
+    assert_eq!(length(&unchanged["violations"]), Some(1_000));
+    assert_eq!(unchanged["violation-counts"], broken);
+    let repaired = receipt(&["--json", "--repair"], 0);
+    assert_eq!(repaired["outcome"], "repaired");
+    assert_eq!(length(&repaired["repairs"]), Some(1_000));
+    assert_eq!(repaired["repair-counts"], mended);
+    assert_eq!(length(&repaired["originals"]), Some(1_000));
+    assert_eq!(repaired["original-count"], many);
+    compact(&[]).ends(5).says(&[
+        "breaks rules of gemini at 100,000 places",
+        "… and 99,980 more",
+    ]);
+    compact(&["--repair"]).ends(0).says(&[
+        "repaired  100,000 changes for GEM-5; the receipt (--receipt, --json) lists the first 1,000",
+        "100,000 messages from before the repair",
+    ]);
+}
+
 #[test]
 fn a_session_log_becomes_the_request_of_its_provider() {
     let bench = Bench::new();

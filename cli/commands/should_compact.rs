@@ -142,7 +142,7 @@ impl ShouldCompactCommand {
         }
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.goal.check_pins(&conversation)?;
-        if conversation.broken().next().is_some() {
+        if conversation.is_broken() {
             input::tell_violations(&conversation, &self.conversation);
             return Ok(Exit::WrongInput);
         }

@@ -1,19 +1,21 @@
 use std::path::PathBuf;
 
-use baler_host::{Conversation, Host, Severity, Violation};
+use baler_host::{Conversation, Host, Severity, Violation, ViolationCounts};
 use clap::Args;
 use serde_json::json;
 
 use crate::arguments::{ConversationArguments, FormatArgument};
 use crate::exit::{Exit, Failure};
+use crate::figures::{self, number};
+use crate::input;
 use crate::output::{self, BAD, CHANGED, GOOD, Messages, styled};
-use crate::{figures, input};
 
 /// Check a conversation against the rules of its wire format
 ///
 /// Lists every place where a rule is broken, with the rule's id, the message's number and what
-/// to do about it. An error is something that the provider refuses; a warning is unusual, but no
-/// refusal of it is known, and it stops nothing. docs/wire-formats.md explains the rules.
+/// to do about it; of more than 1,000 the first, errors before warnings, with the number of the
+/// others. An error is something that the provider refuses; a warning is unusual, but no refusal
+/// of it is known, and it stops nothing. docs/wire-formats.md explains the rules.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ValidateCommand {
@@ -85,8 +87,7 @@ impl ValidateCommand {
 
 /// Whether no rule is broken of which a refusal is known.
 fn is_valid(conversation: &Conversation) -> bool {
-    let mut violations = conversation.violations().iter();
-    violations.all(|violation| violation.severity == Severity::Warning)
+    conversation.violation_counts().errors == 0
 }
 
 fn as_json(conversation: &Conversation, repaired: Option<&Conversation>) -> serde_json::Value {
@@ -97,10 +98,13 @@ fn as_json(conversation: &Conversation, repaired: Option<&Conversation>) -> serd
         "log": conversation.log().map(|(kind, _)| kind),
         "messages": messages(conversation),
         "violations": with_remedies(violations),
+        "violation-counts": conversation.violation_counts(),
     });
     if let Some(repaired) = repaired {
         told["repairs"] = json!(repaired.repairs());
+        told["repair-counts"] = json!(repaired.repair_counts());
         told["unrepaired"] = with_remedies(&repaired.unrepaired());
+        told["unrepaired-counts"] = json!(repaired.violation_counts());
     }
     told
 }
@@ -128,7 +132,7 @@ fn with_remedies(violations: &[Violation]) -> serde_json::Value {
 }
 
 fn as_text(conversation: &Conversation, repaired: Option<&Conversation>) -> String {
-    let (errors, warnings) = input::by_severity(conversation.violations());
+    let counts = conversation.violation_counts();
     let size = format!(
         "{} of {}",
         figures::count(messages(conversation), "message"),
@@ -137,27 +141,28 @@ fn as_text(conversation: &Conversation, repaired: Option<&Conversation>) -> Stri
     let source = conversation
         .log()
         .map_or_else(String::new, |(kind, _)| format!(", from a {kind} log"));
-    let mut text = if errors.is_empty() {
+    let mut text = if counts.errors == 0 {
         format!("{}: {size}{source}", styled(GOOD.bold(), "valid"))
     } else {
         format!(
             "{}: {size}{source} break rules at {}",
             styled(BAD.bold(), "invalid"),
-            figures::count(errors.len(), "place")
+            figures::count(counts.errors, "place")
         )
     };
-    tell_all(&mut text, &errors);
-    if !warnings.is_empty() {
-        let places = figures::count(warnings.len(), "place");
+    let violations = conversation.violations();
+    tell_all(&mut text, violations, counts, Severity::Error);
+    if counts.warnings > 0 {
+        let places = figures::count(counts.warnings, "place");
         text.push_str(&format!(
             "\n{} at {places}: no refusal of that is known, and it is compacted all the same",
             styled(CHANGED.bold(), "warnings")
         ));
-        tell_all(&mut text, &warnings);
+        tell_all(&mut text, violations, counts, Severity::Warning);
     }
     text.push('\n');
     if let Some(repaired) = repaired
-        && !(errors.is_empty() && warnings.is_empty())
+        && counts.total > 0
     {
         tell_repairs(&mut text, repaired);
     }
@@ -165,32 +170,47 @@ fn as_text(conversation: &Conversation, repaired: Option<&Conversation>) -> Stri
 }
 
 fn tell_repairs(text: &mut String, repaired: &Conversation) {
-    let repairs = repaired.repairs();
-    let changes = figures::count(repairs.len(), "change");
+    let (repairs, counts) = (repaired.repairs(), repaired.repair_counts());
+    let changes = figures::count(counts.total, "change");
     text.push_str(&format!("\n--repair would make {changes}\n"));
     for repair in repairs {
         text.push_str(&format!("  {}\n", figures::cleaned(&repair.to_string())));
     }
-    let left = repaired.unrepaired();
-    let (errors, warnings) = input::by_severity(&left);
-    if errors.is_empty() {
+    for own in &counts.rules {
+        let listed = repairs.iter().filter(|repair| repair.rule == own.rule);
+        let more = own.repairs - listed.count();
+        if more > 0 {
+            text.push_str(&format!("  … and {} more ({})\n", number(more), own.rule));
+        }
+    }
+    let (left, counts) = (repaired.unrepaired(), repaired.violation_counts());
+    if counts.errors == 0 {
         text.push_str("and leave no rule broken");
     } else {
-        let places = figures::count(errors.len(), "place");
+        let places = figures::count(counts.errors, "place");
         text.push_str(&format!("and leave rules broken at {places}"));
-        tell_all(text, &errors);
+        tell_all(text, &left, counts, Severity::Error);
     }
-    if !warnings.is_empty() {
-        let places = figures::count(warnings.len(), "place");
+    if counts.warnings > 0 {
+        let places = figures::count(counts.warnings, "place");
         text.push_str(&format!("\nand leave warnings at {places}"));
-        tell_all(text, &warnings);
+        tell_all(text, &left, counts, Severity::Warning);
     }
     text.push('\n');
 }
 
-fn tell_all(text: &mut String, violations: &[&Violation]) {
-    for violation in violations {
+/// Those of one severity that are listed, and how many more there are of each rule.
+fn tell_all(text: &mut String, listed: &[Violation], counts: &ViolationCounts, severity: Severity) {
+    let listed = || listed.iter().filter(move |own| own.severity == severity);
+    for violation in listed() {
         text.push_str(&input::told(violation));
+    }
+    for own in &counts.rules {
+        let told = listed().filter(|violation| violation.rule == own.rule);
+        let more = own.of(severity) - told.count();
+        if more > 0 {
+            text.push_str(&format!("\n  … and {} more ({})", number(more), own.rule));
+        }
     }
 }
 

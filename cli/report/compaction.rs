@@ -290,7 +290,12 @@ fn having_back(receipt: &Receipt, file: &str) -> Markup {
     });
     let stored = receipt.archive.as_ref().map_or(0, |archive| archive.len());
     let repaired = receipt.originals.iter();
-    let stored = stored + repaired.filter(|of| of.reference.is_some()).count();
+    let repaired = match repaired.filter(|of| of.reference.is_some()).count() {
+        0 => 0,
+        // Where one is stored, all are, listed or not.
+        listed => listed.max(receipt.original_count),
+    };
+    let stored = stored.saturating_add(repaired);
     let left: Vec<(String, &str)> = units.chain(originals).take(columns::MOST).collect();
     // On standard input it had no name.
     let name = if file == "-" { "RECEIPT" } else { file };

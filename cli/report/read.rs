@@ -85,6 +85,9 @@ pub(crate) struct Receipt {
     pub(crate) repairs: List<Repair, MANY>,
     #[serde(default)]
     pub(crate) originals: List<Original, MANY>,
+    /// How many there are, listed or not.
+    #[serde(default)]
+    pub(crate) original_count: usize,
     #[serde(default)]
     pub(crate) violations: List<Violation, MANY>,
     pub(crate) time_us: u64,

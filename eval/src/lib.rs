@@ -18,6 +18,7 @@ mod evidence;
 mod measure;
 mod reading;
 mod run;
+mod search;
 mod statistics;
 mod table;
 mod unseen;

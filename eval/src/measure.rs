@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cases::{Case, Name};
 use crate::entities::{self, Kind};
 use crate::reading::{Said, Who};
-use crate::unseen;
+use crate::{search, unseen};
 
 /// What was measured of one cut under one budget. Shares are from 0 to 1; none where there was
 /// nothing to look for.
@@ -92,10 +92,9 @@ impl<'a> Sought<'a> {
             (number > 0).then(|| kept as f64 / f64::from(number))
         };
         let of_texts = |wanted: &[String]| {
-            let kept = wanted
-                .iter()
-                .filter(|wanted| text.contains(wanted.as_str()));
-            (!wanted.is_empty()).then(|| kept.count() as f64 / wanted.len() as f64)
+            let kept = search::stand_in(wanted, std::iter::once(text));
+            let kept = kept.into_iter().filter(|is_kept| *is_kept).count();
+            (!wanted.is_empty()).then(|| kept as f64 / wanted.len() as f64)
         };
         let kept = self.case.evidence.in_text(text);
         Measured {
@@ -144,7 +143,7 @@ impl<'a> Sought<'a> {
             size: size as f64 / self.case.size as f64,
             is_over: receipt.tokens.after > receipt.tokens.budget.max(receipt.tokens.floor)
                 && !(unchanged && is_floor),
-            is_invalid: result.broken().next().is_some(),
+            is_invalid: result.is_broken(),
             unseen_kept: unseen::kept(&self.case.units, &units),
             fell_back: receipt.fell_back && !is_floor,
             ended: receipt

@@ -9,8 +9,9 @@ use crate::cache;
 use crate::conversation::Conversation;
 use crate::deadline::Deadline;
 use crate::fault::{Declared, Fault, HostError, Quantity};
-use crate::formats::{ReadError, Rule, Severity};
+use crate::formats::{ReadError, Rule};
 use crate::host::Host;
+use crate::listed::MOST_LISTED;
 use crate::metrics;
 use crate::plan::{Applied, CheckedPlan, Fate, Plan, Reason, Shortened, apply, check};
 use crate::receipt::{
@@ -498,17 +499,8 @@ pub(crate) fn accept(
 
 /// A rule about which a result raises a doubt that its conversation did not.
 fn new_warning(before: &Conversation, after: &Conversation) -> Option<Rule> {
-    let warnings = |conversation: &'_ Conversation| -> HashSet<(Rule, String)> {
-        let violations = conversation.violations().iter();
-        let warnings = violations.filter(|own| own.severity == Severity::Warning);
-        warnings.map(|own| (own.rule, own.what.clone())).collect()
-    };
-    let mut new: Vec<(Rule, String)> = warnings(after)
-        .difference(&warnings(before))
-        .cloned()
-        .collect();
-    new.sort_unstable();
-    new.first().map(|(rule, _)| *rule)
+    let mut new = after.warned().difference(before.warned());
+    new.next().map(|(rule, _)| *rule)
 }
 
 /// How often a plan is carried out at most, until unseen outputs take what it leaves of the budget.
@@ -715,8 +707,11 @@ impl Record<'_> {
             undo,
             failures_in_a_row: self.failures_in_a_row,
             repairs: before.repairs().to_vec(),
+            repair_counts: before.repair_counts(),
             originals,
+            original_count: before.replaced_count(),
             violations: before.violations().to_vec(),
+            violation_counts: before.violation_counts().clone(),
             time_us: micros(self.start),
             stages: Stages::default(),
         }
@@ -725,10 +720,10 @@ impl Record<'_> {
 
 /// What repairs changed or left out, where none of it is stored.
 fn originals_without_archive(conversation: &Conversation) -> Vec<Original> {
-    let replaced = conversation.replaced().iter();
+    let replaced = conversation.replaced().take(MOST_LISTED);
     replaced
-        .map(|message| Original {
-            message: message.number,
+        .map(|(message, _)| Original {
+            message,
             reference: None,
         })
         .collect()
@@ -875,4 +870,29 @@ fn declare_reasons(strategy: &Strategy, reasons: &mut [Reason], said: Option<&In
 
 fn micros(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::formats::Format;
+
+    #[test]
+    fn a_new_warning_is_found_behind_more_warnings_than_are_listed() {
+        let empty = json!({"role": "user", "content": [{"type": "text", "text": ""}]});
+        let lonely = json!({"role": "function", "name": "tides", "content": "07:14"});
+        let read = |messages: Vec<Value>| {
+            let document = Value::from(messages).to_string();
+            Conversation::of(&document, Some(Format::OpenAiChat)).expect("reads")
+        };
+        let mut messages = vec![empty; 2 * MOST_LISTED];
+        let before = read(messages.clone());
+        messages.push(lonely);
+        let after = read(messages);
+        assert_eq!(new_warning(&before, &before), None);
+        assert_eq!(new_warning(&before, &after), Some(Rule::Chat5));
+        assert_eq!(new_warning(&after, &before), None);
+    }
 }

@@ -35,6 +35,7 @@
 
 mod conversation;
 mod exact;
+mod listed;
 mod formats;
 mod marks;
 mod metrics;
@@ -79,9 +80,12 @@ pub use config::ConfigError;
 pub use conversation::{Conversation, Role, Traits, Unit, UnitKind};
 pub use deadline::Deadline;
 pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap};
-pub use formats::{Format, ProviderLimits, ReadError, Rule, Severity, Violation};
+pub use formats::{
+    Format, ProviderLimits, ReadError, Rule, RuleCounts, Severity, Violation, ViolationCounts,
+};
 pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
 pub use limits::{CountedFaults, EngineLimits, Limits};
+pub use listed::MOST_LISTED;
 pub use logs::{LogError, LogFacts, LogKind};
 pub use marks::SecretKey;
 pub use models::{ModelGrant, ModelLimits, ModelUsage};
@@ -93,7 +97,7 @@ pub use receipt::{
     Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
 };
 pub use remote::{AnswerError, Asked, Question, Remote, RemoteError, RemoteProblem};
-pub use repair::Repair;
+pub use repair::{Repair, RepairCounts, RuleRepairs};
 pub use report::{Decision, Introspection, Metric, Value};
 pub use sandbox::{Compiler, LoadError, LogLevel, Permission, serve_as_compiler};
 pub use situation::{Budget, Pins, Policy, Request, SummaryRole, ThinkingPolicy, Trigger};

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::fault::{Declared, Fault, Quantity};
-use crate::formats::{Format, Violation};
+use crate::formats::{Format, Violation, ViolationCounts};
 use crate::models::ModelUsage;
-use crate::repair::Repair;
+use crate::repair::{Repair, RepairCounts};
 use crate::report::Metric;
 use crate::sandbox::{LogLevel, Permission};
 
@@ -58,12 +58,20 @@ pub struct Receipt {
     /// Failures that strategies declared in a row, this call included.
     pub failures_in_a_row: u32,
     /// What was mended before all else, because it broke a rule. All sizes and units before
-    /// are those of the repaired conversation.
+    /// are those of the repaired conversation. Of more than 1,000 the first by message.
     pub repairs: Vec<Repair>,
-    /// The messages that these repairs changed or left out.
+    /// How much was mended, listed or not.
+    pub repair_counts: RepairCounts,
+    /// The messages that these repairs changed or left out. Of more than 1,000 the first; `undo`
+    /// gives back all.
     pub originals: Vec<Original>,
-    /// Rules that the conversation broke when it came in, or after these repairs.
+    /// How many such messages there are, listed or not.
+    pub original_count: usize,
+    /// Rules that the conversation broke when it came in, or after these repairs. Of more than
+    /// 1,000 places the first, errors before warnings.
     pub violations: Vec<Violation>,
+    /// At how many places it broke them, listed or not.
+    pub violation_counts: ViolationCounts,
     /// Time on the clock, in microseconds.
     pub time_us: u64,
     /// Where that time went, for the strategy whose result it is.

@@ -1,8 +1,8 @@
 use baler_host::{
-    Archive, ArchiveError, Budget, Conversation, Host, HostError, Outcome, Receipt, Request,
-    Strategy, Unchanged,
+    Archive, ArchiveError, Budget, Conversation, Host, HostError, MOST_LISTED, Outcome, Receipt,
+    Request, Strategy, Unchanged,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{assert_good, broken_chat, half, host, host_with};
 
@@ -97,4 +97,48 @@ async fn what_a_repair_changed_or_left_out_can_be_had_back() {
     let Err(HostError::Archive(ArchiveError::Store { .. })) = &error else {
         panic!("{error:?}");
     };
+}
+
+/// A conversation that breaks a rule at so many places, all of which can be mended.
+fn broken_at(places: usize) -> String {
+    let [asks, answers] = [("user", "Find the treasure."), ("model", "Where?")]
+        .map(|(role, text)| json!({"role": role, "parts": [{"text": text}]}));
+    format!(
+        r#"{{"contents":[{asks},{}{answers}]}}"#,
+        "{},".repeat(places)
+    )
+}
+
+#[tokio::test]
+async fn of_many_repairs_the_first_are_listed_and_nothing_is_lost() {
+    const MANY: usize = 2_500;
+    let archive = Archive::in_memory();
+    let kept = host_with(|builder| builder.archive(archive.clone()));
+    let document = broken_at(MANY);
+    for (host, is_kept) in [(&kept, true), (host(), false)] {
+        let conversation = repaired(host, &document);
+        let compaction = host
+            .compact(&conversation, &[], &wide())
+            .await
+            .expect("it can be stored");
+        let receipt = compaction.receipt();
+        assert_eq!(receipt.outcome, Outcome::Repaired(Unchanged::WithinBudget));
+        let first = 2..2 + MOST_LISTED;
+        assert!(
+            receipt
+                .repairs
+                .iter()
+                .map(|own| own.message)
+                .eq(first.clone())
+        );
+        assert!(receipt.originals.iter().map(|own| own.message).eq(first));
+        assert_eq!(receipt.repair_counts.total, MANY);
+        assert_eq!(receipt.original_count, MANY);
+        let mut originals = receipt.originals.iter();
+        assert!(originals.all(|own| own.reference.is_some() == is_kept));
+        assert_eq!(receipt.undo.is_some(), is_kept);
+        if let Some(undo) = &receipt.undo {
+            assert_eq!(archive.undo(undo).await.as_deref(), Ok(document.as_str()));
+        }
+    }
 }

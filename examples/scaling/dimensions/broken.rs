@@ -19,6 +19,7 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
     Dimension::broken("unanswered steps", ALL, unanswered_steps),
     Dimension::broken("outputs before calls", ALL, outputs_first),
     Dimension::broken("outputs far behind", ALL, outputs_far_behind),
+    Dimension::broken("empty messages", ALL, empty_messages),
     Dimension::broken("empty parts", ALL, empty_parts),
     Dimension::broken("arguments of another form", OPENAI, object_arguments),
     Dimension::broken("arguments of another form", ANTHROPIC, text_arguments),
@@ -128,6 +129,16 @@ fn outputs_far_behind(wire: Kind, n: usize) -> Input {
         input.messages.insert(1, orphan);
     }
     input
+}
+
+/// The smallest messages that can be read.
+fn empty_messages(wire: Kind, n: usize) -> Input {
+    let empty = match wire {
+        Kind::OpenAiChat => r#"{"role":"user"}"#,
+        Kind::OpenAiResponses | Kind::Anthropic => r#"{"role":"user","content":[]}"#,
+        Kind::Gemini => "{}",
+    };
+    Input::request(wire, "", around(wire, vec![empty.to_owned(); n]))
 }
 
 fn empty_parts(wire: Kind, n: usize) -> Input {

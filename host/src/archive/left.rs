@@ -6,6 +6,7 @@ use super::entry::{list_of, messages_of, reference_of};
 use super::undo::{MOST_DOCUMENT, MOST_RECORD};
 use super::{Archive, ArchiveError, Kind, undo};
 use crate::conversation::Conversation;
+use crate::listed::MOST_LISTED;
 use crate::plan::Fate;
 use crate::receipt::{Archived, Original};
 
@@ -14,7 +15,7 @@ use crate::receipt::{Archived, Original};
 pub(crate) struct Stored {
     /// The units that left or changed.
     pub(crate) units: Vec<Archived>,
-    /// The messages that repairs changed or left out.
+    /// The messages that repairs changed or left out; of more than `MOST_LISTED` the first.
     pub(crate) originals: Vec<Original>,
     /// What the compaction is undone by.
     pub(crate) undo: String,
@@ -54,14 +55,17 @@ impl Archive {
                 reference: keep(messages_of(conversation, unit)),
             })
             .collect();
-        let originals = conversation
-            .replaced()
-            .iter()
-            .map(|message| Original {
-                message: message.number,
-                reference: Some(keep(list_of(std::iter::once(message.json.as_str())))),
-            })
-            .collect();
+        let mut originals = Vec::new();
+        for (message, json) in conversation.replaced() {
+            let reference = keep(list_of(std::iter::once(json)));
+            // All are kept: what is not listed comes back with the whole document.
+            if originals.len() < MOST_LISTED {
+                originals.push(Original {
+                    message,
+                    reference: Some(reference),
+                });
+            }
+        }
         let record = undo::record(&came_in, &mut keep).ok_or_else(|| {
             too_large(format!(
                 "what stands around the messages, or the list of units, takes more than {MOST_RECORD} bytes, the most that can be restored"

@@ -294,7 +294,11 @@ impl Message {
     }
 
     fn note(&mut self, flaw: Flaw) {
-        self.extras.get_or_insert_default().flaws.push(flaw);
+        let flaws = &mut self.extras.get_or_insert_default().flaws;
+        // There are few kinds of them, and a message may have a million parts.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
     }
 
     /// Notes that it breaks a rule by itself.

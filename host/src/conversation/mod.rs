@@ -11,6 +11,7 @@ mod spelled;
 mod unit;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -24,7 +25,8 @@ pub use unit::{Traits, Unit, UnitKind};
 
 use crate::formats::json;
 use crate::formats::{
-    Asked, Envelope, Format, Frame, Named, ToolDefinition, View, Violation, violations,
+    Asked, Envelope, Format, Found, Frame, Named, Rule, ToolDefinition, View, Violation,
+    ViolationCounts, violations,
 };
 use crate::logs::{LogFacts, LogKind};
 use crate::marks::{self, By, Opened, Purpose, SecretKey, Site};
@@ -66,7 +68,7 @@ struct Inner {
     named: Option<Named>,
     /// What the format looked up when messages were appended.
     asked: Asked,
-    violations: OnceLock<Vec<Violation>>,
+    violations: OnceLock<Found>,
     marks: OnceLock<MarkTokens>,
 }
 
@@ -186,9 +188,26 @@ impl Conversation {
         self.inner.totals.media
     }
 
-    /// The rules of its format that the conversation breaks.
+    /// The rules of its format that the conversation breaks, by message and rule. Of more than
+    /// [`MOST_LISTED`](crate::MOST_LISTED) places the first are listed, errors before warnings;
+    /// [`Conversation::violation_counts`] knows of all.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
+        &self.found().listed
+    }
+
+    /// At how many places it breaks rules.
+    #[must_use]
+    pub fn violation_counts(&self) -> &ViolationCounts {
+        &self.found().counts
+    }
+
+    /// All that it is warned of, each once.
+    pub(crate) fn warned(&self) -> &BTreeSet<(Rule, &'static str)> {
+        &self.found().warned
+    }
+
+    fn found(&self) -> &Found {
         let inner = &*self.inner;
         inner.violations.get_or_init(|| {
             let lengths: Vec<usize> = inner.units.iter().map(|unit| unit.messages).collect();
@@ -207,16 +226,19 @@ impl Conversation {
         })
     }
 
-    /// Violations for which its provider refuses the request, whatever is left out. What is merely too
-    /// large, a compaction reduces; a warning is no reason to leave a conversation alone.
+    /// Violations for which its provider refuses the request, whatever is left out, as far as they are
+    /// listed; where there is one, one is. What is merely too large, a compaction reduces; a warning is
+    /// no reason to leave a conversation alone.
     pub fn broken(&self) -> impl Iterator<Item = &Violation> {
         self.violations()
             .iter()
             .filter(|violation| violation.is_fatal())
     }
 
-    pub(crate) fn is_broken(&self) -> bool {
-        self.broken().next().is_some()
+    /// Whether there is such a violation.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.violation_counts().fatal() > 0
     }
 
     /// The raw messages of a unit, as they stand in the document. None past the last unit.

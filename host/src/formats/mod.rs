@@ -31,8 +31,8 @@ pub(crate) use frame::Frame;
 pub use limits::ProviderLimits;
 pub(crate) use named::Named;
 pub(crate) use openai_responses::Asked;
-pub use rules::{Rule, Severity, Violation};
-pub(crate) use rules::{View, violations};
+pub(crate) use rules::{Found, View, violations};
+pub use rules::{Rule, RuleCounts, Severity, Violation, ViolationCounts};
 pub(crate) use space::at_the_end as space_at_the_end;
 
 use crate::conversation::Unit;

@@ -1,6 +1,7 @@
 //! Thinking behind what a repair changed, for models that bind it to what stood before.
 
-use super::{Draft, Reading, Repair};
+use super::done::Repairs;
+use super::{Draft, Reading};
 use crate::conversation::Conversation;
 use crate::formats::{Binding, Rule};
 
@@ -10,7 +11,7 @@ use crate::formats::{Binding, Rule};
 pub(super) fn leave_out_thinking(
     before: &Conversation,
     after: &Reading,
-) -> Option<(Reading, Vec<Repair>)> {
+) -> Option<(Reading, Repairs)> {
     if after.envelope.binding != Binding::Refuses {
         return None;
     }

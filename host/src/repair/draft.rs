@@ -1,10 +1,12 @@
 //! What a mend wants changed, and the document with it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::Reading;
 use super::answers::NOBODY_SPOKE;
+use super::done::Repairs;
 use super::json::without_elements;
-use super::{Reading, Repair};
 use crate::conversation::Role;
 use crate::formats::{self, Replacement, Rule};
 
@@ -18,14 +20,14 @@ pub(crate) struct Draft<'r> {
     edits: HashMap<usize, Vec<Replacement>>,
     gone: HashSet<usize>,
     /// Messages that come in front of the one with this index.
-    added: BTreeMap<usize, Vec<Piece>>,
-    repairs: Vec<Repair>,
+    added: BTreeMap<usize, Vec<Piece<'r>>>,
+    repairs: Repairs,
 }
 
 /// A message that comes somewhere else than it stood, or is new.
-struct Piece {
+struct Piece<'r> {
     number: usize,
-    json: String,
+    json: Cow<'r, str>,
 }
 
 impl<'r> Draft<'r> {
@@ -36,17 +38,14 @@ impl<'r> Draft<'r> {
             edits: HashMap::new(),
             gone: HashSet::new(),
             added: BTreeMap::new(),
-            repairs: Vec::new(),
+            repairs: Repairs::default(),
         }
     }
 
     /// Notes what was done to the message with this index.
-    pub(crate) fn did(&mut self, message: usize, what: &str) {
-        self.repairs.push(Repair {
-            rule: self.rule,
-            message: self.reading.number(message),
-            what: what.to_owned(),
-        });
+    pub(crate) fn did(&mut self, message: usize, what: &'static str) {
+        let number = self.reading.number(message);
+        self.repairs.push(self.rule, number, what);
     }
 
     /// Replaces a place inside of a message.
@@ -62,13 +61,17 @@ impl<'r> Draft<'r> {
     /// Puts a message in front of the one with index `to`.
     pub(crate) fn move_to(&mut self, message: usize, to: usize) {
         self.gone.insert(message);
-        let json = self.reading.message(message).to_owned();
-        self.add(to, self.reading.number(message), json);
+        let json = Cow::Borrowed(self.reading.message(message));
+        self.put(to, self.reading.number(message), json);
     }
 
     /// Puts a new message in front of the one with index `to`. `number` is that of the message
     /// that its content came from, or 0.
     pub(crate) fn add(&mut self, to: usize, number: usize, json: String) {
+        self.put(to, number, Cow::Owned(json));
+    }
+
+    fn put(&mut self, to: usize, number: usize, json: Cow<'r, str>) {
         let piece = Piece { number, json };
         self.added.entry(to).or_default().push(piece);
     }
@@ -116,8 +119,8 @@ impl<'r> Draft<'r> {
 
     /// The document with all changes, read again, and what was done. None where nothing was;
     /// and where nobody would speak any more.
-    pub(super) fn finish(mut self) -> Option<(Reading, Vec<Repair>)> {
-        if self.repairs.is_empty() {
+    pub(super) fn finish(mut self) -> Option<(Reading, Repairs)> {
+        if self.repairs.total() == 0 {
             return None;
         }
         let reading = self.reading;
@@ -130,7 +133,7 @@ impl<'r> Draft<'r> {
             return None;
         }
         let alternates = reading.wire().alternates();
-        let mut written = Vec::with_capacity(reading.messages.len());
+        let mut written: Vec<Piece<'_>> = Vec::new();
         // Whether the model spoke last, and something that stood behind that is gone.
         let (mut is_models, mut has_gap) = (false, false);
         for index in 0..=reading.messages.len() {
@@ -148,21 +151,26 @@ impl<'r> Draft<'r> {
             if alternates && has_gap && is_models && message.role == Role::Assistant {
                 written.push(Piece {
                     number: 0,
-                    json: note(reading),
+                    json: Cow::Owned(note(reading)),
                 });
                 self.did(index, NOTED);
             }
-            let mut edits = self.edits.remove(&index).unwrap_or_default();
-            edits.sort_by_key(|edit| (edit.place.start, edit.place.end));
+            let json = match self.edits.remove(&index) {
+                None => Cow::Borrowed(reading.message(index)),
+                Some(mut edits) => {
+                    edits.sort_by_key(|edit| (edit.place.start, edit.place.end));
+                    Cow::Owned(formats::replace(&reading.document, &message.place, &edits))
+                }
+            };
             written.push(Piece {
                 number: reading.number(index),
-                json: formats::replace(&reading.document, &message.place, &edits),
+                json,
             });
             (is_models, has_gap) = (message.role == Role::Assistant, false);
         }
         let document = reading
             .frame()
-            .write(written.iter().map(|piece| piece.json.as_str()));
+            .write(written.iter().map(|piece| &*piece.json));
         let numbers = written.iter().map(|piece| piece.number).collect();
         let next = reading.again(&document, numbers).ok()?;
         Some((next, self.repairs))

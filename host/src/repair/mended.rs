@@ -1,16 +1,20 @@
 //! What a repaired conversation remembers of the one that came in.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::{Reading, Repair};
+use super::done::Repairs;
+use super::{Reading, Repair, RepairCounts};
 use crate::conversation::Conversation;
 use crate::formats::Violation;
 
 /// How a conversation came to be by repairs.
 #[derive(Debug)]
 pub(crate) struct Mended {
+    /// By message; of more than `MOST_LISTED` the first.
     repairs: Vec<Repair>,
-    replaced: Vec<Replaced>,
+    counts: RepairCounts,
+    /// The messages that are not there any more as they came in, by number, in order.
+    replaced: Vec<usize>,
     /// The conversation that came in, before the first repair.
     before: Conversation,
     /// The number of each message in the conversation that came in; 0 for new ones.
@@ -19,30 +23,25 @@ pub(crate) struct Mended {
     came_in: usize,
 }
 
-/// A message that is not there any more as it came in.
-#[derive(Debug, Clone)]
-pub(crate) struct Replaced {
-    /// Its number in the conversation that came in.
-    pub(crate) number: usize,
-    pub(crate) json: String,
-}
-
 impl Mended {
     /// Of what `repairs` made of `before`.
-    pub(super) fn of(before: &Conversation, after: &Reading, repairs: Vec<Repair>) -> Self {
+    pub(super) fn of(before: &Conversation, after: &Reading, repairs: Repairs) -> Self {
         let count = before.all_messages().len();
         let earlier = before.mended();
-        let mut all = earlier.map_or_else(Vec::new, |earlier| earlier.repairs.clone());
-        all.extend(repairs);
-        all.sort_by_key(|repair| repair.message);
+        let mut all = Repairs::default();
+        if let Some(earlier) = earlier {
+            all.append_told(earlier.repairs.clone(), &earlier.counts);
+        }
+        all.append(repairs);
+        let (repairs, counts) = all.finish();
         let mut replaced = earlier.map_or_else(Vec::new, |earlier| earlier.replaced.clone());
         replaced.extend(replaced_in(before, after));
-        // What an earlier repair changed came in otherwise than it stands in `before`.
-        let mut seen = HashSet::new();
-        replaced.retain(|message| seen.insert(message.number));
-        replaced.sort_by_key(|message| message.number);
+        replaced.sort_unstable();
+        // What an earlier repair changed may have changed again.
+        replaced.dedup();
         Self {
-            repairs: all,
+            repairs,
+            counts,
             replaced,
             before: before.came_in(),
             numbers: after.numbers().to_vec(),
@@ -58,8 +57,8 @@ impl Mended {
     }
 }
 
-/// Messages of `before` that are not in `after` byte for byte.
-fn replaced_in(before: &Conversation, after: &Reading) -> impl Iterator<Item = Replaced> {
+/// Messages of `before` that are not in `after` byte for byte, by number.
+fn replaced_in(before: &Conversation, after: &Reading) -> impl Iterator<Item = usize> {
     let after: HashMap<usize, &str> = (0..after.messages.len())
         .map(|index| (after.number(index), after.message(index)))
         .collect();
@@ -67,22 +66,28 @@ fn replaced_in(before: &Conversation, after: &Reading) -> impl Iterator<Item = R
     messages.filter_map(move |(index, message)| {
         let (number, raw) = (before.number(index), before.raw(message));
         let is_gone = number > 0 && after.get(&number) != Some(&raw);
-        is_gone.then(|| Replaced {
-            number,
-            json: raw.to_owned(),
-        })
+        is_gone.then_some(number)
     })
 }
 
 impl Conversation {
-    /// What was mended in it, by [`Conversation::repaired`].
+    /// What was mended in it, by [`Conversation::repaired`], by message. Of more than
+    /// [`MOST_LISTED`](crate::MOST_LISTED) repairs the first are listed;
+    /// [`Conversation::repair_counts`] knows of all.
     #[must_use]
     pub fn repairs(&self) -> &[Repair] {
         self.mended().map_or(&[], |mended| &mended.repairs)
     }
 
+    /// How much was mended in it.
+    #[must_use]
+    pub fn repair_counts(&self) -> RepairCounts {
+        self.mended()
+            .map_or_else(RepairCounts::default, |mended| mended.counts.clone())
+    }
+
     /// The rules that are broken, after all repairs, with the numbers that messages had in the
-    /// conversation that came in. (Those of [`Conversation::violations`] are the conversation's
+    /// conversation that came in, as far as they are listed. (Those of [`Conversation::violations`] are the conversation's
     /// own.)
     #[must_use]
     pub fn unrepaired(&self) -> Vec<Violation> {
@@ -107,9 +112,21 @@ impl Conversation {
         before
     }
 
-    /// Messages that are not there any more as they came in.
-    pub(crate) fn replaced(&self) -> &[Replaced] {
-        self.mended().map_or(&[], |mended| &mended.replaced)
+    /// Messages that are not there any more as they came in: the number of each, and how it came in.
+    pub(crate) fn replaced(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.mended().into_iter().flat_map(|mended| {
+            let before = &mended.before;
+            let numbers = mended.replaced.iter();
+            numbers.filter_map(move |number| {
+                let message = before.all_messages().get(number.checked_sub(1)?)?;
+                Some((*number, before.raw(message)))
+            })
+        })
+    }
+
+    /// How many such messages there are.
+    pub(crate) fn replaced_count(&self) -> usize {
+        self.mended().map_or(0, |mended| mended.replaced.len())
     }
 
     /// The number that the message with this index came in with, from 1; 0 for a new one.

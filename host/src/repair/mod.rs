@@ -7,6 +7,7 @@
 
 pub(crate) mod answers;
 mod bound;
+mod done;
 mod draft;
 pub(crate) mod ids;
 mod json;
@@ -18,15 +19,18 @@ mod reading;
 mod tests;
 pub(crate) mod texts;
 
+pub use done::{RepairCounts, RuleRepairs};
 pub(crate) use draft::Draft;
 pub(crate) use mended::Mended;
 pub(crate) use reading::Reading;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::conversation::Conversation;
 use crate::deadline::Deadline;
 use crate::formats::Rule;
+use done::Repairs;
 
 /// One thing that was mended.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -38,7 +42,7 @@ pub struct Repair {
     /// as a whole.
     pub message: usize,
     /// What was done there, without any text of the conversation.
-    pub what: String,
+    pub what: Cow<'static, str>,
 }
 
 impl fmt::Display for Repair {
@@ -86,10 +90,8 @@ impl Conversation {
     /// The same where it has to end at a deadline; `None` where it was not done by then.
     #[must_use]
     pub fn repaired_within(&self, deadline: &Deadline) -> Option<Self> {
-        let is_sound = self
-            .violations()
-            .iter()
-            .all(|found| found.rule.is_about_size());
+        let mut broken = self.violation_counts().rules.iter();
+        let is_sound = broken.all(|own| own.rule.is_about_size());
         if is_sound || self.envelope().continues {
             return Some(self.clone());
         }
@@ -98,14 +100,15 @@ impl Conversation {
         };
         let mends = self.format().wire().mends();
         let (mut reading, mut repairs) = mend(reading, mends, deadline)?;
-        if repairs.is_empty() {
+        if repairs.total() == 0 {
             return Some(self.clone());
         }
         if let Some((next, done)) = bound::leave_out_thinking(self, &reading) {
             // Where a message of thinking alone left, instructions may have lost their place.
             let (next, more) = mend(next, self.format().wire().mends(), deadline)?;
             reading = next;
-            repairs.extend(done.into_iter().chain(more));
+            repairs.append(done);
+            repairs.append(more);
         }
         let mended = Mended::of(self, &reading, repairs);
         let repaired = self.read_repaired(reading.into_text(), mended);
@@ -114,14 +117,10 @@ impl Conversation {
 }
 
 /// Runs mends until nothing changes any more. None where the deadline passed.
-fn mend(
-    mut reading: Reading,
-    mends: &[Mend],
-    deadline: &Deadline,
-) -> Option<(Reading, Vec<Repair>)> {
-    let mut repairs = Vec::new();
+fn mend(mut reading: Reading, mends: &[Mend], deadline: &Deadline) -> Option<(Reading, Repairs)> {
+    let mut repairs = Repairs::default();
     for _ in 0..PASSES {
-        let before = repairs.len();
+        let before = repairs.total();
         for mend in mends {
             if !reading.breaks(mend.rule) {
                 continue;
@@ -133,10 +132,10 @@ fn mend(
             (mend.run)(&reading, &mut draft);
             if let Some((next, done)) = draft.finish() {
                 reading = next;
-                repairs.extend(done);
+                repairs.append(done);
             }
         }
-        if repairs.len() == before {
+        if repairs.total() == before {
             break;
         }
     }

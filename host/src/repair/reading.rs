@@ -6,7 +6,7 @@ use crate::conversation::message::{Message, Part};
 use crate::conversation::{Conversation, Document};
 use crate::formats::json::Place;
 use crate::formats::{
-    Body, Envelope, Format, Frame, ReadError, Replacement, Rule, View, Violation, WireFormat,
+    Body, Envelope, Format, Frame, ReadError, Replacement, Rule, View, ViolationCounts, WireFormat,
     violations,
 };
 use crate::marks::{self, By, Purpose, SecretKey, Site};
@@ -23,7 +23,7 @@ pub(crate) struct Reading {
     format: Format,
     key: SecretKey,
     frame: Frame,
-    violations: Vec<Violation>,
+    violations: ViolationCounts,
 }
 
 impl Reading {
@@ -70,7 +70,8 @@ impl Reading {
                 limits: wire.limits(),
                 bytes,
             },
-        );
+        )
+        .counts;
         Ok(Self {
             document,
             messages,
@@ -85,7 +86,7 @@ impl Reading {
     }
 
     pub(super) fn breaks(&self, rule: Rule) -> bool {
-        self.violations.iter().any(|found| found.rule == rule)
+        self.violations.names(rule)
     }
 
     pub(super) fn into_text(self) -> String {

@@ -50,7 +50,7 @@ fn written() -> Value {
             }},
         }),
     );
-    let compacted = schemas.add("Compacted", schemars::schema_for!(Compacted).to_value());
+    let compacted = schemas.add("Compacted", schemars::schema_for!(Compacted<'_>).to_value());
     let decided = schemas.add("Decided", schemars::schema_for!(Decided).to_value());
     let told = schemas.add("Told", json!({"type": "object"}));
     let ask = |schemas: &mut Schemas, question: Question| {

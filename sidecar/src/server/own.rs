@@ -20,14 +20,14 @@ const SHARE: f64 = 0.8;
 /// What came of a compaction.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) struct Compacted {
+pub(crate) struct Compacted<'a> {
     /// `compacted`, `repaired` or `unchanged`; the receipt tells why.
     outcome: &'static str,
     /// The conversation: the new one, or the one that came in. What stays stays byte for byte.
     #[schemars(with = "serde_json::Value")]
-    document: Box<RawValue>,
+    document: &'a RawValue,
     /// What was done, and why.
-    receipt: baler_host::Receipt,
+    receipt: &'a baler_host::Receipt,
 }
 
 /// Whether it is time.
@@ -59,6 +59,8 @@ pub(crate) async fn compact(
     let chain = chain(app, &wants).await?;
     let conversation = conversation(app, &wants, deadline)?;
     let compaction = app.host.compact(&conversation, &chain, &request).await?;
+    // The answer takes its place.
+    drop(conversation);
     let receipt = compaction.receipt();
     app.metrics.compacted(receipt);
     let outcome = match receipt.outcome {
@@ -66,11 +68,11 @@ pub(crate) async fn compact(
         Outcome::Repaired(_) => "repaired",
         _ => "unchanged",
     };
-    let document = RawValue::from_string(compaction.document().to_owned());
+    let document: Result<&RawValue, _> = serde_json::from_str(compaction.document());
     written(&Compacted {
         outcome,
         document: document.map_err(|_| ApiError::internal())?,
-        receipt: receipt.clone(),
+        receipt,
     })
 }
 
@@ -97,7 +99,7 @@ pub(crate) async fn should_compact(
         }
     };
     let conversation = conversation(app, &wants, deadline)?;
-    if conversation.broken().next().is_some() {
+    if conversation.is_broken() {
         return Err(ApiError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "invalid-conversation",
@@ -213,10 +215,10 @@ fn conversation(
         .repaired_within(deadline)
         .ok_or_else(|| ApiError::timeout(app.limits.request_time))?;
     // Nothing half mended comes out.
-    if repaired.broken().next().is_none() {
-        Ok(repaired)
-    } else {
+    if repaired.is_broken() {
         Ok(conversation)
+    } else {
+        Ok(repaired)
     }
 }
 

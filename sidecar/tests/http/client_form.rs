@@ -99,6 +99,36 @@ async fn a_conversation_that_breaks_a_rule_is_mended_on_request() {
     );
 }
 
+#[tokio::test]
+async fn of_many_broken_rules_and_repairs_the_first_are_answered_and_all_are_counted() {
+    const MANY: usize = 100_000;
+    let server = serve(|builder| builder).await;
+    let [asks, answers] = [("user", "Lisbon to Oslo."), ("model", "On Friday?")]
+        .map(|(role, text)| json!({"role": role, "parts": [{"text": text}]}));
+    let document = format!(r#"{{"contents":[{asks},{}{answers}]}}"#, "{},".repeat(MANY));
+    let ask = |repair: bool| {
+        format!(r#"{{"conversation":{document},"budget":1000000,"repair":{repair}}}"#)
+    };
+    let length = |list: &Value| list.as_array().map(Vec::len);
+    let response = post(&server, "/v1/compact", &ask(false)).await;
+    assert!(response.body.contains(&document));
+    let answer = response.json();
+    let receipt = &answer["receipt"];
+    assert_eq!(length(&receipt["violations"]), Some(1_000));
+    assert_eq!(receipt["violation-counts"]["errors"], MANY);
+    let response = post(&server, "/v1/compact", &ask(true)).await;
+    // What is repaired is small, and so is what is told of it.
+    assert!(response.body.len() < document.len());
+    let answer = response.json();
+    assert_eq!(answer["outcome"], "repaired", "{}", response.body);
+    assert_eq!(answer["document"], json!({"contents": [asks, answers]}));
+    let receipt = &answer["receipt"];
+    assert_eq!(length(&receipt["repairs"]), Some(1_000));
+    assert_eq!(receipt["repair-counts"]["total"], MANY);
+    assert_eq!(length(&receipt["originals"]), Some(1_000));
+    assert_eq!(receipt["original-count"], MANY);
+}
+
 /// A journey with an empty text, of which no refusal is known.
 fn warned() -> Value {
     let mut warned = journey();

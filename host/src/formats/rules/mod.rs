@@ -4,6 +4,7 @@
 //! but its own rule. Each format lists its own.
 
 pub(super) mod common;
+mod counts;
 mod findings;
 mod rule;
 #[cfg(test)]
@@ -13,7 +14,8 @@ use super::Envelope;
 use super::limits::ProviderLimits;
 use crate::conversation::Document;
 use crate::conversation::message::Message;
-pub(crate) use findings::Findings;
+pub use counts::{RuleCounts, ViolationCounts};
+pub(crate) use findings::{Findings, Found};
 pub use rule::{Rule, Severity, Violation};
 
 /// What checks look at.
@@ -43,7 +45,7 @@ macro_rules! checks {
 pub(crate) use checks;
 
 /// Every place where a rule is broken, by message and rule.
-pub(crate) fn violations(checks: &[Check], view: &View<'_>) -> Vec<Violation> {
+pub(crate) fn violations(checks: &[Check], view: &View<'_>) -> Found {
     let mut found = Findings::default();
     for check in checks {
         found.of(check.rule);

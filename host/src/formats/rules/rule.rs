@@ -1,5 +1,6 @@
 //! The rules by name, and what to do when one is broken.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Rules with their ids and remedies, and a list of all of them.
@@ -146,7 +147,7 @@ pub struct Violation {
     /// The message's number, from 1; 0 for the conversation as a whole.
     pub message: usize,
     /// What is wrong there, without any text of the conversation.
-    pub what: String,
+    pub what: Cow<'static, str>,
 }
 
 impl fmt::Display for Violation {

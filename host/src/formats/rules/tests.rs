@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::Severity;
+use super::{Rule, RuleCounts, Severity, ViolationCounts};
 use crate::conversation::Conversation;
 use crate::formats::Format::{self, Anthropic, Gemini, OpenAiChat, OpenAiResponses};
+use crate::listed::MOST_LISTED;
 
 /// A format, the id of a rule, messages that break it with the numbers of those that do, and
 /// messages that do not.
@@ -992,4 +993,59 @@ fn every_rule_has_an_id_of_its_own_and_a_remedy_and_belongs_to_a_format() {
             "no format checks {rule}"
         );
     }
+}
+
+#[test]
+fn of_many_violations_the_first_are_listed_and_all_are_counted() {
+    const MANY: usize = 100_000;
+    let document = format!(r#"{{"contents":[{}{{}}]}}"#, "{},".repeat(MANY - 1));
+    let conversation = Conversation::of(&document, None).expect("reads");
+    let counts = ViolationCounts {
+        total: MANY,
+        errors: MANY,
+        warnings: 0,
+        rules: vec![RuleCounts {
+            rule: Rule::Gem5,
+            errors: MANY,
+            warnings: 0,
+        }],
+    };
+    assert_eq!(conversation.violation_counts(), &counts);
+    assert_eq!(counts.fatal(), MANY);
+    let listed = conversation.violations().iter().map(|own| own.message);
+    assert!(listed.eq(1..=MOST_LISTED));
+}
+
+#[test]
+fn an_error_is_listed_behind_any_number_of_warnings() {
+    let empty = json!({"role": "user", "content": [{"type": "text", "text": ""}]});
+    let mut messages = vec![empty; 2 * MOST_LISTED];
+    messages.push(json!({"role": "tool", "tool_call_id": "a", "content": "ok"}));
+    let document = Value::from(messages).to_string();
+    let conversation = Conversation::of(&document, Some(OpenAiChat)).expect("reads");
+    assert!(conversation.is_broken());
+    let broken: Vec<_> = conversation.broken().map(|own| own.message).collect();
+    assert_eq!(broken, [2 * MOST_LISTED + 1]);
+    let listed = conversation.violations().iter().map(|own| own.message);
+    let expected = (1..MOST_LISTED).chain([2 * MOST_LISTED + 1]);
+    assert!(listed.eq(expected));
+    let of = |rule, errors, warnings| RuleCounts {
+        rule,
+        errors,
+        warnings,
+    };
+    let counts = conversation.violation_counts();
+    assert_eq!(
+        counts.rules,
+        [of(Rule::All6, 0, 2 * MOST_LISTED), of(Rule::Chat1, 1, 0)]
+    );
+}
+
+#[test]
+fn what_is_wrong_twice_in_a_message_is_counted_once() {
+    let part = |text: &str| json!({"type": "text", "text": text});
+    let messages = json!([{"role": "user", "content": [part(""), part("a"), part("")]}]);
+    let conversation = Conversation::of(&messages.to_string(), Some(OpenAiChat)).expect("reads");
+    assert_eq!(conversation.violation_counts().total, 1);
+    assert_eq!(conversation.violations().len(), 1);
 }

@@ -9,9 +9,10 @@ mod table;
 
 use serde_json::{Value, json};
 
-use super::Repair;
+use super::{Repair, RepairCounts, RuleRepairs};
 use crate::conversation::Conversation;
-use crate::formats::{Format, Violation};
+use crate::formats::{Format, Rule, Violation};
+use crate::listed::MOST_LISTED;
 use crate::marks::{self, By, Purpose, Site};
 
 fn read(format: Format, document: &str) -> Conversation {
@@ -83,10 +84,7 @@ fn what_was_appended_is_mended_as_well_and_numbers_go_on() {
     assert_eq!(after.document(), json!([hello(), hello()]).to_string());
     let numbers: Vec<usize> = after.repairs().iter().map(|own| own.message).collect();
     assert_eq!(numbers, [1, 3, 5]);
-    let replaced = after.replaced().iter();
-    let replaced: Vec<_> = replaced
-        .map(|own| (own.number, own.json.as_str()))
-        .collect();
+    let replaced: Vec<_> = after.replaced().collect();
     let [a, b, c] = ["a", "b", "c"].map(|id| orphan(id).to_string());
     assert_eq!(replaced, [(1, a.as_str()), (3, &b), (5, &c)]);
 }
@@ -165,4 +163,38 @@ fn a_long_conversation_with_half_of_it_broken_is_mended() {
         let repairs = after.repairs().len();
         assert!(repairs >= LONG / 3, "{format}: {repairs}");
     }
+}
+
+#[test]
+fn of_many_repairs_the_first_are_listed_and_all_are_done_and_counted() {
+    const MANY: usize = 100_000;
+    let [asks, answers] = [("user", "Fix it."), ("model", "Done.")]
+        .map(|(role, text)| json!({"role": role, "parts": [{"text": text}]}));
+    let document = format!(r#"{{"contents":[{asks},{}{answers}]}}"#, "{},".repeat(MANY));
+    let after = read(Format::Gemini, &document).repaired();
+    assert_eq!(
+        after.document(),
+        format!(r#"{{"contents":[{asks},{answers}]}}"#)
+    );
+    let listed = after.repairs().iter().map(|own| own.message);
+    assert!(listed.eq(2..2 + MOST_LISTED));
+    let of_rule = RuleRepairs {
+        rule: Rule::Gem5,
+        repairs: MANY,
+    };
+    let counts = RepairCounts {
+        total: MANY,
+        rules: vec![of_rule],
+    };
+    assert_eq!(after.repair_counts(), counts);
+    assert_eq!(after.replaced_count(), MANY);
+    let replaced = (2..2 + MANY).map(|number| (number, "{}"));
+    assert!(after.replaced().eq(replaced));
+    // What is repaired later adds to that.
+    let mut again = after;
+    again.append("{}").expect("reads");
+    let again = again.repaired();
+    assert_eq!(again.repair_counts().total, MANY + 1);
+    assert_eq!(again.repairs().len(), MOST_LISTED);
+    assert_eq!(again.replaced().last(), Some((MANY + 3, "{}")));
 }

@@ -131,9 +131,9 @@ fn mended(kind: Kind, format: Format, inside: bool) -> BTreeMap<&'static str, us
         for (number, raw) in (1..).zip(raws(&before)) {
             let is_there = named.contains(&number) || rest.any(|own| *own == raw);
             assert!(is_there, "message {number}: {}", told());
-            let replaced = after.replaced().iter().find(|own| own.number == number);
+            let replaced = after.replaced().find(|(own, _)| *own == number);
             match replaced {
-                Some(replaced) => assert_eq!(replaced.json, raw),
+                Some((_, json)) => assert_eq!(json, raw),
                 None => assert!(result.contains(&raw), "message {number}: {}", told()),
             }
         }
