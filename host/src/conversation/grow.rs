@@ -304,6 +304,34 @@ mod tests {
     }
 
     #[test]
+    fn references_to_reasoning_are_divided_alike_read_and_appended() {
+        let refers = |id: &str| json!({"type": "item_reference", "id": id});
+        let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "tides", "arguments": "{}"});
+        let output =
+            |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "07:14"});
+        let says = json!({"role": "assistant", "content": "Let me see."});
+        let messages = [
+            json!({"role": "user", "content": "When is high tide?"}),
+            refers("rs_1"),
+            call("a"),
+            output("a"),
+            call("b"),
+            refers("rs_2"),
+            call("c"),
+            output("c"),
+            output("b"),
+            refers("rs_3"),
+            says.clone(),
+            refers("msg_1"),
+            json!({"type": "reasoning", "summary": []}),
+            call("d"),
+            output("d"),
+            says,
+        ];
+        grows_alike(Format::OpenAiResponses, "input", &messages);
+    }
+
+    #[test]
     fn what_is_no_message_leaves_those_before_it() {
         let document = r#"{"model":"m","messages":[{"role":"user","content":"Sail."}]}"#;
         let mut grown = Conversation::of(document, Some(Format::OpenAiChat)).expect("reads");

@@ -10,6 +10,10 @@ enum Place {
     /// Stands for itself.
     Alone,
     Reasoning,
+    /// Stands for reasoning that the document does not show.
+    ReferredReasoning,
+    /// Stands for an item of any type.
+    Reference,
     /// The model's words.
     Words,
     /// A call, or a tool of the provider's own.
@@ -41,6 +45,9 @@ struct Open {
 /// nothing answered yet is of the same response. An output that comes late takes all between
 /// itself and its call into one unit; one whose call is not there all between itself and where
 /// the responses began of which the newest reference is, since that may stand for the call.
+/// A reference may as well stand for reasoning, and its id tells that. Where it does not, the reference
+/// may stand for what hangs on reasoning, too: it stays with what stands before it like a call, and
+/// with what comes behind it like reasoning.
 pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
     let mut units: Vec<Open> = Vec::new();
     let mut asked: Asked<&str> = Asked::default();
@@ -119,19 +126,25 @@ impl Open {
             && match place {
                 Place::Alone | Place::Answer => false,
                 // Some gateways want reasoning before each call of a batch (RESP-6).
-                Place::Reasoning => self.waits || !self.has_product,
+                Place::Reasoning | Place::ReferredReasoning => self.waits || !self.has_product,
                 Place::Words => {
                     self.waits || !self.has_answers && (!self.has_words || self.has_reasoning)
                 }
-                Place::Act => self.waits || !self.has_answers || self.has_reasoning,
+                Place::Act | Place::Reference => {
+                    self.waits || !self.has_answers || self.has_reasoning
+                }
             }
     }
 
     fn take(&mut self, place: Place, message: &Message) {
         // The calls of a program hang on it as items hang on their reasoning.
         let is_program = message.calls().any(|call| call.name == "program");
-        self.has_reasoning |= place == Place::Reasoning || is_program;
-        self.has_product |= place != Place::Reasoning;
+        let is_reasoning = matches!(place, Place::Reasoning | Place::ReferredReasoning);
+        let is_reference = place == Place::Reference;
+        self.has_reasoning |= is_reasoning || is_reference || is_program;
+        // With a reference another response may begin.
+        self.has_product = !is_reference && (self.has_product || !is_reasoning);
+        self.has_answers &= !is_reference;
         self.has_words |= place == Place::Words;
         self.waits |= message.calls().any(|call| !call.detached)
             || message
@@ -147,6 +160,14 @@ fn place(message: &Message) -> Place {
     if message.role != Role::Assistant || message.has_compaction() {
         return Place::Alone;
     }
+    if is_reference(message) {
+        let id = message.id.as_deref().unwrap_or_default();
+        return if id.starts_with(REASONING) {
+            Place::ReferredReasoning
+        } else {
+            Place::Reference
+        };
+    }
     match message.parts.first().map(|part| &part.content) {
         Some(Content::Thinking(_)) => Place::Reasoning,
         Some(Content::Opaque(opaque)) if is_reasoning(opaque) => Place::Reasoning,
@@ -155,6 +176,9 @@ fn place(message: &Message) -> Place {
         _ => Place::Words,
     }
 }
+
+/// How the provider's ids of reasoning begin.
+const REASONING: &str = "rs_";
 
 /// Whether an item is reasoning.
 pub(super) fn is_reasoning_item(message: &Message) -> bool {
