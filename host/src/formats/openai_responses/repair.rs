@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::answers::{Answer, Answers, is_nameless};
 use super::item::{self, Kind};
 use super::rules::has_references;
-use super::units::{answered, asks, is_reasoning_item};
+use super::units::{answered, asks, is_of_others, is_reasoning_item, is_reference};
 use crate::conversation::message::{Call, Message, Role};
 use crate::conversation::pairing::Pairing;
 use crate::formats::Replacement;
@@ -23,7 +23,7 @@ pub(super) const MENDS: &[Mend] = mends![
     Resp1 => settle_kinds,
     Resp1 => settle_outputs,
     Resp2 => answer_calls,
-    Resp3 => leave_out_reasoning,
+    Resp3 => settle_reasoning,
 ];
 
 /// The type of an item, as the format names it; empty for a message that names none.
@@ -325,14 +325,42 @@ fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec
     }
 }
 
-fn leave_out_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
+/// Puts reasoning in front of what it produced, where that is sent under an id and others stand between;
+/// leaves reasoning out that nothing follows.
+///
+/// What has an id has to come with its reasoning (RESP-4), and the reasoning that stands last before it,
+/// with no other item of the model's between, is taken for that. To move it changes neither; without
+/// the reasoning each item behind it would have to lose its id, which sealed items cannot.
+fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
+    // The first item of the next response, if any of that has an id and it begins without reasoning.
+    let mut product = None;
+    // Whether others speak between the message and that response.
+    let mut is_over = false;
     let mut has_product = false;
+    let mut moved = Vec::new();
     for (index, message) in reading.messages.iter().enumerate().rev() {
-        if is_reasoning_item(message) && !has_product {
-            draft.leave_out(index);
-            draft.did(index, "left out: reasoning that nothing follows");
+        if is_reasoning_item(message) {
+            if has_product {
+                product = None;
+            } else if let Some(product) = product {
+                moved.push((index, product));
+            } else {
+                draft.leave_out(index);
+                draft.did(index, "left out: reasoning that nothing follows");
+            }
             continue;
         }
         has_product = message.role == Role::Assistant && !message.has_compaction();
+        if message.has_compaction() || is_reference(message) {
+            product = None;
+        } else if has_product {
+            let later = product.filter(|_| !is_over);
+            product = (message.id.is_some() || later.is_some()).then_some(index);
+        }
+        is_over = !has_product && (is_over || is_of_others(message));
+    }
+    for (index, product) in moved.into_iter().rev() {
+        draft.move_to(index, product);
+        draft.did(index, "reasoning was moved in front of what it produced");
     }
 }

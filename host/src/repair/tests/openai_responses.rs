@@ -259,6 +259,46 @@ fn without(mut item: Value, key: &str) -> Value {
 }
 
 #[test]
+fn reasoning_goes_in_front_of_what_it_produced_where_that_has_an_id() {
+    let searches = json!({"type": "web_search_call", "id": "ws", "status": "completed"});
+    for product in [named(call("a"), "fc"), searches, says("m", "a")] {
+        let output = product["call_id"].as_str().map(output);
+        let items =
+            |items: Vec<Value>| Value::from([items, output.iter().cloned().collect()].concat());
+        // The one that stands with the other stays with it.
+        let repairs = mend(
+            OpenAiResponses,
+            &items(vec![
+                hello(),
+                reasoning("r"),
+                reasoning("s"),
+                hello(),
+                product.clone(),
+            ]),
+            &items(vec![
+                hello(),
+                hello(),
+                reasoning("r"),
+                reasoning("s"),
+                product,
+            ]),
+        );
+        assert_eq!(repairs, [("RESP-3", 2), ("RESP-3", 3)]);
+    }
+    // What has reasoning of its own, or no id, or comes after another response needs none.
+    for rest in [
+        vec![reasoning("t"), says("m", "a")],
+        vec![without(says("m", "a"), "id")],
+        vec![without(says("m", "a"), "id"), hello(), says("n", "b")],
+    ] {
+        let before = [vec![hello(), reasoning("r"), hello()], rest.clone()].concat();
+        let after = [vec![hello(), hello()], rest].concat();
+        let repairs = mend(OpenAiResponses, &before.into(), &after.into());
+        assert_eq!(repairs, [("RESP-3", 2)]);
+    }
+}
+
+#[test]
 fn an_output_that_names_the_item_of_a_call_is_none_of_that_call() {
     let repairs = mend(
         OpenAiResponses,
