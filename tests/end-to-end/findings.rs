@@ -76,6 +76,48 @@ fn a_call_stays_with_its_reasoning_behind_a_late_output() {
     assert_eq!(lengths(&conversation), [1, 7]);
 }
 
+// RESP-4: the reasoning may be there as a reference alone.
+#[test]
+fn items_stay_with_the_reference_that_may_stand_for_their_reasoning() {
+    let user = json!({"role": "user", "content": "Signal all lighthouses."});
+    let refers = |id: &str| json!({"type": "item_reference", "id": id});
+    let output =
+        |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "It flashed."});
+    let north = [function_call("north"), output("north")];
+    let south = [function_call("south"), output("south")];
+    let says = json!({"type": "message", "role": "assistant", "id": "msg_2",
+                      "content": [{"type": "output_text", "text": "All flashed."}]});
+    for (items, expected) in [
+        // Calls that a client wrote down with their outputs.
+        ([&[refers("rs_1")][..], &north, &south].concat(), vec![1, 5]),
+        // Nothing waits, so another response begins.
+        (
+            [&[refers("rs_1")][..], &north, &[refers("rs_2")], &south].concat(),
+            vec![1, 3, 3],
+        ),
+        (
+            [
+                &[reasoning("North.")][..],
+                &north,
+                &[refers("rs_2"), says.clone()],
+            ]
+            .concat(),
+            vec![1, 3, 2],
+        ),
+        // It may stand for what the reasoning before it produced, and for reasoning.
+        (
+            [&[reasoning("North.")][..], &north, &[refers("msg_1"), says]].concat(),
+            vec![1, 5],
+        ),
+    ] {
+        let mut all = vec![user.clone()];
+        all.extend(items);
+        let conversation = read(&json!({"input": all}));
+        assert_eq!(conversation.violations(), []);
+        assert_eq!(lengths(&conversation), expected, "{all:?}");
+    }
+}
+
 #[test]
 fn a_request_for_approval_waits_beside_another_one_with_reasoning_between_them() {
     let request = |id: &str| {

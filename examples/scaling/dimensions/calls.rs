@@ -23,6 +23,7 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
     Dimension::valid("reasoning with calls", RESPONSES, reasoning_with_calls),
     Dimension::valid("detached calls", RESPONSES, detached),
     Dimension::odd("references", RESPONSES, references),
+    Dimension::valid("empty ids of two kinds", RESPONSES, empty_ids),
     Dimension::valid("server tools", ANTHROPIC, server_tools),
     Dimension::valid("server tools in reverse", ANTHROPIC, server_tools_reversed),
     Dimension::valid("server tools of one id", ANTHROPIC, server_tools_of_one_id),
@@ -164,6 +165,23 @@ fn detached(wire: Kind, n: usize) -> Input {
     calls.reverse();
     messages.extend(outputs(wire, &calls));
     Input::request(wire, "", around(wire, messages))
+}
+
+/// Nothing but the kind tells which output is of which call.
+fn empty_ids(wire: Kind, n: usize) -> Input {
+    let calls = (0..n / 4).map(|number| {
+        format!(r#"{{"type":"function_call","call_id":"","name":"count","arguments":"{{\"n\":{number}}}"}}"#)
+    });
+    let patches = (0..n / 4).map(|number| {
+        format!(r#"{{"type":"custom_tool_call","call_id":"","name":"note","input":"{number}"}}"#)
+    });
+    let outputs = ["custom_tool_call_output", "function_call_output"].map(|kind| {
+        (0..n / 4).map(move |number| {
+            format!(r#"{{"type":"{kind}","call_id":"","output":"{number} sacks"}}"#)
+        })
+    });
+    let messages = calls.chain(patches).chain(outputs.into_iter().flatten());
+    Input::request(wire, "", around(wire, messages.collect()))
 }
 
 /// Items that stand for others, and outputs of calls that the document does not show.

@@ -274,6 +274,64 @@ mod tests {
     }
 
     #[test]
+    fn outputs_without_ids_are_divided_alike_read_and_appended() {
+        let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "tides", "arguments": "{}"});
+        let patch =
+            json!({"type": "custom_tool_call", "call_id": "", "name": "chart", "input": "x"});
+        let output = json!({"type": "function_call_output", "output": "07:14"});
+        let patched = json!({"type": "custom_tool_call_output", "call_id": "", "output": "ok"});
+        let user = json!({"role": "user", "content": "When is high tide?"});
+        let messages = [
+            user.clone(),
+            call("a"),
+            patch.clone(),
+            output.clone(),
+            patched.clone(),
+            call(""),
+            user.clone(),
+            output.clone(),
+            user.clone(),
+            call("b"),
+            patched.clone(),
+            output.clone(),
+            patch,
+            call("c"),
+            output,
+            patched,
+            user,
+        ];
+        grows_alike(Format::OpenAiResponses, "input", &messages);
+    }
+
+    #[test]
+    fn references_to_reasoning_are_divided_alike_read_and_appended() {
+        let refers = |id: &str| json!({"type": "item_reference", "id": id});
+        let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "tides", "arguments": "{}"});
+        let output =
+            |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "07:14"});
+        let says = json!({"role": "assistant", "content": "Let me see."});
+        let messages = [
+            json!({"role": "user", "content": "When is high tide?"}),
+            refers("rs_1"),
+            call("a"),
+            output("a"),
+            call("b"),
+            refers("rs_2"),
+            call("c"),
+            output("c"),
+            output("b"),
+            refers("rs_3"),
+            says.clone(),
+            refers("msg_1"),
+            json!({"type": "reasoning", "summary": []}),
+            call("d"),
+            output("d"),
+            says,
+        ];
+        grows_alike(Format::OpenAiResponses, "input", &messages);
+    }
+
+    #[test]
     fn what_is_no_message_leaves_those_before_it() {
         let document = r#"{"model":"m","messages":[{"role":"user","content":"Sail."}]}"#;
         let mut grown = Conversation::of(document, Some(Format::OpenAiChat)).expect("reads");

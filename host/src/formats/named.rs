@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::openai_responses::LOCAL_SHELL;
 use crate::conversation::message::{Content, Message};
 
 /// The id and the name of a call.
@@ -13,7 +14,8 @@ type Known = Arc<(String, String)>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Named {
     calls: HashMap<String, Calls>,
-    /// Calls under the ids of their items.
+    /// Local shell calls under the ids of their items, which is what their outputs name. Of all other
+    /// kinds an output names the id of the call alone.
     items: HashMap<String, Known>,
 }
 
@@ -32,7 +34,7 @@ impl Named {
         for message in messages {
             named.add(message);
             for output in message.outputs() {
-                let _ = named.take(&output.call_id);
+                let _ = named.take(&output.call_id, output.kind);
             }
         }
         named
@@ -43,7 +45,7 @@ impl Named {
         self.add(message);
         for part in &mut message.parts {
             if let Content::Output(output) = &mut part.content
-                && let Some(call) = self.take(&output.call_id)
+                && let Some(call) = self.take(&output.call_id, output.kind)
             {
                 output.answer(&call.0, &call.1);
             }
@@ -53,7 +55,9 @@ impl Named {
     fn add(&mut self, message: &Message) {
         for call in message.calls() {
             let known = Arc::new((call.id.clone(), call.name.clone()));
-            if let Some(item) = message.id() {
+            if call.kind == LOCAL_SHELL
+                && let Some(item) = message.id()
+            {
                 self.items.insert(item.to_owned(), Arc::clone(&known));
             }
             let calls = self.calls.entry(call.id.clone()).or_insert_with(|| Calls {
@@ -65,15 +69,18 @@ impl Named {
         }
     }
 
-    /// The call that an output with this id answers: the nearest one without an output, or else the
-    /// nearest.
-    fn take(&mut self, id: &str) -> Option<Known> {
+    /// The call that an output with this id and of this kind answers: the nearest one without an output,
+    /// or else the nearest.
+    fn take(&mut self, id: &str, kind: &str) -> Option<Known> {
         if id.is_empty() {
             return None;
         }
         if let Some(calls) = self.calls.get_mut(id) {
             let open = calls.open.pop();
             return Some(open.unwrap_or_else(|| Arc::clone(&calls.newest)));
+        }
+        if kind != LOCAL_SHELL {
+            return None;
         }
         let call = Arc::clone(self.items.get(id)?);
         // From now on the output goes by the id of its call.

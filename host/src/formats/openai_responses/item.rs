@@ -20,6 +20,9 @@ pub(super) enum Kind {
     Other,
 }
 
+/// The kind of local shell calls, whose outputs may name the item of the call.
+pub(crate) const LOCAL_SHELL: &str = "local shell";
+
 /// Types of items that other formats do not have.
 pub(super) fn is_known(kind: &str) -> bool {
     !kind.is_empty()
@@ -63,7 +66,7 @@ pub(super) fn answers(kind: &str) -> &'static str {
     match kind {
         "function_call" | "function_call_output" => "function",
         "custom_tool_call" | "custom_tool_call_output" => "custom tool",
-        "local_shell_call" | "local_shell_call_output" => "local shell",
+        "local_shell_call" | "local_shell_call_output" => LOCAL_SHELL,
         "shell_call" | "shell_call_output" => "shell",
         "computer_call" | "computer_call_output" => "computer",
         "apply_patch_call" | "apply_patch_call_output" => "patch",

@@ -3,6 +3,7 @@
 //! Data model and rules: docs/wire-formats.md, section "OpenAI Responses". What other formats
 //! call a message is an item here: a message of somebody's, reasoning, a call, an output.
 
+mod answers;
 mod item;
 mod read;
 mod repair;
@@ -17,7 +18,8 @@ use super::{Envelope, ProviderLimits, WireFormat};
 use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
 use crate::repair::Mend;
-pub(crate) use units::Asked;
+pub(crate) use answers::Asked;
+pub(crate) use item::LOCAL_SHELL;
 
 pub(super) struct OpenAiResponses;
 

@@ -33,8 +33,13 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         _ => opaque(raw, members, kind, typed.as_deref().unwrap_or_default()),
     };
     // The output of a local shell call names the item of the call by `id`, not itself.
-    if kind != Kind::Output || members.present("call_id").is_some() {
-        message.set_id(members.text("id").map(Cow::into_owned));
+    let names_call = kind == Kind::Output
+        && members.present("call_id").is_none()
+        && typed.as_deref().is_some_and(is_local_shell);
+    if !names_call {
+        // One that is empty is none.
+        let id = members.text("id").filter(|id| !id.is_empty());
+        message.set_id(id.map(Cow::into_owned));
     }
     Ok(message)
 }
@@ -142,9 +147,15 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
 }
 
 /// The id that pairs a call and its output. A local shell call of an older client, and the output
-/// of one, have nothing but an `id`. Empty where a server gave none.
-fn id_of<'a>(members: &Members<'a>, call_id: Option<Cow<'a, str>>) -> Cow<'a, str> {
-    call_id.or_else(|| members.text("id")).unwrap_or_default()
+/// of one, have nothing but an `id`; of other kinds it names the item alone. Empty where a server gave
+/// none.
+fn id_of<'a>(members: &Members<'a>, kind: &str, call_id: Option<Cow<'a, str>>) -> Cow<'a, str> {
+    let own = || members.text("id").filter(|_| is_local_shell(kind));
+    call_id.or_else(own).unwrap_or_default()
+}
+
+fn is_local_shell(kind: &str) -> bool {
+    item::answers(kind) == item::LOCAL_SHELL
 }
 
 /// Notes that a call or output has no id, and so pairs by order.
@@ -161,7 +172,7 @@ fn call(
     call_id: Option<Cow<'_, str>>,
 ) -> Result<Message, String> {
     let kind = members.text("type").unwrap_or_default();
-    let id = id_of(members, call_id);
+    let id = id_of(members, &kind, call_id);
     let arguments = ["arguments", "input", "action", "operation", "actions"]
         .iter()
         .find_map(|key| members.present(key));
@@ -198,7 +209,7 @@ fn output(
     call_id: Option<Cow<'_, str>>,
 ) -> Result<Message, String> {
     let kind = members.text("type").unwrap_or_default();
-    let call_id = id_of(members, call_id);
+    let call_id = id_of(members, &kind, call_id);
     // Only of these the output may be any text; the others have forms of their own.
     let is_free = matches!(&*kind, "function_call_output" | "custom_tool_call_output");
     let content = members.present("output");

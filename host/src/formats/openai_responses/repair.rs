@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::answers::{Answer, Answers, is_nameless};
 use super::item::{self, Kind};
 use super::rules::has_references;
-use super::units::{answered, asks, is_reasoning_item};
+use super::units::{answered, asks, is_of_others, is_reasoning_item, is_reference};
 use crate::conversation::message::{Call, Message, Role};
-use crate::conversation::pairing::{Pairing, fits};
+use crate::conversation::pairing::Pairing;
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
@@ -16,12 +17,13 @@ pub(super) const MENDS: &[Mend] = mends![
     Resp8 => use_item_ids_once,
     Resp5 => give_a_summary,
     Resp9 => complete_items,
+    Resp9 => give_ids,
     All6 => leave_out_empty_texts,
     All4 => make_ids_unique,
     Resp1 => settle_kinds,
     Resp1 => settle_outputs,
     Resp2 => answer_calls,
-    Resp3 => leave_out_reasoning,
+    Resp3 => settle_reasoning,
 ];
 
 /// The type of an item, as the format names it; empty for a message that names none.
@@ -59,8 +61,10 @@ fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
 /// to it by that.
 fn may_lose_id(reading: &Reading, message: &Message) -> bool {
     let has_call_id = reading.member(&message.place, &["call_id"]).is_some();
-    match item::of(&type_of(reading, message), has_call_id) {
-        Kind::Call | Kind::Output => has_call_id,
+    let kind = type_of(reading, message);
+    match item::of(&kind, has_call_id) {
+        // The output of a local shell call may name the item of the call.
+        Kind::Call | Kind::Output => has_call_id && item::answers(&kind) != item::LOCAL_SHELL,
         Kind::Message => true,
         _ => message.content.is_some(),
     }
@@ -95,7 +99,10 @@ fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
         let (key, nothing) = match kind.as_str() {
             "function_call" => ("arguments", json::encode("{}")),
             "custom_tool_call" => ("input", json::encode("")),
-            _ => ("output", json::encode(&reading.output_note(NONE_RECORDED))),
+            "function_call_output" | "custom_tool_call_output" => {
+                ("output", json::encode(&reading.output_note(NONE_RECORDED)))
+            }
+            _ => continue,
         };
         let old = reading.member(&message.place, &[key]);
         if key == "output"
@@ -126,32 +133,62 @@ fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
+/// Outputs without an id get those of their calls, in a unit in which no other call waits for one.
+fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
+    // Such an output may answer a call that a reference stands for.
+    if has_references(&reading.messages) {
+        return;
+    }
+    let answers = Answers::of(&reading.messages);
+    for (at, unit) in reading.units() {
+        let waits = |(index, message): (usize, &Message)| {
+            message.calls().next().is_some() && !answers.is_answered(index)
+        };
+        if (at..).zip(unit).any(waits) {
+            continue;
+        }
+        for (index, message) in (at..).zip(unit) {
+            let Some(Answer::To(call)) = answers.get(index) else {
+                continue;
+            };
+            let mut calls = reading.messages[call].calls();
+            let Some(call) = calls.find(|call| !call.id.is_empty()) else {
+                continue;
+            };
+            let id = json::encode(&call.id);
+            if is_nameless(message)
+                && !message.opaque
+                && let Some(edit) = reading.set_member(&message.place, "call_id", &id)
+            {
+                draft.edit(index, edit);
+                draft.did(index, "an output got the id of the call before it");
+            }
+        }
+    }
+}
+
 /// Gives outputs the type of the call that they answer, where both have the same form; leaves
 /// others out.
 fn settle_kinds(reading: &Reading, draft: &mut Draft<'_>) {
-    let mut called: HashMap<&str, &Call> = HashMap::new();
+    let answers = Answers::of(&reading.messages);
     for (index, message) in reading.messages.iter().enumerate() {
-        for output in message.outputs() {
-            let call = called.get(output.call_id.as_str());
-            let Some(call) = call.filter(|call| !fits(call, output)) else {
-                continue;
-            };
-            let kind = match call.kind {
-                "function" => r#""function_call_output""#,
-                "custom tool" => r#""custom_tool_call_output""#,
-                _ => "",
-            };
-            let old = reading.member(&message.place, &["type"]);
-            if let Some(place) = old.filter(|_| !kind.is_empty() && !message.opaque) {
-                let with = kind.to_owned();
-                draft.edit(index, Replacement { place, with });
-                draft.did(index, "an output got the type of its call");
-            } else {
-                draft.leave_out(index);
-                draft.did(index, "left out: an output of another kind than its call");
-            }
+        let Some(Answer::OtherKind(call)) = answers.get(index) else {
+            continue;
+        };
+        let kind = match reading.messages[call].calls().next().map(|call| call.kind) {
+            Some("function") => r#""function_call_output""#,
+            Some("custom tool") => r#""custom_tool_call_output""#,
+            _ => "",
+        };
+        let old = reading.member(&message.place, &["type"]);
+        if let Some(place) = old.filter(|_| !kind.is_empty() && !message.opaque) {
+            let with = kind.to_owned();
+            draft.edit(index, Replacement { place, with });
+            draft.did(index, "an output got the type of its call");
+        } else {
+            draft.leave_out(index);
+            draft.did(index, "left out: an output of another kind than its call");
         }
-        called.extend(message.calls().map(|call| (call.id.as_str(), call)));
     }
 }
 
@@ -171,24 +208,18 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
-    let mut asked: HashSet<&str> = HashSet::new();
+    let answers = Answers::of(&reading.messages);
     let mut strays = Vec::new();
-    let mut open: HashMap<&str, usize> = HashMap::new();
-    for (index, message) in reading.messages.iter().enumerate() {
-        if let Some(id) = answered(message) {
-            if !asked.contains(id) {
-                strays.push((index, id));
-            }
-            open.remove(id);
-        }
-        for id in asks(message) {
-            asked.insert(id);
-            open.insert(id, index);
-        }
-    }
     let mut waiting = Waiting::default();
-    for (id, index) in open {
-        waiting.add(id, index);
+    for (index, message) in reading.messages.iter().enumerate() {
+        if answers.get(index) == Some(Answer::Nothing) {
+            strays.extend(answered(message).map(|id| (index, id)));
+        }
+        if !answers.is_answered(index) {
+            for id in asks(message) {
+                waiting.add(id, index);
+            }
+        }
     }
     let behind = behind_each(&reading.messages);
     for (index, id) in strays {
@@ -294,14 +325,42 @@ fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec
     }
 }
 
-fn leave_out_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
+/// Puts reasoning in front of what it produced, where that is sent under an id and others stand between;
+/// leaves reasoning out that nothing follows.
+///
+/// What has an id has to come with its reasoning (RESP-4), and the reasoning that stands last before it,
+/// with no other item of the model's between, is taken for that. To move it changes neither; without
+/// the reasoning each item behind it would have to lose its id, which sealed items cannot.
+fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
+    // The first item of the next response, if any of that has an id and it begins without reasoning.
+    let mut product = None;
+    // Whether others speak between the message and that response.
+    let mut is_over = false;
     let mut has_product = false;
+    let mut moved = Vec::new();
     for (index, message) in reading.messages.iter().enumerate().rev() {
-        if is_reasoning_item(message) && !has_product {
-            draft.leave_out(index);
-            draft.did(index, "left out: reasoning that nothing follows");
+        if is_reasoning_item(message) {
+            if has_product {
+                product = None;
+            } else if let Some(product) = product {
+                moved.push((index, product));
+            } else {
+                draft.leave_out(index);
+                draft.did(index, "left out: reasoning that nothing follows");
+            }
             continue;
         }
         has_product = message.role == Role::Assistant && !message.has_compaction();
+        if message.has_compaction() || is_reference(message) {
+            product = None;
+        } else if has_product {
+            let later = product.filter(|_| !is_over);
+            product = (message.id().is_some() || later.is_some()).then_some(index);
+        }
+        is_over = !has_product && (is_over || is_of_others(message));
+    }
+    for (index, product) in moved.into_iter().rev() {
+        draft.move_to(index, product);
+        draft.did(index, "reasoning was moved in front of what it produced");
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::units::{answered, asks, is_reasoning_item, is_reference};
-use crate::conversation::message::{Call, Content, Message, Role};
-use crate::conversation::pairing::{Pairing, fits};
+use super::answers::{Answer, Answers};
+use super::units::{is_reasoning_item, is_reference};
+use crate::conversation::message::{Content, Message, Role};
+use crate::conversation::pairing::Pairing;
 use crate::formats::json::Members;
 use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
 
@@ -31,7 +32,8 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
     if has_references(view.messages) {
         return;
     }
-    // For each id how many calls wait for an output of it, and whether there was any.
+    let answers = Answers::of(view.messages);
+    // For each id how many calls wait for an output of it.
     let mut waiting: HashMap<&str, usize> = HashMap::new();
     for (index, message) in view.messages.iter().enumerate() {
         for call in message.calls().filter(|call| !call.id.is_empty()) {
@@ -44,15 +46,19 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
                 );
             }
         }
-        for output in message
-            .outputs()
-            .filter(|output| !output.call_id.is_empty())
-        {
-            match waiting.get_mut(output.call_id.as_str()) {
-                Some(0) => found.add(index, "a tool call is answered twice"),
-                Some(waiting) => *waiting -= 1,
-                None => {}
+        if message.outputs().next().is_none() {
+            continue;
+        }
+        match answers.get(index) {
+            Some(Answer::Again(_)) => found.add(index, "a tool call is answered twice"),
+            Some(Answer::To(at) | Answer::OtherKind(at)) => {
+                for call in view.messages[at].calls() {
+                    if let Some(waiting) = waiting.get_mut(call.id.as_str()) {
+                        *waiting = waiting.saturating_sub(1);
+                    }
+                }
             }
+            Some(Answer::Nothing) | None => {}
         }
     }
 }
@@ -61,23 +67,21 @@ fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
     if view.envelope.continues || has_references(view.messages) {
         return;
     }
-    let mut asked: HashSet<&str> = HashSet::new();
-    let mut called: HashMap<&str, &Call> = HashMap::new();
+    let answers = Answers::of(view.messages);
     for (index, message) in view.messages.iter().enumerate() {
-        if answered(message).is_some_and(|id| !asked.contains(id)) {
-            if message.outputs().next().is_some() {
+        let is_output = message.outputs().next().is_some();
+        match answers.get(index) {
+            Some(Answer::Nothing) if is_output => {
                 found.add(index, "an output answers nothing before it");
-            } else {
+            }
+            Some(Answer::OtherKind(_)) if is_output => {
+                found.add(index, "an output answers a call of another kind");
+            }
+            Some(Answer::Nothing | Answer::OtherKind(_)) => {
                 found.warn(index, "an approval answers nothing before it");
             }
-        } else if message.outputs().any(|output| {
-            let call = called.get(output.call_id.as_str());
-            call.is_some_and(|call| !fits(call, output))
-        }) {
-            found.add(index, "an output answers a call of another kind");
+            _ => {}
         }
-        asked.extend(asks(message));
-        called.extend(message.calls().map(|call| (call.id.as_str(), call)));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Items that stay or go together: one response of the model's and the outputs of its calls.
 
-use std::collections::HashMap;
-
+use super::answers::Asked;
 use crate::conversation::Unit;
 use crate::conversation::message::{Content, Link, Message, Opaque, Part, Role};
 
@@ -11,6 +10,10 @@ enum Place {
     /// Stands for itself.
     Alone,
     Reasoning,
+    /// Stands for reasoning that the document does not show.
+    ReferredReasoning,
+    /// Stands for an item of any type.
+    Reference,
     /// The model's words.
     Words,
     /// A call, or a tool of the provider's own.
@@ -42,28 +45,15 @@ struct Open {
 /// nothing answered yet is of the same response. An output that comes late takes all between
 /// itself and its call into one unit; one whose call is not there all between itself and where
 /// the responses began of which the newest reference is, since that may stand for the call.
+/// A reference may as well stand for reasoning, and its id tells that. Where it does not, the reference
+/// may stand for what hangs on reasoning, too: it stays with what stands before it like a call, and
+/// with what comes behind it like reasoning.
 pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
     let mut units: Vec<Open> = Vec::new();
-    // For each id that can be answered, the messages that nothing answered yet, the newest last, and
-    // the newest of all.
-    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut asked: HashMap<&str, usize> = HashMap::new();
-    let mut response = 0;
-    let mut referred = None;
+    let mut asked: Asked<&str> = Asked::default();
     for (index, message) in messages.iter().enumerate() {
         let place = place(message);
-        if is_of_others(message) {
-            response = index + 1;
-        } else if is_reference(message) {
-            referred = Some(response);
-        }
-        if let Some(id) = answered(message)
-            && let Some(call) = open
-                .get_mut(id)
-                .and_then(Vec::pop)
-                .or_else(|| asked.get(id).copied())
-                .or(referred)
-        {
+        if let Some(call) = asked.see(message) {
             while let Some(later) = units.pop_if(|unit| unit.start > call) {
                 if let Some(unit) = units.last_mut() {
                     unit.has_reasoning |= later.has_reasoning;
@@ -76,10 +66,6 @@ pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
                 unit.waits = false;
             }
             continue;
-        }
-        for id in asks(message) {
-            asked.insert(id, index);
-            open.entry(id).or_default().push(index);
         }
         match units.last_mut().filter(|unit| unit.takes(place)) {
             Some(unit) => unit.take(place, message),
@@ -114,56 +100,12 @@ pub(super) fn reopens(
     asked: &mut Asked,
 ) -> usize {
     let last = units.len().saturating_sub(1);
-    let Some(id) = answered(next) else {
+    if answered(next).is_none() {
         return last;
-    };
-    asked.see(messages);
-    asked.nearest(id).map_or(last, |call| {
+    }
+    asked.nearest(messages, next).map_or(last, |call| {
         units.partition_point(|unit| unit.end() <= call)
     })
-}
-
-/// Where what an output can answer stands, in messages that grow: they are looked at once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
-    /// For each id, the messages that nothing answered yet, the newest last; and the newest of all.
-    by_id: HashMap<String, (Vec<usize>, usize)>,
-    /// Behind the last message of others.
-    response: usize,
-    /// Where the responses began of which the newest reference is.
-    referred: Option<usize>,
-    /// How many messages were looked at.
-    seen: usize,
-}
-
-impl Asked {
-    fn see(&mut self, messages: &[Message]) {
-        for (index, message) in messages.iter().enumerate().skip(self.seen) {
-            if is_of_others(message) {
-                self.response = index + 1;
-            } else if is_reference(message) {
-                self.referred = Some(self.response);
-            }
-            if let Some((open, _)) = answered(message).and_then(|id| self.by_id.get_mut(id)) {
-                open.pop();
-            }
-            for id in asks(message) {
-                let (open, newest) = self.by_id.entry(id.to_owned()).or_default();
-                open.push(index);
-                *newest = index;
-            }
-        }
-        self.seen = messages.len();
-    }
-
-    /// The nearest message that something with this id can answer and nothing answered yet; else the
-    /// nearest that was answered; else where a reference may stand for it.
-    fn nearest(&self, id: &str) -> Option<usize> {
-        let known = self.by_id.get(id);
-        known
-            .map(|(open, newest)| open.last().copied().unwrap_or(*newest))
-            .or(self.referred)
-    }
 }
 
 /// Whether an item stands for another one that the document does not show.
@@ -174,7 +116,7 @@ pub(super) fn is_reference(message: &Message) -> bool {
 }
 
 /// Whether neither the model nor a tool says it.
-fn is_of_others(message: &Message) -> bool {
+pub(super) fn is_of_others(message: &Message) -> bool {
     matches!(message.role, Role::User | Role::System | Role::Developer)
 }
 
@@ -184,19 +126,25 @@ impl Open {
             && match place {
                 Place::Alone | Place::Answer => false,
                 // Some gateways want reasoning before each call of a batch (RESP-6).
-                Place::Reasoning => self.waits || !self.has_product,
+                Place::Reasoning | Place::ReferredReasoning => self.waits || !self.has_product,
                 Place::Words => {
                     self.waits || !self.has_answers && (!self.has_words || self.has_reasoning)
                 }
-                Place::Act => self.waits || !self.has_answers || self.has_reasoning,
+                Place::Act | Place::Reference => {
+                    self.waits || !self.has_answers || self.has_reasoning
+                }
             }
     }
 
     fn take(&mut self, place: Place, message: &Message) {
         // The calls of a program hang on it as items hang on their reasoning.
         let is_program = message.calls().any(|call| call.name == "program");
-        self.has_reasoning |= place == Place::Reasoning || is_program;
-        self.has_product |= place != Place::Reasoning;
+        let is_reasoning = matches!(place, Place::Reasoning | Place::ReferredReasoning);
+        let is_reference = place == Place::Reference;
+        self.has_reasoning |= is_reasoning || is_reference || is_program;
+        // With a reference another response may begin.
+        self.has_product = !is_reference && (self.has_product || !is_reasoning);
+        self.has_answers &= !is_reference;
         self.has_words |= place == Place::Words;
         self.waits |= message.calls().any(|call| !call.detached)
             || message
@@ -212,6 +160,14 @@ fn place(message: &Message) -> Place {
     if message.role != Role::Assistant || message.has_compaction() {
         return Place::Alone;
     }
+    if is_reference(message) {
+        let id = message.id().unwrap_or_default();
+        return if id.starts_with(REASONING) {
+            Place::ReferredReasoning
+        } else {
+            Place::Reference
+        };
+    }
     match message.parts.first().map(|part| &part.content) {
         Some(Content::Thinking(_)) => Place::Reasoning,
         Some(Content::Opaque(opaque)) if is_reasoning(opaque) => Place::Reasoning,
@@ -220,6 +176,9 @@ fn place(message: &Message) -> Place {
         _ => Place::Words,
     }
 }
+
+/// How the provider's ids of reasoning begin.
+const REASONING: &str = "rs_";
 
 /// Whether an item is reasoning.
 pub(super) fn is_reasoning_item(message: &Message) -> bool {

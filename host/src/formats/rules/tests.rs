@@ -223,6 +223,7 @@ fn responses() -> Vec<Case> {
     let allows =
         json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true});
     let says = json!({"type": "message", "role": "assistant", "id": "msg_1", "content": [{"type": "output_text", "text": "Done."}]});
+    let unnamed = json!({"type": "message", "role": "assistant", "id": "", "content": [{"type": "output_text", "text": "Done."}]});
     let shell = json!({"type": "local_shell_call", "id": "lsh_1", "call_id": "c", "action": {"type": "exec", "command": ["ls"]}});
     let shell_output = json!({"type": "local_shell_call_output", "id": "lsh_1", "output": "src"});
     vec![
@@ -316,7 +317,8 @@ fn responses() -> Vec<Case> {
             "RESP-8",
             json!([hello(), says, hello(), says]),
             vec![4],
-            json!([hello(), says, hello()]),
+            // An empty id is none.
+            json!([hello(), unnamed, hello(), unnamed]),
         ),
         (
             OpenAiResponses,
@@ -832,6 +834,14 @@ fn lenient() -> Vec<Case> {
             json!([hello(), call]),
         ),
         (
+            OpenAiChat,
+            "CHAT-1",
+            // It stands behind the call, whatever it calls the tool.
+            json!([hello(), call, {"role": "tool", "name": "files__read", "content": "ok"}]),
+            vec![3],
+            json!([hello(), call, {"role": "tool", "tool_call_id": "a", "name": "files__read", "content": "ok"}]),
+        ),
+        (
             OpenAiResponses,
             "RESP-3",
             json!({"store": false, "input": [hello(), reasoning, hello()]}),
@@ -866,6 +876,13 @@ fn lenient() -> Vec<Case> {
             json!([hello(), item_call, {"type": "function_call_output", "call_id": "a", "output": ["ok"]}]),
             vec![3],
             json!([hello(), item_call, {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "ok"}]}]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-9",
+            json!([hello(), item_call, {"type": "function_call_output", "output": "ok"}, hello()]),
+            vec![3],
+            json!([hello(), item_call, {"type": "function_call_output", "call_id": "a", "output": "ok"}, hello()]),
         ),
         (
             Anthropic,
@@ -913,6 +930,7 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiChat, "ALL-6", 0),
     (OpenAiChat, "ALL-6", 1),
     (OpenAiChat, "CHAT-1", 2),
+    (OpenAiChat, "CHAT-1", 3),
     (OpenAiChat, "CHAT-3", 4),
     (OpenAiChat, "CHAT-3", 8),
     (OpenAiChat, "CHAT-4", 4),
@@ -924,6 +942,7 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiResponses, "RESP-3", 1),
     (OpenAiResponses, "RESP-9", 2),
     (OpenAiResponses, "RESP-9", 3),
+    (OpenAiResponses, "RESP-9", 4),
     (Anthropic, "ANTH-1", 0),
     (Anthropic, "ANTH-4", 1),
     (Anthropic, "ANTH-5", 1),

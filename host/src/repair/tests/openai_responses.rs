@@ -247,3 +247,150 @@ fn arguments_and_outputs_become_texts() {
         [("RESP-9", 2), ("RESP-9", 3), ("RESP-9", 4), ("RESP-9", 5)]
     );
 }
+
+fn named(mut item: Value, id: &str) -> Value {
+    item["id"] = json!(id);
+    item
+}
+
+fn without(mut item: Value, key: &str) -> Value {
+    item.as_object_mut().expect("is one").remove(key);
+    item
+}
+
+#[test]
+fn reasoning_goes_in_front_of_what_it_produced_where_that_has_an_id() {
+    let searches = json!({"type": "web_search_call", "id": "ws", "status": "completed"});
+    for product in [named(call("a"), "fc"), searches, says("m", "a")] {
+        let output = product["call_id"].as_str().map(output);
+        let items =
+            |items: Vec<Value>| Value::from([items, output.iter().cloned().collect()].concat());
+        // The one that stands with the other stays with it.
+        let repairs = mend(
+            OpenAiResponses,
+            &items(vec![
+                hello(),
+                reasoning("r"),
+                reasoning("s"),
+                hello(),
+                product.clone(),
+            ]),
+            &items(vec![
+                hello(),
+                hello(),
+                reasoning("r"),
+                reasoning("s"),
+                product,
+            ]),
+        );
+        assert_eq!(repairs, [("RESP-3", 2), ("RESP-3", 3)]);
+    }
+    // What has reasoning of its own, or no id, or comes after another response needs none.
+    for rest in [
+        vec![reasoning("t"), says("m", "a")],
+        vec![without(says("m", "a"), "id")],
+        vec![without(says("m", "a"), "id"), hello(), says("n", "b")],
+    ] {
+        let before = [vec![hello(), reasoning("r"), hello()], rest.clone()].concat();
+        let after = [vec![hello(), hello()], rest].concat();
+        let repairs = mend(OpenAiResponses, &before.into(), &after.into());
+        assert_eq!(repairs, [("RESP-3", 2)]);
+    }
+}
+
+#[test]
+fn an_output_that_names_the_item_of_a_call_is_none_of_that_call() {
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            named(call("a"), "fc"),
+            output("fc"),
+            output("a"),
+            hello()
+        ]),
+        &json!([hello(), named(call("a"), "fc"), output("a"), hello()]),
+    );
+    assert_eq!(repairs, [("RESP-1", 3)]);
+    let alone = json!([hello(), named(call("a"), "fc"), output("fc"), hello()]);
+    let rules = super::read(OpenAiResponses, &alone.to_string());
+    let rules: Vec<_> = rules
+        .broken()
+        .map(|own| (own.rule.id(), own.message))
+        .collect();
+    assert_eq!(rules, [("RESP-2", 2), ("RESP-1", 3)]);
+}
+
+#[test]
+fn outputs_of_empty_ids_go_to_the_calls_of_their_kind_and_stay() {
+    let custom = json!({"type": "custom_tool_call", "call_id": "", "name": "read", "input": "{}"});
+    let custom_output = json!({"type": "custom_tool_call_output", "call_id": "", "output": "b"});
+    for outputs in [
+        [output(""), custom_output.clone()],
+        [custom_output.clone(), output("")],
+        [without(output(""), "call_id"), custom_output],
+    ] {
+        let [first, second] = outputs;
+        let document = json!([hello(), call(""), custom, first, second, hello()]);
+        let before = super::read(OpenAiResponses, &document.to_string());
+        assert_eq!(before.broken().count(), 0, "{document}");
+        assert_eq!(before.units().len(), 3);
+        assert_eq!(mend(OpenAiResponses, &document, &document), []);
+    }
+    let [shell, shell_output] = ["shell_call", "shell_call_output"]
+        .map(|kind| json!({"type": kind, "call_id": "", "output": [], "action": {}}));
+    // The output of a call that is not there does not take that of another kind with it.
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), call(""), shell_output, output(""), hello()]),
+        &json!([hello(), call(""), output(""), hello()]),
+    );
+    assert_eq!(repairs, [("RESP-1", 3)]);
+    let both = json!([hello(), call(""), shell, output(""), shell_output, hello()]);
+    assert_eq!(mend(OpenAiResponses, &both, &both), []);
+}
+
+#[test]
+fn outputs_without_ids_get_those_of_their_calls_where_no_other_call_waits() {
+    let nameless = without(output(""), "call_id");
+    for (before, after) in [
+        (
+            vec![call("a"), nameless.clone(), hello()],
+            vec![call("a"), output("a"), hello()],
+        ),
+        // Another output names the first call.
+        (
+            vec![call("a"), call("b"), nameless.clone(), output("a")],
+            vec![call("a"), call("b"), output("b"), output("a")],
+        ),
+        (
+            vec![call("a"), nameless.clone(), call("a"), nameless.clone()],
+            vec![call("a"), output("a"), call("a"), output("a")],
+        ),
+    ] {
+        let [before, after] =
+            [before, after].map(|items| Value::from([vec![hello()], items].concat()));
+        let repairs = mend(OpenAiResponses, &before, &after);
+        assert!(!repairs.is_empty(), "{before}");
+        assert!(repairs.iter().all(|(rule, _)| *rule == "RESP-9"));
+    }
+    // It may be the output of either call; nobody gives a call an id; one that has an id of its own
+    // stays as it is.
+    for stays in [
+        vec![call("a"), call("b"), nameless.clone()],
+        vec![named(without(call(""), "call_id"), "fc"), nameless.clone()],
+        vec![call("a"), named(nameless, "fco"), hello()],
+    ] {
+        let document = Value::from([vec![hello()], stays].concat());
+        let before = super::read(OpenAiResponses, &document.to_string());
+        assert_eq!(before.broken().count(), 0, "{document}");
+        assert_eq!(mend(OpenAiResponses, &document, &document), []);
+    }
+}
+
+#[test]
+fn a_shell_call_without_a_call_id_gets_no_output_of_its_own() {
+    let shell = json!({"type": "shell_call", "id": "sh", "action": {"commands": ["ls"]}});
+    let document = json!([hello(), shell]);
+    assert_eq!(mend(OpenAiResponses, &document, &document), []);
+}

@@ -89,6 +89,7 @@ impl<'a> Before<'a> {
         }
         if self.format == RESPONSES {
             responses::products_follow_their_reasoning(&self.values, &places)?;
+            responses::items_keep_their_reasoning(&self.values, &places)?;
         }
         rules(self.format, &values)
     }

@@ -1,5 +1,7 @@
 //! OpenAI Responses.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{SILENT, Wrong, is_silent};
@@ -87,6 +89,36 @@ pub(super) fn products_follow_their_reasoning(
     Ok(())
 }
 
+/// What is sent under its id keeps the reasoning that stood last before it in its response, or the
+/// reference that may stand for that.
+pub(super) fn items_keep_their_reasoning(
+    old: &[Value],
+    places: &[Option<usize>],
+) -> Result<(), Wrong> {
+    let kept: HashSet<usize> = places.iter().flatten().copied().collect();
+    let mut reasoning = None;
+    // Words behind an output are of another response.
+    let mut is_answered = false;
+    for (index, item) in old.iter().enumerate() {
+        match kind(item) {
+            "reasoning" | "item_reference" => {
+                (reasoning, is_answered) = (Some(index), false);
+                continue;
+            }
+            "mcp_approval_response" => is_answered = true,
+            _ if is_output(item) => is_answered = true,
+            "message" if is_answered => reasoning = None,
+            _ if !is_models(item) => reasoning = None,
+            _ => {}
+        }
+        let is_bound = is_models(item) && item["id"].as_str().is_some_and(|id| !id.is_empty());
+        if is_bound && kept.contains(&index) && reasoning.is_some_and(|own| !kept.contains(&own)) {
+            return Err(Wrong::Rules("an item under its id without its reasoning"));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,5 +160,29 @@ mod tests {
         assert!(products_follow_their_reasoning(&old, &places(&[0, 1, 2, 3])).is_ok());
         assert!(products_follow_their_reasoning(&old, &places(&[0, 2, 3])).is_err());
         assert!(products_follow_their_reasoning(&old, &places(&[0])).is_ok());
+    }
+
+    #[test]
+    fn what_has_an_id_keeps_the_reasoning_or_reference_before_it() {
+        let (user, reasoning, mut call, output) = items();
+        let says = json!({"type": "message", "role": "assistant", "id": "msg_1"});
+        let refers = json!({"type": "item_reference", "id": "rs_1"});
+        let check = |old: &[Value], kept: &[usize]| {
+            let places: Vec<Option<usize>> = kept.iter().copied().map(Some).collect();
+            items_keep_their_reasoning(old, &places).is_ok()
+        };
+        for first in [reasoning, refers] {
+            let items = |call: &Value| {
+                [&user, &first, call, &output, call, &output, &says, &user].map(Clone::clone)
+            };
+            assert!(check(&items(&call), &[0, 4, 5, 7]), "it has no id");
+            call["id"] = json!("fc_1");
+            let old = items(&call);
+            assert!(check(&old, &[0, 1, 2, 3, 4, 5, 6, 7]));
+            assert!(check(&old, &[0, 6, 7]), "of another response");
+            assert!(!check(&old, &[0, 4, 5, 7]));
+            assert!(!check(&old, &[0, 2, 7]));
+            call.as_object_mut().expect("is one").remove("id");
+        }
     }
 }
