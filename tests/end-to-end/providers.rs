@@ -721,7 +721,7 @@ async fn a_response_over_neighbouring_messages_keeps_its_thinking_at_every_budge
     assert_eq!(conversation.violations(), []);
     let mut partial = 0;
     for strategy in [Strategy::truncate(), Strategy::digest()] {
-        for tokens in (0..conversation.tokens()).step_by(5) {
+        for tokens in (0..conversation.tokens()).step_by(10) {
             let request = Request {
                 pins: baler_host::Pins::None,
                 ..budget(tokens)

@@ -195,9 +195,9 @@ fn begin_responses(messages: &[Message]) -> Vec<bool> {
     begin
 }
 
-/// The length of the step that `messages` begin with: a response, with the results of its calls; or
-/// 1. Code that the provider runs may call the client's tools: then its result comes behind theirs
-/// (ANTH-7). `begins` says which messages may begin a response.
+/// The length of the step that `messages` begin with: a response with the results of its calls, or one
+/// message. Code that the provider runs may call the client's tools: then its result comes behind
+/// theirs (ANTH-7). `begins` says which messages begin a response.
 fn step(messages: &[Message], begins: &[bool]) -> usize {
     let mut length = answered(messages, begins);
     if messages[0].role != Role::Assistant {
