@@ -600,27 +600,37 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
         Pins::Units(pinned) => pinned.iter().copied().collect(),
         Pins::None => HashSet::new(),
     };
-    units
+    let is_live = |unit: &Unit| request.live_from.is_some_and(|first| unit.end() > first);
+    let mut stays: Vec<bool> = units
         .iter()
         .enumerate()
         .map(|(index, unit)| {
+            is_live(unit)
+                || unseen.contains(&index)
+                || unit.traits.pending
+                || unit.traits.instructions
+                || holds(index)
+                || newest == Some(index)
+                || newest_message == Some(index)
+                || thinker == Some(index)
+                || provider_summary == Some(index)
+        })
+        .collect();
+    // Pins do not count: they are numbers of this conversation's units, and a result has others.
+    if let Some(answer) = unseen::answer_that_stays(conversation, &stays) {
+        stays[answer] = true;
+    }
+    units
+        .iter()
+        .zip(stays)
+        .enumerate()
+        .map(|(index, (unit, stays))| {
             let pinned = pinned.contains(&index);
-            let unseen = unseen.contains(&index);
-            let live = request.live_from.is_some_and(|first| unit.end() > first);
             Standing {
                 pinned,
-                live,
-                unseen,
-                protected: pinned
-                    || live
-                    || unseen
-                    || unit.traits.pending
-                    || unit.traits.instructions
-                    || holds(index)
-                    || newest == Some(index)
-                    || newest_message == Some(index)
-                    || thinker == Some(index)
-                    || provider_summary == Some(index),
+                live: is_live(unit),
+                unseen: unseen.contains(&index),
+                protected: pinned || stays,
             }
         })
         .collect()

@@ -198,6 +198,24 @@ pub(crate) fn units(conversation: &Conversation) -> Range<usize> {
     }
 }
 
+/// The unit of the model's last message, where without it outputs of a unit that stays would be the last
+/// of the result. The model has seen them; with nothing of its own behind them they would count as
+/// unseen there, be answered once more, and be shortened by the next compaction (invariant I3).
+pub(crate) fn answer_that_stays(conversation: &Conversation, stays: &[bool]) -> Option<usize> {
+    let answered = conversation.answered();
+    let answer = conversation
+        .units()
+        .partition_point(|unit| unit.end() < answered);
+    let last = (0..answer)
+        .rev()
+        .filter(|unit| stays[*unit])
+        .find_map(|unit| {
+            let mut messages = conversation.messages(unit).iter().rev();
+            messages.find(|message| message.role == Role::Assistant || message.answers())
+        })?;
+    (last.role != Role::Assistant && !stays[answer]).then_some(answer)
+}
+
 fn of_unit(conversation: &Conversation, unit: usize, outputs: &mut Vec<UnseenOutput>) {
     let answered = conversation.answered();
     let first = conversation.units()[unit].first_message;

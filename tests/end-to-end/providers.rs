@@ -1,6 +1,7 @@
 //! What providers ask for beside the rules of their formats: limits, thinking, caches; and what
 //! programs record in their logs.
 
+use baler_corpus::sound;
 use baler_host::{
     Budget, Compaction, Conversation, Fate, Format, Host, LogKind, Outcome, Policy, ReadOptions,
     Request, Strategy, ThinkingPolicy, Unchanged, UnitKind,
@@ -695,6 +696,51 @@ async fn the_only_thinking_of_an_open_loop_stays_in_front_of_it() {
         first.map(|own| &own["content"][0]["thinking"]),
         Some(&json!("Day 0."))
     );
+}
+
+// ALL-3, ANTH-2, ANTH-5: a client may write each block of a response as a message of its own.
+#[tokio::test]
+async fn a_response_over_neighbouring_messages_keeps_its_thinking_at_every_budget() {
+    let mut document = thinking(
+        "claude-sonnet-4-5",
+        json!({"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+    );
+    let mut split = Vec::new();
+    for message in document["messages"].as_array().expect("messages") {
+        match message["content"].as_array() {
+            Some(blocks) if message["role"] == "assistant" => split.extend(
+                blocks
+                    .iter()
+                    .map(|block| json!({"role": "assistant", "content": [block]})),
+            ),
+            _ => split.push(message.clone()),
+        }
+    }
+    document["messages"] = Value::Array(split);
+    let conversation = read(&document);
+    assert_eq!(conversation.violations(), []);
+    let mut partial = 0;
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        for tokens in (0..conversation.tokens()).step_by(10) {
+            let request = Request {
+                pins: baler_host::Pins::None,
+                ..budget(tokens)
+            };
+            let compaction = host()
+                .compact(&conversation, std::slice::from_ref(&strategy), &request)
+                .await
+                .expect("no archive that could fail");
+            let what = format!("{} {tokens}", strategy.name());
+            let after = compaction.document();
+            let sound = sound::check("anthropic", conversation.document(), after);
+            assert_eq!(sound, Ok(()), "{what}");
+            let kept = blocks(after, "tool_use");
+            assert_eq!(blocks(after, "thinking"), kept, "{what}");
+            assert_eq!(blocks(after, "redacted_thinking"), kept, "{what}");
+            partial += usize::from((1..6).contains(&kept));
+        }
+    }
+    assert!(partial > 100, "only {partial} results");
 }
 
 // RESP-1, RESP-2: an `item_reference` may stand for the call of an output.

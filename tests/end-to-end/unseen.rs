@@ -187,6 +187,45 @@ async fn every_strategy_keeps_unseen_outputs_at_every_budget() {
     }
 }
 
+/// Where the user spoke beside outputs their step stays. They were seen, and are not the last of a
+/// result, where they would count as unseen and be shortened by the next compaction (I3).
+#[tokio::test]
+async fn the_answer_stays_behind_outputs_that_stay_for_the_words_beside_them() {
+    let host = host();
+    let mut anthropic = anthropic();
+    let messages = anthropic["messages"].as_array_mut().expect("a list");
+    let newest = messages.last_mut().expect("a message");
+    let blocks = newest["content"].as_array_mut().expect("blocks");
+    blocks.push(json!({"type": "text", "text": "The Aurora is 80 m long."}));
+    messages.push(json!({"role": "assistant", "content": [
+        {"type": "tool_use", "id": "l", "name": "look", "input": {}}]}));
+    messages.push(json!({"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "l", "content": "free"}]}));
+    messages.push(json!({"role": "assistant", "content": "Berth 12 it is."}));
+    let mut gemini = gemini();
+    let contents = gemini["contents"].as_array_mut().expect("a list");
+    let newest = contents.last_mut().expect("a content");
+    let parts = newest["parts"].as_array_mut().expect("parts");
+    parts.push(json!({"text": "The Aurora is 80 m long."}));
+    contents
+        .push(json!({"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}}}]}));
+    contents.push(json!({"role": "user", "parts": [
+        {"functionResponse": {"name": "look", "response": {"output": "free"}}}]}));
+    contents.push(json!({"role": "model", "parts": [{"text": "Berth 12 it is."}]}));
+    for body in [anthropic, gemini] {
+        for chain in [[Strategy::digest()], [Strategy::truncate()]] {
+            let first = compacted(host, &body, &chain, &to(1)).await;
+            assert!(first.is_compacted() && first.receipt().tokens.below_floor);
+            assert!(first.document().contains("Berth 12 it is."));
+            assert!(!first.document().contains("free"));
+            assert_eq!(first.receipt().units.outputs_shortened, 0);
+            let second = host.compact(first.conversation(), &chain, &to(1)).await;
+            let second = second.expect("no archive that could fail");
+            assert_eq!(second.document(), first.document());
+        }
+    }
+}
+
 /// Outputs are shortened last, and as little as the budget allows.
 #[tokio::test]
 async fn unseen_outputs_are_whole_where_they_fit_and_fill_the_budget_where_they_do_not() {

@@ -248,6 +248,43 @@ mod tests {
     }
 
     #[test]
+    fn responses_over_neighbouring_messages_are_divided_alike_read_and_appended() {
+        let model = |block: Value| json!({"role": "assistant", "content": [block]});
+        let says = || model(json!({"type": "text", "text": "Let me see."}));
+        let thinks = || model(json!({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}));
+        let calls =
+            |id: &str| model(json!({"type": "tool_use", "id": id, "name": "tides", "input": {}}));
+        let summary = model(json!({"type": "compaction", "content": "We sailed."}));
+        let output = |id: &str| json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "07:14"}]});
+        let remark = |text: &str| json!({"role": "user", "content": text});
+        let messages = [
+            remark("When is high tide?"),
+            says(),
+            says(),
+            thinks(),
+            calls("a"),
+            says(),
+            output("a"),
+            thinks(),
+            says(),
+            remark("And the wind?"),
+            says(),
+            says(),
+            remark("And now?"),
+            says(),
+            summary,
+            says(),
+            calls("b"),
+            calls("c"),
+            output("b"),
+            output("c"),
+            says(),
+            says(),
+        ];
+        grows_alike(Format::Anthropic, "messages", &messages);
+    }
+
+    #[test]
     fn items_that_stand_for_others_are_divided_alike_read_and_appended() {
         let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "tides", "arguments": "{}"});
         let output =

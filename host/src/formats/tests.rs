@@ -244,6 +244,39 @@ fn units_are_what_stays_or_goes_as_one() {
     );
 }
 
+/// Neighbours are one message to the API (ANTH-2), and thinking that is parted from its call is
+/// refused (ANTH-5).
+#[test]
+fn a_response_over_neighbouring_messages_is_one_unit() {
+    let thought = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"}]}"#;
+    let hidden =
+        r#"{"role":"assistant","content":[{"type":"redacted_thinking","data":"c2VjcmV0"}]}"#;
+    let says = r#"{"role":"assistant","content":"It is high tide."}"#;
+    let summary =
+        r#"{"role":"assistant","content":[{"type":"compaction","content":"We sailed."}]}"#;
+    for (messages, expected) in [
+        (vec![HELLO, thought, USE, RESULT, HELLO], vec![1, 3, 1]),
+        (
+            vec![HELLO, thought, hidden, says, USE, RESULT, USE],
+            vec![1, 5, 1],
+        ),
+        (vec![HELLO, says, says, USE, RESULT, HELLO], vec![1, 4, 1]),
+        (vec![HELLO, thought, says, HELLO], vec![1, 2, 1]),
+        (vec![HELLO, says, says, HELLO], vec![1, 1, 1, 1]),
+        // It stands for all before it, and stays where the response goes.
+        (vec![summary, thought, USE, RESULT, HELLO], vec![1, 3, 1]),
+    ] {
+        let document = list(&messages);
+        let conversation = read(&document, Some(Format::Anthropic)).expect("it reads");
+        let lengths: Vec<usize> = conversation
+            .units()
+            .iter()
+            .map(|unit| unit.messages)
+            .collect();
+        assert_eq!(lengths, expected, "{document}");
+    }
+}
+
 #[test]
 fn overhead_is_instructions_system_prompt_and_tools() {
     let chat = r#"{"model":"gpt-4o","tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{}}}],"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hi"}]}"#;

@@ -14,7 +14,7 @@ use super::body::{Body, Raw};
 use super::json::{self, Members};
 use super::rules::Check;
 use super::{Asked, Envelope, ProviderLimits, ToolDefinition, WireFormat};
-use crate::conversation::message::{Link, Message, Role};
+use crate::conversation::message::{Content, Link, Message, Role};
 use crate::conversation::{Unit, UnitKind};
 use crate::repair::Mend;
 
@@ -58,12 +58,13 @@ impl WireFormat for Anthropic {
     }
 
     fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        let begins = begin_responses(messages);
         let mut lengths = Vec::new();
-        let mut rest = messages;
-        while !rest.is_empty() {
-            let length = step(rest);
+        let mut at = 0;
+        while at < messages.len() {
+            let length = step(&messages[at..], &begins[at..]);
             lengths.push(length);
-            rest = &rest[length..];
+            at += length;
         }
         lengths
     }
@@ -76,7 +77,9 @@ impl WireFormat for Anthropic {
         _: &mut Asked,
     ) -> usize {
         // All else stands for itself.
-        if next.role == Role::Assistant || next.answers() {
+        if next.role == Role::Assistant && holds_its_turn(next) {
+            start_of_turn(messages, units, reopened_step(messages, units))
+        } else if next.role == Role::Assistant || next.answers() {
             reopened_step(messages, units)
         } else {
             units.len().saturating_sub(1)
@@ -167,10 +170,36 @@ fn run(messages: &[Message]) -> usize {
         .count()
 }
 
-/// The length of the step that `messages` begin with: calls and their results; or 1. Code that
-/// the provider runs may call the client's tools: then its result comes behind theirs (ANTH-7).
-fn step(messages: &[Message]) -> usize {
-    let mut length = answered(messages);
+/// Whether a message of the model's makes its whole turn one response. The API takes neighbours for
+/// one message, and refuses calls that are parted from their thinking (ANTH-5).
+fn holds_its_turn(message: &Message) -> bool {
+    let mut parts = message.parts.iter().map(|part| &part.content);
+    parts.any(|content| matches!(content, Content::Call(_)) || content.is_thinking())
+}
+
+/// For each message, whether a unit that begins with it holds the rest of its turn and the results
+/// behind that. What a provider's own compaction left in front of a response stands for itself.
+fn begin_responses(messages: &[Message]) -> Vec<bool> {
+    let mut begin = Vec::with_capacity(messages.len());
+    for (_, turn) in rules::turns(messages) {
+        let is_models = turn[0].role == Role::Assistant;
+        let is_response = is_models && turn.iter().any(holds_its_turn);
+        begin.extend(turn.iter().map(|message| {
+            if is_models {
+                is_response && !(message.has_compaction() && message.parts.len() == 1)
+            } else {
+                message.calls().next().is_some()
+            }
+        }));
+    }
+    begin
+}
+
+/// The length of the step that `messages` begin with: a response with the results of its calls, or one
+/// message. Code that the provider runs may call the client's tools: then its result comes behind
+/// theirs (ANTH-7). `begins` says which messages begin a response.
+fn step(messages: &[Message], begins: &[bool]) -> usize {
+    let mut length = answered(messages, begins);
     if messages[0].role != Role::Assistant {
         return length;
     }
@@ -197,16 +226,13 @@ fn step(messages: &[Message]) -> usize {
             return length;
         }
         seen = length;
-        length += between + answered(&rest[between..]);
+        length += between + answered(&rest[between..], &begins[length + between..]);
     }
 }
 
-/// The number of messages of calls and their results; or 1.
-fn answered(messages: &[Message]) -> usize {
-    if messages
-        .first()
-        .is_none_or(|first| first.calls().next().is_none())
-    {
+/// The number of messages of a response and the results of its calls; or 1.
+fn answered(messages: &[Message], begins: &[bool]) -> usize {
+    if begins.first() != Some(&true) {
         return 1;
     }
     let calling = run(messages);
@@ -234,4 +260,19 @@ fn reopened_step(messages: &[Message], units: &[Unit]) -> usize {
     } else {
         last
     }
+}
+
+/// The unit with which the turn begins that `unit` begins in, where that is the model's.
+fn start_of_turn(messages: &[Message], units: &[Unit], mut unit: usize) -> usize {
+    let is_models = |index: usize| {
+        let message = messages.get(index);
+        message.is_some_and(|message| message.role == Role::Assistant)
+    };
+    let goes_on = |unit: &Unit| {
+        is_models(unit.first_message) && unit.first_message.checked_sub(1).is_some_and(is_models)
+    };
+    while unit > 0 && units.get(unit).is_some_and(goes_on) {
+        unit -= 1;
+    }
+    unit
 }

@@ -65,7 +65,7 @@ pub(super) fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<
 
 /// Newer models take instructions in the middle: behind a turn of the user's, or one that ends
 /// with a server tool's result, and in front of one of the assistant's. Those that only set options
-/// of the answer stand anywhere.
+/// of the answer stand anywhere but between calls and their results (ANTH-3).
 pub(super) fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
     if messages[group.clone()].iter().any(|own| own.is_directive) {
         return true;

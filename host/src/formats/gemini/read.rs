@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
+use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
 use crate::formats::media::{self, printable};
@@ -26,6 +27,11 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         content: list.map(|raw| body.place(raw)),
         ..Message::new(role, raw.place.clone())
     };
+    if members.text("role").as_deref() == Some("function") {
+        // Google's own documents had it once.
+        let what = "the role is `function`, which newer models refuse: it is `user` now";
+        message.warning(Rule::Gem1, what);
+    }
     if list.is_some_and(|list| !json::is_list(list.get())) {
         return Err("`parts` is not a list".to_owned());
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::read::either;
-use super::rules::{has_calls, pairing};
+use super::rules::{has_calls, pairing, takes_calls_behind};
 use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
 use crate::conversation::pairing::Pairing;
 use crate::formats::Replacement;
@@ -264,7 +264,12 @@ fn answer(reading: &Reading, part: &Part, call: &Call) -> String {
 fn part_calls_from_the_models_words(reading: &Reading, draft: &mut Draft<'_>) {
     for (index, pair) in reading.messages.windows(2).enumerate() {
         let [before, message] = pair else { continue };
-        if has_calls(message) && message.role == Role::Assistant && before.role == Role::Assistant {
+        let is_models = |own: &Message| own.role == Role::Assistant;
+        if has_calls(message)
+            && is_models(message)
+            && is_models(before)
+            && !takes_calls_behind(before)
+        {
             draft.put_note_before(index + 1);
         }
     }

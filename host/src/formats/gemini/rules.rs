@@ -26,6 +26,7 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
 }
 
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
     for (index, message) in view.messages.iter().enumerate() {
         if index == 0 && message.role == Role::Assistant {
             found.warn(0, "the first content is not the user's");
@@ -39,12 +40,23 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
 /// How the calls of a content and the answers in the next one belong together: by id or name, and
 /// the others by their order. The API looks at their number.
 pub(super) fn pairing<'a>(calling: &'a Message, answering: &'a Message) -> Pairing<'a> {
-    let numbers = (calling.calls().count(), answering.outputs().count());
-    Pairing::between(calling.calls(), answering.outputs(), numbers.0 == numbers.1)
+    let is_even = calling.calls().count() == answering.outputs().count();
+    let mut pairing = Pairing::between(calling.calls(), answering.outputs(), is_even);
+    if is_even {
+        // Where an id comes twice, as many calls are left.
+        pairing.by_order.append(&mut pairing.second);
+        pairing.unanswered.clear();
+    }
+    pairing
 }
 
 pub(super) fn has_calls(message: &Message) -> bool {
     message.calls().next().is_some()
+}
+
+/// Whether calls may follow a content: one of the user's, or of responses, whoever's it is.
+pub(super) fn takes_calls_behind(message: &Message) -> bool {
+    message.role == Role::User || has_outputs(message)
 }
 
 fn has_outputs(message: &Message) -> bool {
@@ -56,7 +68,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     for (index, message) in messages.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| &messages[before]);
         if has_calls(message) {
-            if before.is_none_or(|before| before.role != Role::User) {
+            if !before.is_some_and(takes_calls_behind) {
                 let what = "a content with calls does not follow one of the user's";
                 found.add(index, what);
             }
@@ -70,6 +82,12 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
             }
         }
         if has_outputs(message) {
+            if message.role == Role::Assistant {
+                found.warn(
+                    index,
+                    "a `functionResponse` is not in a content of the user's",
+                );
+            }
             let what = "a `functionResponse` answers no call of the content before it";
             match before.filter(|before| has_calls(before)) {
                 Some(before) => {
@@ -77,7 +95,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
                     if !(pairing.orphans.is_empty() && pairing.second.is_empty()) {
                         found.add(index, what);
                     } else if !pairing.by_order.is_empty() {
-                        let what = "a `functionResponse` has an id or a name that no call has, and is taken for the answer to the first call that is left";
+                        let what = "a `functionResponse` has an id or a name that no call has, or that another one has, and is taken for the answer to the first call that is left";
                         found.warn(index, what);
                     }
                 }

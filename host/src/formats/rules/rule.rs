@@ -86,7 +86,7 @@ rules! {
     /// Calls and thinking are the assistant's, and blocks hold what their type wants.
     Anth11 "ANTH-11" => "put the block where its role allows it, and give it what its type wants",
     /// Roles are user and model, and the first is the user's.
-    Gem1 "GEM-1" => "begin with a user content, and put the system prompt in `systemInstruction`",
+    Gem1 "GEM-1" => "begin with a user content, use no roles but `user` and `model`, and put the system prompt in `systemInstruction`",
     /// A model turn with calls is followed by one user turn with as many answers, and follows
     /// a turn of the user's.
     Gem2 "GEM-2" => "put each content with calls behind one of the user's, and answer every `functionCall` in one user content directly behind it",

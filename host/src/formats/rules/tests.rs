@@ -661,6 +661,7 @@ fn gemini() -> Vec<Case> {
         json!({"role": "model", "parts": [{"function_call": {"name": "read", "args": {}}}]});
     let nameless_answer =
         json!({"role": "user", "parts": [{"function_response": {"name": "read", "response": {}}}]});
+    let models_answer = json!({"role": "model", "parts": [answer("a")]});
     let says = json!({"role": "model", "parts": [{"text": "Done."}]});
     let signed = |id: &str| json!({"role": "model", "parts": [{"functionCall": {"name": "read", "id": id, "args": {}}, "thoughtSignature": "c2ln"}]});
     let picture = json!({"fileData": {"mimeType": "image/png", "fileUri": "gs://a/b.png"}});
@@ -704,6 +705,13 @@ fn gemini() -> Vec<Case> {
         ),
         (
             Gemini,
+            "GEM-1",
+            json!([hello, calls(&["a"]), {"role": "function", "parts": [answer("a")]}]),
+            vec![3],
+            json!([hello, calls(&["a"]), {"role": "user", "parts": [answer("a")]}]),
+        ),
+        (
+            Gemini,
             "GEM-2",
             json!([hello, calls(&["a", "b"]), answers(&["a"]), hello]),
             vec![2],
@@ -735,6 +743,27 @@ fn gemini() -> Vec<Case> {
             json!([hello, nameless, {"role": "user", "parts": [{"functionResponse": {"name": "write", "response": {}}}]}]),
             vec![3],
             json!([hello, nameless, nameless_answer]),
+        ),
+        (
+            Gemini,
+            "GEM-2",
+            // The API looks at their number.
+            json!([hello, calls(&["a", "b"]), answers(&["a", "a"]), hello]),
+            vec![3],
+            json!([hello, calls(&["a", "b"]), answers(&["a", "b"]), hello]),
+        ),
+        (
+            Gemini,
+            "GEM-2",
+            json!([
+                hello,
+                calls(&["a"]),
+                models_answer,
+                calls(&["b"]),
+                answers(&["b"])
+            ]),
+            vec![3],
+            json!([hello, calls(&["a"]), answers(&["a"]), says]),
         ),
         (
             Gemini,
@@ -952,7 +981,10 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (Anthropic, "ANTH-11", 9),
     (Gemini, "ALL-4", 0),
     (Gemini, "GEM-1", 0),
+    (Gemini, "GEM-1", 2),
     (Gemini, "GEM-2", 3),
+    (Gemini, "GEM-2", 4),
+    (Gemini, "GEM-2", 5),
     (Gemini, "GEM-7", 0),
 ];
 
@@ -978,6 +1010,21 @@ fn a_conversation_that_just_keeps_a_rule_is_valid() {
     for (format, rule, _, _, document) in all() {
         assert_eq!(broken(format, &document), [], "{format} {rule}: {document}");
     }
+}
+
+/// What sets options of the answer may stand anywhere else (ANTH-1).
+#[test]
+fn nothing_stands_between_a_call_and_its_result() {
+    let options = json!({"role": "system", "content": [], "output_config": {"effort": "low"}});
+    let hello = json!({"role": "user", "content": "Fix the leap year bug."});
+    let call = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {}}]});
+    let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]});
+    assert_eq!(
+        broken(Anthropic, &json!([hello, call, options, result])),
+        [("ANTH-3", 2), ("ANTH-4", 4)]
+    );
+    let around = json!([hello, options, call, result, options]);
+    assert_eq!(broken(Anthropic, &around), []);
 }
 
 #[test]

@@ -13,6 +13,7 @@ const NAME: &str = "only the model can name what it called";
 const SEALED: &str = "neither calls nor thinking change, or change hands";
 const ORDER: &str = "ids that a server did not give are not made up";
 const SUMMARY: &str = "nothing else tells what a compaction stands for";
+const ROLE: &str = "nobody gets another role";
 const LAST: &str = "nobody would be left to speak";
 
 /// What stays broken: a format, a rule, which of its cases, and why.
@@ -60,6 +61,9 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
     (OpenAiResponses, "RESP-9", 1, NAME),
     (Gemini, "GEM-7", 0, NAME),
     (Gemini, "GEM-1", 1, "instructions have no other place"),
+    (Gemini, "GEM-1", 2, ROLE),
+    (Gemini, "GEM-2", 4, ORDER),
+    (Gemini, "GEM-2", 5, ROLE),
     (Gemini, "GEM-3", 0, "only the model can sign its calls"),
 ];
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Step, parts};
+use super::{Step, Wrong, parts};
 
 /// Neighbours of one role, which the provider takes for one message.
 struct Turn<'a> {
@@ -159,10 +159,86 @@ fn has_late_results(message: &Value) -> bool {
         .any(|block| block["type"] == "tool_result")
 }
 
+/// Neighbours of the model's are one message to the provider: where one of two thinks, both are next to
+/// each other in the result, or neither is there. `places` has for each message of the result its index
+/// among the old ones.
+pub(super) fn thinking_stays_in_its_response(
+    old: &[Value],
+    new: &[Value],
+    places: &[Option<usize>],
+) -> Result<(), Wrong> {
+    let is_models = |index: usize| old.get(index).is_some_and(|own| own["role"] == "assistant");
+    let thinks = |index: usize| {
+        let is_thinking =
+            |block: &Value| block["type"] == "thinking" || block["type"] == "redacted_thinking";
+        is_models(index) && parts(&old[index]).any(is_thinking)
+    };
+    // Whether `at` of the result may stand for `place`, as far as the neighbours say.
+    let is_whole = |at: usize, place: usize| {
+        let stands = |at: Option<usize>, place: usize| {
+            at.is_some_and(|at| {
+                let is_there = places.get(at).copied().flatten() == Some(place);
+                is_there || new.get(at) == old.get(place)
+            })
+        };
+        let before = place.checked_sub(1).filter(|before| is_models(*before));
+        let after = Some(place + 1).filter(|after| is_models(*after));
+        let is_bound = |other: usize| thinks(place) || thinks(other);
+        let keeps_before =
+            before.is_none_or(|before| !is_bound(before) || stands(at.checked_sub(1), before));
+        let keeps_after = after.is_none_or(|after| !is_bound(after) || stands(Some(at + 1), after));
+        keeps_before && keeps_after
+    };
+    for (at, place) in places.iter().enumerate() {
+        let Some(place) = place.filter(|place| is_models(*place)) else {
+            continue;
+        };
+        // Messages that are alike may have been taken for each other.
+        let mut alike = (0..old.len()).filter(|other| old[*other] == new[at]);
+        if !is_whole(at, place) && !alike.any(|other| is_whole(at, other)) {
+            return Err(Wrong::Rules("thinking without the rest of its response"));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{doubts, rules};
-    use serde_json::json;
+    use super::{doubts, rules, thinking_stays_in_its_response};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_response_over_neighbouring_messages_stays_or_goes_as_one() {
+        let user = json!({"role": "user", "content": "a"});
+        let thinks = |text: &str| json!({"role": "assistant", "content": [{"type": "thinking", "thinking": text}]});
+        let says =
+            |text: &str| json!({"role": "assistant", "content": [{"type": "text", "text": text}]});
+        let old = [
+            user.clone(),
+            thinks("b"),
+            says("c"),
+            user.clone(),
+            thinks("d"),
+            says("c"),
+            says("e"),
+            user,
+        ];
+        let check = |kept: &[usize], places: &[usize]| {
+            let new: Vec<Value> = kept.iter().map(|place| old[*place].clone()).collect();
+            let places: Vec<Option<usize>> = places.iter().copied().map(Some).collect();
+            thinking_stays_in_its_response(&old, &new, &places)
+        };
+        for kept in [&[0, 1, 2, 3][..], &[0, 3, 4, 5, 6, 7], &[0, 7]] {
+            assert_eq!(check(kept, kept), Ok(()), "{kept:?}");
+        }
+        // Nothing binds words to words.
+        assert_eq!(check(&[0, 4, 5, 7], &[0, 4, 5, 7]), Ok(()));
+        for kept in [&[0, 2, 3][..], &[0, 1, 3], &[0, 1, 6, 7], &[0, 5, 7]] {
+            assert!(check(kept, kept).is_err(), "{kept:?}");
+        }
+        // One that is like an earlier one may be taken for it.
+        assert_eq!(check(&[4, 5, 6], &[4, 2, 6]), Ok(()));
+    }
 
     #[test]
     fn results_stand_in_the_turn_behind_their_calls() {

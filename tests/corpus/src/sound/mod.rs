@@ -91,6 +91,9 @@ impl<'a> Before<'a> {
             responses::products_follow_their_reasoning(&self.values, &places)?;
             responses::items_keep_their_reasoning(&self.values, &places)?;
         }
+        if self.format == ANTHROPIC {
+            anthropic::thinking_stays_in_its_response(&self.values, &values, &places)?;
+        }
         rules(self.format, &values)
     }
 
