@@ -159,6 +159,9 @@ impl Opaque {
     /// The name of instructions in a message of the user's, which Anthropic puts there for clients.
     pub(crate) const INSTRUCTIONS: &str = "mid_conv_system";
 
+    /// The name of what asks the user to allow a call, which may take any time.
+    pub(crate) const APPROVAL_REQUEST: &str = "mcp_approval_request";
+
     /// The name of what asks a provider to compact all that stands before it.
     pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
 }
