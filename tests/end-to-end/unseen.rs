@@ -1,7 +1,10 @@
 //! Tool outputs that the model has not seen yet stay, whoever decides (invariant I4).
 
 use baler_corpus::sound;
-use baler_host::{Budget, Compaction, Fate, Format, Host, Pins, Policy, Request, Strategy};
+use baler_host::{
+    Budget, Compaction, Fate, Format, Host, Pins, Policy, Request, SecretKey,
+    Strategy,
+};
 use serde_json::{Value, json};
 
 use super::support::{bundled, call, host, host_with, listing};
@@ -212,6 +215,33 @@ async fn unseen_outputs_are_whole_where_they_fit_and_fill_the_budget_where_they_
     }
 }
 
+/// However unevenly its tokens lie in it, a larger budget never leaves an output with nothing.
+#[tokio::test]
+async fn unseen_outputs_of_two_densities_use_half_of_every_budget_at_least() {
+    let host = host();
+    let digits: String = (1_u64..300)
+        .map(|number| format!("{}\n", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        .collect();
+    let rule = format!("{}\n", "=".repeat(200));
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Which of them are prime?"},
+        {"role": "assistant", "content": null, "tool_calls": [call("a", "list", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": digits + &rule.repeat(200)},
+    ]});
+    let whole = host.read(body.to_string()).expect("reads").tokens();
+    assert!(whole > 1_200, "{whole}");
+    for tokens in (0..whole).step_by(whole as usize / 40) {
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &to(tokens)).await;
+        let receipt = compaction.receipt();
+        let target = receipt.tokens.budget.max(receipt.tokens.floor);
+        let after = receipt.tokens.after;
+        assert!(
+            after <= target && after >= target / 2,
+            "{tokens}: {after} of {target}"
+        );
+    }
+}
+
 /// Where nothing but the unseen output is too large, nothing else has to go.
 #[tokio::test]
 async fn unseen_outputs_alone_are_shortened_where_that_is_enough() {
@@ -255,6 +285,27 @@ async fn a_shortened_output_names_the_reference_of_the_whole_even_when_shortened
     let found = archive.text(&first).await.expect("it is stored");
     let last_line = berths.lines().last().expect("a line");
     assert!(found.contains(last_line));
+}
+
+#[tokio::test]
+async fn an_output_that_was_shortened_without_an_archive_gets_its_reference_later() {
+    let key = || SecretKey::new([7; 32]);
+    let without = host_with(|builder| builder.key(key()));
+    let once = compacted(&without, &chat(), &[Strategy::truncate()], &to(8_000)).await;
+    assert!(!berths_in(once.document()).contains("; whole: "));
+    let with = host_with(|builder| {
+        let archive = baler_host::Archive::in_memory();
+        builder.key(key()).archive(archive)
+    });
+    let body: Value = serde_json::from_str(once.document()).expect("JSON");
+    let twice = compacted(&with, &body, &[Strategy::truncate()], &to(2_000)).await;
+    let text = berths_in(twice.document());
+    assert_eq!(text.matches("too long for the context window").count(), 1);
+    let (_, rest) = text.split_once("; whole: ").expect("a reference");
+    let (reference, _) = rest.split_once(']').expect("a bracket");
+    let archive = with.archive().expect("there is one");
+    let found = archive.text(reference).await.expect("it is stored");
+    assert!(found.contains("berth 0:"));
 }
 
 #[tokio::test]
