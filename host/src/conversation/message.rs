@@ -68,6 +68,9 @@ pub(crate) struct Message {
     /// A summary that another program wrote, as its session log says. It has no mark: nothing in
     /// the document makes it one.
     pub(crate) is_recorded_summary: bool,
+    /// Stands among what the model said and is no answer of its: a list of tools, what stands for
+    /// another item, or one of a type that is not known.
+    pub(crate) is_not_said: bool,
     /// None where all of it is empty.
     pub(crate) extras: Option<Box<Extras>>,
 }
@@ -252,6 +255,7 @@ impl Message {
             stands_first: false,
             expires: false,
             is_recorded_summary: false,
+            is_not_said: false,
             extras: None,
         }
     }
