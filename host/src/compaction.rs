@@ -518,7 +518,9 @@ fn carried_out(
     // At the floor they are at their shortest, or a second compaction would find something to do.
     let may_widen = situation.budget >= situation.floor;
     let mut cap = unseen.cap();
+    // What came closest, and whether it is too large.
     let mut best: Option<(Applied, Conversation)> = None;
+    let mut is_best_over = true;
     for _ in 0..FITTINGS {
         let start = Instant::now();
         let shortened = Shortened::under(situation, cap);
@@ -540,16 +542,24 @@ fn carried_out(
         stages.verify_us += micros(start);
         let tokens = u64::from(after.tokens());
         let is_over = tokens > u64::from(target) || after.bytes() > situation.max_bytes;
-        let used = unseen.tokens_at(cap);
+        // Outputs may have fewer tokens than their cap. Where that was too large, one by what they
+        // have fits.
+        let used = if is_over {
+            shortened.tokens()
+        } else {
+            unseen.tokens_at(cap)
+        };
         let bytes = (unseen.bytes_at(cap) + situation.max_bytes as u64)
             .saturating_sub(after.bytes() as u64);
         let next = unseen.cap_for(Free {
             tokens: (used + u64::from(target)).saturating_sub(tokens),
             bytes,
         });
-        // What was tried last fits and is longer; or nothing has fitted so far.
-        if !is_over || best.is_none() {
+        // A higher cap is no promise of a longer text.
+        let has_more = |(_, best): &(Applied, Conversation)| after.tokens() > best.tokens();
+        if is_best_over || !is_over && best.as_ref().is_some_and(has_more) {
             best = Some((applied, after));
+            is_best_over = is_over;
         }
         let is_settled = if is_over {
             next >= cap

@@ -1,4 +1,4 @@
-//! Tool outputs that the model has not seen yet: those behind its last message.
+//! Tool outputs that the model has not seen yet: those behind its newest answer.
 //!
 //! A request that ends with outputs exists to show them to the model, so they are never removed
 //! (invariant I4). Where they are too large for the budget the host itself shortens them: no
@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use crate::conversation::Conversation;
 use crate::conversation::message::{Content, Message, Role};
+use crate::formats::json;
 use crate::situation::Policy;
 
 pub(crate) use shorten::shortened;
@@ -80,8 +81,9 @@ impl Unseen {
     pub(crate) fn of(conversation: &Conversation, policy: &Policy) -> Self {
         let mut outputs = Vec::new();
         if policy.rewrite_outputs {
+            let answered = conversation.answered();
             for unit in units(conversation) {
-                of_unit(conversation, unit, &mut outputs);
+                of_unit(conversation, unit, answered, &mut outputs);
             }
         }
         Self {
@@ -216,8 +218,12 @@ pub(crate) fn answer_that_stays(conversation: &Conversation, stays: &[bool]) -> 
     (last.role != Role::Assistant && !stays[answer]).then_some(answer)
 }
 
-fn of_unit(conversation: &Conversation, unit: usize, outputs: &mut Vec<UnseenOutput>) {
-    let answered = conversation.answered();
+fn of_unit(
+    conversation: &Conversation,
+    unit: usize,
+    answered: usize,
+    outputs: &mut Vec<UnseenOutput>,
+) {
     let first = conversation.units()[unit].first_message;
     let counts = conversation.counts(unit);
     for (index, message) in conversation.messages(unit).iter().enumerate() {
@@ -250,11 +256,42 @@ fn of_unit(conversation: &Conversation, unit: usize, outputs: &mut Vec<UnseenOut
 }
 
 impl Conversation {
-    /// Number of messages up to the model's last one, that one included.
+    /// Number of messages up to the newest answer of the model's, that one included.
     pub(crate) fn answered(&self) -> usize {
-        self.all_messages()
-            .iter()
-            .rposition(|message| message.role == Role::Assistant)
-            .map_or(0, |last| last + 1)
+        let messages = self.all_messages();
+        // A request that ends with words of the model's may ask it to go on with them, whether it
+        // came whole or grew. What ends a log was said.
+        let may_be_begun = |index: usize| index + 1 == messages.len() && self.log().is_none();
+        (0..messages.len())
+            .rev()
+            .find(|&index| {
+                let message = &messages[index];
+                message.role == Role::Assistant
+                    && self.says_something(message)
+                    && !(may_be_begun(index) && has_words_alone(message))
+            })
+            .map_or(0, |index| index + 1)
     }
+
+    /// Whether there is something of the model's in a message of its own. Clients send empty ones
+    /// where an answer failed.
+    fn says_something(&self, message: &Message) -> bool {
+        let is_blank = |text: &Range<usize>| {
+            let raw = self.source().get(text.clone()).unwrap_or_default();
+            json::chars(raw).all(char::is_whitespace)
+        };
+        !message.is_not_said
+            && message.parts.iter().any(|part| match &part.content {
+                Content::Text(text) | Content::Thinking(text) => !is_blank(text),
+                Content::Call(_) | Content::Output(_) | Content::Media(_) | Content::Opaque(_) => {
+                    true
+                }
+            })
+    }
+}
+
+/// Whether a message has neither calls nor anything else that nobody but a model writes.
+fn has_words_alone(message: &Message) -> bool {
+    let mut parts = message.parts.iter().map(|part| &part.content);
+    parts.all(|content| matches!(content, Content::Text(_)) || content.is_thinking())
 }

@@ -136,6 +136,54 @@ fn a_request_for_approval_waits_beside_another_one_with_reasoning_between_them()
     assert!(conversation.units()[1].traits.pending);
 }
 
+// I4: who is asked for approval may ask something else first.
+#[tokio::test]
+async fn a_request_for_approval_waits_whatever_stands_behind_it() {
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let asks = json!({"type": "mcp_approval_request", "id": "mcpr_1", "server_label": "harbour",
+        "name": "open_gate", "arguments": "{}"});
+    let allows =
+        json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true});
+    let mut items = vec![
+        user("Open the outer gate."),
+        asks,
+        user("What does it lead to?"),
+    ];
+    for hall in 0..6 {
+        items.push(json!({"role": "assistant", "content": listing("hall", 200)}));
+        items.push(user(&format!("And behind hall {hall}?")));
+    }
+    let conversation = read(&json!({"input": items}));
+    assert_eq!(conversation.violations(), []);
+    assert!(conversation.units()[1].traits.pending);
+    let mut grown = read(&json!({"input": items[..2]}));
+    for item in &items[2..] {
+        grown.append(&item.to_string()).expect("it is an item");
+    }
+    assert_eq!(grown.units(), conversation.units());
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        let request = Request {
+            budget: Budget::Share(0.2),
+            ..Request::default()
+        };
+        let compaction = host()
+            .compact(&conversation, &[strategy], &request)
+            .await
+            .expect("no archive that could fail");
+        assert!(compaction.is_compacted());
+        assert_good(&conversation, &compaction, host());
+        assert!(compaction.document().contains("mcp_approval_request"));
+        // The answer that comes later has what it answers.
+        let mut after = compaction.conversation().clone();
+        after.append(&allows.to_string()).expect("it is an item");
+        assert_eq!(after.violations(), []);
+    }
+    items.insert(2, allows);
+    let answered = read(&json!({"input": items}));
+    assert_eq!(answered.violations(), []);
+    assert!(!answered.units()[1].traits.pending);
+}
+
 // RESP-2: nothing of the client's answers a tool that the provider runs.
 #[test]
 fn a_search_of_the_providers_own_needs_no_output_though_it_has_a_call_id() {

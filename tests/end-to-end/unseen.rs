@@ -1,7 +1,10 @@
 //! Tool outputs that the model has not seen yet stay, whoever decides (invariant I4).
 
 use baler_corpus::sound;
-use baler_host::{Budget, Compaction, Fate, Format, Host, Pins, Policy, Request, Strategy};
+use baler_host::{
+    Budget, Compaction, Conversation, Fate, Format, Host, Pins, Policy, Request, SecretKey,
+    Strategy,
+};
 use serde_json::{Value, json};
 
 use super::support::{bundled, call, host, host_with, listing};
@@ -251,6 +254,33 @@ async fn unseen_outputs_are_whole_where_they_fit_and_fill_the_budget_where_they_
     }
 }
 
+/// However unevenly its tokens lie in it, a larger budget never leaves an output with nothing.
+#[tokio::test]
+async fn unseen_outputs_of_two_densities_use_half_of_every_budget_at_least() {
+    let host = host();
+    let digits: String = (1_u64..300)
+        .map(|number| format!("{}\n", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        .collect();
+    let rule = format!("{}\n", "=".repeat(200));
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Which of them are prime?"},
+        {"role": "assistant", "content": null, "tool_calls": [call("a", "list", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": digits + &rule.repeat(200)},
+    ]});
+    let whole = host.read(body.to_string()).expect("reads").tokens();
+    assert!(whole > 1_200, "{whole}");
+    for tokens in (0..whole).step_by(whole as usize / 40) {
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &to(tokens)).await;
+        let receipt = compaction.receipt();
+        let target = receipt.tokens.budget.max(receipt.tokens.floor);
+        let after = receipt.tokens.after;
+        assert!(
+            after <= target && after >= target / 2,
+            "{tokens}: {after} of {target}"
+        );
+    }
+}
+
 /// Where nothing but the unseen output is too large, nothing else has to go.
 #[tokio::test]
 async fn unseen_outputs_alone_are_shortened_where_that_is_enough() {
@@ -297,6 +327,27 @@ async fn a_shortened_output_names_the_reference_of_the_whole_even_when_shortened
 }
 
 #[tokio::test]
+async fn an_output_that_was_shortened_without_an_archive_gets_its_reference_later() {
+    let key = || SecretKey::new([7; 32]);
+    let without = host_with(|builder| builder.key(key()));
+    let once = compacted(&without, &chat(), &[Strategy::truncate()], &to(8_000)).await;
+    assert!(!berths_in(once.document()).contains("; whole: "));
+    let with = host_with(|builder| {
+        let archive = baler_host::Archive::in_memory();
+        builder.key(key()).archive(archive)
+    });
+    let body: Value = serde_json::from_str(once.document()).expect("JSON");
+    let twice = compacted(&with, &body, &[Strategy::truncate()], &to(2_000)).await;
+    let text = berths_in(twice.document());
+    assert_eq!(text.matches("too long for the context window").count(), 1);
+    let (_, rest) = text.split_once("; whole: ").expect("a reference");
+    let (reference, _) = rest.split_once(']').expect("a bracket");
+    let archive = with.archive().expect("there is one");
+    let found = archive.text(reference).await.expect("it is stored");
+    assert!(found.contains("berth 0:"));
+}
+
+#[tokio::test]
 async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
     let host = host();
     let request = Request {
@@ -324,4 +375,134 @@ async fn outputs_that_the_model_answered_may_go() {
     let compaction = compacted(host, &body, &[Strategy::truncate()], &to(300)).await;
     assert!(compaction.fates().contains(&Fate::Dropped));
     assert!(!compaction.document().contains("berth 0:"));
+}
+
+/// What a conversation has behind outputs that the model has seen no more for it: nothing that the
+/// model said, or words that it is asked to go on with.
+fn no_answers() -> Vec<(Format, Value, Vec<Value>)> {
+    let says = |text: &str| json!({"role": "assistant", "content": text});
+    let go_on = json!({"role": "user", "content": "Go on."});
+    let parts = |text: &str| json!({"role": "model", "parts": [{"text": text}]});
+    let listed =
+        json!({"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "port", "tools": []});
+    let refers = json!({"type": "item_reference", "id": "msg_1"});
+    let unknown = json!({"type": "tide_table", "id": "tt_1"});
+    let blank = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": ""}]});
+    let mut found = vec![
+        (Format::OpenAiChat, chat(), vec![says("{\"berth\":")]),
+        (Format::OpenAiChat, chat(), vec![says(" "), go_on.clone()]),
+        (Format::Anthropic, anthropic(), vec![says("Berth")]),
+        (Format::Gemini, gemini(), vec![parts("Berth")]),
+        (
+            Format::OpenAiResponses,
+            responses(),
+            vec![blank, go_on.clone()],
+        ),
+    ];
+    for item in [listed, refers, unknown] {
+        found.push((Format::OpenAiResponses, responses(), vec![item.clone()]));
+        found.push((
+            Format::OpenAiResponses,
+            responses(),
+            vec![item, go_on.clone()],
+        ));
+    }
+    found
+}
+
+fn messages_of(format: Format, body: &mut Value) -> &mut Vec<Value> {
+    let list = match format {
+        Format::OpenAiResponses => "input",
+        Format::Gemini => "contents",
+        _ => "messages",
+    };
+    body[list].as_array_mut().expect("a list")
+}
+
+#[tokio::test]
+async fn words_that_are_no_answer_make_no_output_seen() {
+    let host = host();
+    for (format, mut body, behind) in no_answers() {
+        let what = format!("{format}: {behind:?}");
+        let mut grown = host.read(body.to_string()).expect("reads");
+        messages_of(format, &mut body).extend(behind.clone());
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &to(900)).await;
+        assert!(compaction.is_compacted(), "{what}");
+        let text = berths_in(compaction.document());
+        assert!(text.starts_with("<baler:rewritten by=\"baler\""), "{what}");
+        for message in &behind {
+            grown.append(&message.to_string()).expect("a message");
+        }
+        let appended = host
+            .compact(&grown, &[Strategy::truncate()], &to(900))
+            .await
+            .expect("no archive that could fail");
+        assert_eq!(appended.fates(), compaction.fates(), "{what}");
+        let after = |one: &Compaction| one.receipt().tokens.after;
+        assert_eq!(after(&appended), after(&compaction), "{what}");
+    }
+}
+
+/// A tool of the provider's own that the model used behind outputs, and words with more behind them.
+#[tokio::test]
+async fn acts_of_the_model_make_outputs_seen_and_so_do_words_that_something_follows() {
+    let host = host();
+    let searched = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
+    let says = json!({"role": "assistant", "content": "Berth 12 is free."});
+    let thanks = json!({"role": "user", "content": "Thank you."});
+    for behind in [
+        vec![searched],
+        vec![says.clone(), says.clone()],
+        vec![says, thanks],
+    ] {
+        let what = format!("{behind:?}");
+        let mut body = responses();
+        messages_of(Format::OpenAiResponses, &mut body).extend(behind);
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &to(300)).await;
+        assert!(!compaction.document().contains("berth 0:"), "{what}");
+    }
+}
+
+async fn fates_of(conversation: &Conversation) -> Vec<Fate> {
+    let compaction = host()
+        .compact(conversation, &[Strategy::truncate()], &to(300))
+        .await
+        .expect("no archive that could fail");
+    compaction.fates().to_vec()
+}
+
+/// A log ends with what was said, and its next request begins with the user.
+#[tokio::test]
+async fn last_words_of_a_log_are_an_answer() {
+    let host = host();
+    let [_, berths] = newest_outputs();
+    let entry = |number: usize, role: &str, content: Value| {
+        json!({"type": role, "sessionId": "s1", "uuid": number.to_string(),
+            "parentUuid": (number - 1).to_string(),
+            "message": {"id": format!("m{number}"), "role": role, "model": "claude-sonnet-4-5", "content": content}})
+        .to_string()
+    };
+    let lines = [
+        entry(1, "user", json!("Find a berth.")),
+        entry(
+            2,
+            "assistant",
+            json!([{"type": "tool_use", "id": "b", "name": "berths", "input": {}}]),
+        ),
+        entry(
+            3,
+            "user",
+            json!([{"type": "tool_result", "tool_use_id": "b", "content": berths}]),
+        ),
+        entry(
+            4,
+            "assistant",
+            json!([{"type": "text", "text": "Berth 12 is free."}]),
+        ),
+    ];
+    let log = host.read(lines.join("\n")).expect("reads");
+    assert!(log.log().is_some());
+    assert_eq!(fates_of(&log).await[1], Fate::Dropped);
+    let document = host.read(log.document().to_owned()).expect("reads");
+    assert_eq!(fates_of(&document).await[1], Fate::Rewritten);
 }

@@ -68,6 +68,9 @@ pub(crate) struct Message {
     /// A summary that another program wrote, as its session log says. It has no mark: nothing in
     /// the document makes it one.
     pub(crate) is_recorded_summary: bool,
+    /// Stands among what the model said and is no answer of its: a list of tools, what stands for
+    /// another item, or one of a type that is not known.
+    pub(crate) is_not_said: bool,
     /// None where all of it is empty.
     pub(crate) extras: Option<Box<Extras>>,
 }
@@ -159,6 +162,9 @@ impl Opaque {
     /// The name of instructions in a message of the user's, which Anthropic puts there for clients.
     pub(crate) const INSTRUCTIONS: &str = "mid_conv_system";
 
+    /// The name of what asks the user to allow a call, which may take any time.
+    pub(crate) const APPROVAL_REQUEST: &str = "mcp_approval_request";
+
     /// The name of what asks a provider to compact all that stands before it.
     pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
 }
@@ -249,6 +255,7 @@ impl Message {
             stands_first: false,
             expires: false,
             is_recorded_summary: false,
+            is_not_said: false,
             extras: None,
         }
     }

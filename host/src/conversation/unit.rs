@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::message::{Content, Link, Message, Opaque, Role};
+use super::message::{Call, Content, Link, Message, Opaque, Role};
 use super::pairing::Pairing;
 use super::{Document, opened};
 use crate::marks::{Purpose, SecretKey};
@@ -179,32 +179,32 @@ impl Divider<'_> {
     }
 }
 
-/// Whether something in a unit waits for an answer: a call or a request for approval in the
-/// last one, or a call whose output may come at any time.
+/// Whether something in a unit waits for an answer: a call or a request for leave in the last one;
+/// or at any place a call whose output may come at any time, or a request for the user's approval,
+/// who may ask or do something else first.
 fn is_pending(messages: &[Message], last: bool) -> bool {
-    if !last {
-        let has_detached = messages
-            .iter()
-            .flat_map(Message::calls)
-            .any(|call| call.detached);
-        return has_detached
-            && Pairing::of(messages)
-                .unanswered
-                .iter()
-                .any(|call| call.detached);
-    }
-    let links = || {
-        let opaques = messages.iter().flat_map(Message::opaques);
-        opaques.map(|opaque| &opaque.link)
-    };
-    let closed: HashSet<&str> = links()
-        .filter_map(|link| match link {
-            Link::Closes(id) => Some(id.as_str()),
+    let opaques = || messages.iter().flat_map(Message::opaques);
+    let asks: Vec<&str> = opaques()
+        .filter(|opaque| last || opaque.kind == Opaque::APPROVAL_REQUEST)
+        .filter_map(|opaque| match &opaque.link {
+            Link::Opens(id) => Some(id.as_str()),
             _ => None,
         })
         .collect();
-    links().any(|link| matches!(link, Link::Opens(id) if !closed.contains(id.as_str())))
-        || !Pairing::of(messages).unanswered.is_empty()
+    if !asks.is_empty() {
+        let closed: HashSet<&str> = opaques()
+            .filter_map(|opaque| match &opaque.link {
+                Link::Closes(id) => Some(id.as_str()),
+                _ => None,
+            })
+            .collect();
+        if asks.iter().any(|id| !closed.contains(id)) {
+            return true;
+        }
+    }
+    let may_wait = |call: &Call| last || call.detached;
+    messages.iter().flat_map(Message::calls).any(may_wait)
+        && Pairing::of(messages).unanswered.into_iter().any(may_wait)
 }
 
 fn kind(messages: &[Message], purpose: Option<Purpose>) -> UnitKind {

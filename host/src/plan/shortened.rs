@@ -9,16 +9,21 @@ use crate::unseen;
 pub(crate) struct Shortened {
     /// The edits of each unit that has some, in order.
     units: Vec<(usize, Vec<CheckedEdit>)>,
+    /// Tokens of all outputs that could be shortened, as they are now.
+    tokens: u64,
 }
 
 impl Shortened {
     /// The outputs that have more than `cap` tokens, in no more than that.
     pub(crate) fn under(situation: &Situation, cap: u32) -> Self {
         let mut units: Vec<(usize, Vec<CheckedEdit>)> = Vec::new();
+        let mut sum = 0;
         for output in situation.unseen.outputs() {
-            let Some(text) = unseen::shortened(situation, output, cap) else {
+            let Some((text, tokens)) = unseen::shortened(situation, output, cap) else {
+                sum += u64::from(output.tokens);
                 continue;
             };
+            sum += u64::from(tokens);
             let edit = CheckedEdit {
                 message: output.message,
                 part: output.part,
@@ -29,7 +34,12 @@ impl Shortened {
                 None => units.push((output.unit, vec![edit])),
             }
         }
-        Self { units }
+        Self { units, tokens: sum }
+    }
+
+    /// Tokens of all outputs that could be shortened, as they are now.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens
     }
 
     /// The edits of a unit.

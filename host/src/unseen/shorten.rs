@@ -1,5 +1,7 @@
 //! The shortened text of an output.
 
+use std::ops::Range;
+
 use baler_digest::tells_of_error;
 
 use super::UnseenOutput;
@@ -8,9 +10,13 @@ use crate::formats::json;
 use crate::marks::{self, By, Purpose};
 use crate::situation::Situation;
 
-/// Lines above this size are taken apart, so that a text without line breaks has a first and a
-/// last line too.
+/// The most bytes of a line that tells of an error.
 const PIECE: usize = 240;
+
+/// First and last lines are cut at a line break where that costs no more bytes than these, nor a
+/// quarter of their share; else within a line, so that a text without line breaks has a first and a
+/// last line too, and one of long lines is not cut to nothing.
+const LINE: usize = 120;
 
 /// Shares of the text for its first and its last lines; the rest is for lines that tell of errors.
 const FIRST: (usize, usize) = (2, 5);
@@ -22,15 +28,27 @@ const ERRORS: usize = 40;
 /// Bytes of a line that says how many were left out.
 const GAP: usize = 32;
 
-/// How often the text is made again where it has more tokens for its bytes than the whole had.
-const TRIES: usize = 8;
+/// How often the text is made and counted at most. One try is enough where all of an output has as
+/// many tokens for its bytes as the rest.
+const TRIES: usize = 12;
+
+/// How many of these go by the tokens of the try before; then the room is halved, which finds what
+/// fits where a part of the text has far more tokens for its bytes than another.
+const GUESSES: usize = 4;
 
 /// What the first line of a shortened output begins with.
 const HEAD: &str = "[This output was too long for the context window and is shortened";
 
-/// The text of an output in at most `cap` tokens, in its mark; none where it has no more already,
-/// or would not become smaller.
-pub(crate) fn shortened(situation: &Situation, output: &UnseenOutput, cap: u32) -> Option<String> {
+/// What stands before the reference in this line.
+const WHOLE: &str = "; whole: ";
+
+/// The text of an output in at most `cap` tokens, in its mark, and its tokens; none where it has no
+/// more already, or would not become smaller.
+pub(crate) fn shortened(
+    situation: &Situation,
+    output: &UnseenOutput,
+    cap: u32,
+) -> Option<(String, u32)> {
     if output.tokens <= cap {
         return None;
     }
@@ -50,32 +68,70 @@ pub(crate) fn shortened(situation: &Situation, output: &UnseenOutput, cap: u32) 
         None => found.text(conversation.source()).into_owned(),
     };
     let (head, body) = head(situation, output, &text, was_shortened);
-    let most = output.bytes_at(cap);
+    let errors = error_lines(body);
     let write = |room: usize| {
-        let text = format!("{head}{}", body_within(body, room));
-        marks::wrap(
+        let text = format!("{head}{}", body_within(body, &errors, room));
+        let marked = marks::wrap(
             conversation.key(),
             Purpose::Rewritten,
             site,
             By::Host,
             &text,
-        )
-    };
-    let whole = text.len().max(1) as u128;
-    let mut room = (whole * u128::from(cap) / u128::from(output.tokens)) as usize;
-    for _ in 0..TRIES {
-        let marked = write(room);
+        );
         let tokens = conversation.tokenizer().count(&marked);
-        let bytes = json::encode(&marked).len();
-        if tokens <= cap && bytes <= most {
-            return (tokens < output.tokens).then_some(marked);
+        (marked, tokens)
+    };
+    // Where the whole has bytes enough, a dense text may have all of its own.
+    let most = (conversation.bytes() > situation.max_bytes).then(|| output.bytes_at(cap));
+    // What fits, and what is too large.
+    let (mut low, mut high) = (0, body.len());
+    let mut best: Option<(String, u32)> = None;
+    let mut room = scaled(high, cap as usize, output.tokens as usize);
+    for attempt in 0..TRIES {
+        let (marked, tokens) = write(room);
+        let bytes = most.map_or(0, |_| json::encode(&marked).len());
+        let mut guess = scaled(room, cap as usize, tokens as usize);
+        let mut is_full = is_most_of(tokens as usize, cap as usize);
+        let mut fits = tokens <= cap;
+        if let Some(most) = most {
+            guess = guess.min(scaled(room, most, bytes));
+            is_full |= is_most_of(bytes, most);
+            fits &= bytes <= most;
         }
-        let by_tokens = room as u128 * u128::from(cap) / u128::from(tokens.max(1));
-        let by_bytes = room as u128 * most as u128 / bytes.max(1) as u128;
-        room = (by_tokens.min(by_bytes).min(room as u128) as usize) / 16 * 15;
+        if fits {
+            low = room;
+            if best.as_ref().is_none_or(|(_, best)| tokens > *best) {
+                best = Some((marked, tokens));
+            }
+            if is_full {
+                break;
+            }
+        } else {
+            high = room;
+        }
+        let is_between = low < guess && guess < high;
+        room = if attempt < GUESSES && is_between {
+            guess
+        } else {
+            low + (high - low) / 2
+        };
+        if room == low {
+            break;
+        }
     }
-    let marked = write(0);
-    (conversation.tokenizer().count(&marked) < output.tokens).then_some(marked)
+    best.or_else(|| Some(write(0)).filter(|(_, tokens)| *tokens < output.tokens))
+}
+
+/// A little less of the room than what makes `whole` become `part`: a text is not the same all
+/// over.
+fn scaled(room: usize, part: usize, whole: usize) -> usize {
+    let share = room as u128 * part as u128 / whole.max(1) as u128 * 15 / 16;
+    usize::try_from(share).unwrap_or(usize::MAX)
+}
+
+/// Whether another try would not gain much.
+fn is_most_of(found: usize, most: usize) -> bool {
+    found >= most / 8 * 7
 }
 
 /// What stands above the lines that are left, and the lines. A text that the host shortened before
@@ -86,43 +142,53 @@ fn head<'a>(
     text: &'a str,
     was_shortened: bool,
 ) -> (String, &'a str) {
-    if was_shortened
-        && text.starts_with(HEAD)
-        && let Some((head, body)) = text.split_once('\n')
-    {
-        return (format!("{head}\n"), body);
-    }
+    let earlier = text
+        .split_once('\n')
+        .filter(|(line, _)| was_shortened && line.starts_with(HEAD));
+    let body = match earlier {
+        // What was shortened without an archive gets its reference once there is one.
+        Some((line, body)) if line.contains(WHOLE) || !situation.archived => {
+            return (format!("{line}\n"), body);
+        }
+        Some((_, body)) => body,
+        None => text,
+    };
     let reference = situation
         .reference(output.unit)
-        .map(|reference| format!("; whole: {reference}"))
+        .map(|reference| format!("{WHOLE}{reference}"))
         .unwrap_or_default();
-    (format!("{HEAD}{reference}]\n"), text)
+    (format!("{HEAD}{reference}]\n"), body)
 }
 
 /// At most about `room` bytes of `text`: its first and its last lines, and lines between them
-/// that tell of errors.
-fn body_within(text: &str, room: usize) -> String {
+/// that tell of errors, which are among `errors`.
+fn body_within(text: &str, errors: &[(usize, usize)], room: usize) -> String {
     if text.len() <= room {
         return text.to_owned();
     }
     let share = |(part, of): (usize, usize)| room * part / of;
-    let front = front(text, share(FIRST));
-    let back = front.max(back(text, share(LAST)));
-    let between = &text[front..back];
-    let left = room
-        .saturating_sub(front)
-        .saturating_sub(text.len() - back)
-        .saturating_sub(2 * GAP);
+    let first = front(text, share(FIRST));
+    let last = first.max(back(text, share(LAST)));
+    let left = room.saturating_sub(first).saturating_sub(text.len() - last);
+    let errors = newest(errors, text, first..last, left);
+    // What error lines do not take, first and last lines do.
+    let used: usize = errors.iter().map(|(start, end)| end - start + GAP).sum();
+    let more = left.saturating_sub(used + 2 * GAP) / 2;
+    let first = front(text, share(FIRST) + more);
+    let last = first.max(back(text, share(LAST) + more));
     let mut written = String::with_capacity(room + 4 * GAP);
-    written.push_str(&text[..front]);
-    let mut at = 0;
-    for (start, end) in error_lines(between, left) {
-        gap(&mut written, &between[at..start]);
-        written.push_str(&between[start..end]);
-        at = end;
+    written.push_str(&text[..first]);
+    let mut at = first;
+    for (start, end) in errors {
+        let (start, end) = (start.max(at), end.min(last));
+        if start < end {
+            gap(&mut written, &text[at..start]);
+            written.push_str(&text[start..end]);
+            at = end;
+        }
     }
-    gap(&mut written, &between[at..]);
-    written.push_str(&text[back..]);
+    gap(&mut written, &text[at..last]);
+    written.push_str(&text[last..]);
     written
 }
 
@@ -148,7 +214,7 @@ fn front(text: &str, room: usize) -> usize {
     let end = text.floor_char_boundary(room.min(text.len()));
     match text[..end].rfind('\n') {
         // A line break near the end is worth more than the rest of a line.
-        Some(line) if end - line <= PIECE => line + 1,
+        Some(line) if end - line <= LINE.min(room / 4) => line + 1,
         _ => end,
     }
 }
@@ -157,28 +223,55 @@ fn front(text: &str, room: usize) -> usize {
 fn back(text: &str, room: usize) -> usize {
     let start = text.ceil_char_boundary(text.len() - room.min(text.len()));
     match text[start..].find('\n') {
-        Some(line) if line < PIECE && start + line + 1 < text.len() => start + line + 1,
+        Some(line) if line < LINE.min(room / 4) && start + line + 1 < text.len() => {
+            start + line + 1
+        }
         _ => start,
     }
 }
 
-/// Lines that tell of errors, the last ones first in the choice, in the order of the text.
-fn error_lines(text: &str, room: usize) -> Vec<(usize, usize)> {
+/// Where lines that tell of errors stand, of a long one its beginning. Looked for once: a text may
+/// be large.
+fn error_lines(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        if tells_of_error(line) {
+            found.push((start, text.floor_char_boundary(end.min(start + PIECE))));
+        }
+        start = end;
+    }
+    found
+}
+
+/// The last error lines within `between` that find room, in the order of the text. The very last
+/// one is the newest, which its reader works on: it is cut rather than left out.
+fn newest(
+    errors: &[(usize, usize)],
+    text: &str,
+    between: Range<usize>,
+    room: usize,
+) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut left = room;
-    let mut end = text.len();
-    for line in text.split_inclusive('\n').rev() {
-        let start = end - line.len();
-        if tells_of_error(line) {
-            let stop = text.floor_char_boundary((start + PIECE).min(end));
-            let cost = stop - start + GAP;
-            if cost > left || found.len() == ERRORS {
-                break;
-            }
-            left -= cost;
-            found.push((start, stop));
+    let behind = errors.partition_point(|(start, _)| *start < between.end);
+    for (start, end) in errors[..behind].iter().rev() {
+        let (start, end) = (*start.max(&between.start), *end.min(&between.end));
+        if end <= start || left < GAP || found.len() == ERRORS {
+            break;
         }
-        end = start;
+        let (end, cost) = if found.is_empty() {
+            let end = text.floor_char_boundary(end.min(start + left));
+            (end, end - start)
+        } else {
+            (end, end - start + GAP)
+        };
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        found.push((start, end));
     }
     found.reverse();
     found
@@ -186,14 +279,97 @@ fn error_lines(text: &str, room: usize) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::conversation::Conversation;
+    use crate::formats::Format;
+    use crate::situation::Request;
+
+    fn within(text: &str, room: usize) -> String {
+        body_within(text, &error_lines(text), room)
+    }
+
+    /// What an output of this text, the newest of a conversation, is shortened to.
+    fn shortened_to(text: &str, caps: impl Fn(u32) -> Vec<u32>) -> Vec<(u32, Option<u32>)> {
+        let call =
+            json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+        let body = json!({"model": "gpt-4o", "messages": [
+            {"role": "user", "content": "Sound the harbour."},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "a", "content": text}]});
+        let conversation =
+            Conversation::of(&body.to_string(), Some(Format::OpenAiChat)).expect("reads");
+        let situation = Situation::new(&conversation, &Request::default(), false);
+        let output = situation.unseen.outputs()[0];
+        let tokens = |cap| {
+            let (text, tokens) = shortened(&situation, &output, cap)?;
+            assert_eq!(conversation.tokenizer().count(&text), tokens);
+            Some(tokens)
+        };
+        let caps = caps(output.tokens).into_iter();
+        caps.map(|cap| (cap, tokens(cap))).collect()
+    }
+
+    /// Where some of a text has a hundred times as many tokens for its bytes as the rest.
+    #[test]
+    fn text_of_two_densities_is_shortened_to_half_of_its_cap_at_least() {
+        let digits = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let dense = |lines: u64| -> String {
+            (0..lines)
+                .map(|line| format!("{:016x}{:016x}\n", digits(line), digits(line + lines)))
+                .collect()
+        };
+        let sparse = |lines: usize| format!("{}\n", "=".repeat(200)).repeat(lines);
+        for (few, many) in [(40, 50), (40, 500), (400, 100)] {
+            let (dense, sparse) = (dense(few), sparse(many));
+            for text in [
+                format!("{dense}{sparse}"),
+                format!("{sparse}{dense}"),
+                format!("{sparse}{dense}{sparse}"),
+                format!("{dense}{sparse}{dense}"),
+            ] {
+                let caps = |whole: u32| -> Vec<u32> {
+                    let least = super::super::LEAST_TOKENS;
+                    assert!(whole > least, "{few} and {many} lines have {whole} tokens");
+                    let step = (whole - least).div_ceil(11).max(1);
+                    (least..whole).step_by(step as usize).collect()
+                };
+                for (cap, tokens) in shortened_to(&text, caps) {
+                    let tokens = tokens.expect("it has more");
+                    assert!(
+                        tokens <= cap && tokens >= cap / 2,
+                        "{few} and {many} lines, {cap}: {tokens}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn last_error_line_is_kept_though_not_all_of_them_fit() {
+        let mut lines: Vec<String> = (0..300).map(|row| format!("row {row}")).collect();
+        for (row, line) in lines.iter_mut().enumerate().take(151).skip(100) {
+            *line = format!("error: berth {row} has no depth in the chart, and nobody sounded it");
+        }
+        let text = lines.join("\n");
+        for room in [300, 900] {
+            let body = within(&text, room);
+            assert!(body.len() < room + 100, "{}", body.len());
+            assert!(
+                body.contains("error: berth 150 has no depth in the"),
+                "{body}"
+            );
+            assert!(!body.contains("error: berth 100 "), "{body}");
+        }
+    }
 
     #[test]
     fn body_keeps_first_last_and_error_lines_verbatim() {
         let mut lines: Vec<String> = (0..500).map(|line| format!("line {line} 平穏")).collect();
         lines[250] = "error[E0308]: mismatched types".to_owned();
         let text = lines.join("\n");
-        let body = body_within(&text, 900);
+        let body = within(&text, 900);
         assert!(body.len() < 1_000, "{}", body.len());
         assert!(body.starts_with("line 0 平穏\nline 1 平穏\n"), "{body}");
         assert!(body.ends_with("line 498 平穏\nline 499 平穏"), "{body}");
@@ -209,7 +385,7 @@ mod tests {
     #[test]
     fn body_says_how_much_is_missing_between_two_lines() {
         let text: String = (0..100).map(|line| format!("{line}\n")).collect();
-        let body = body_within(&text, 150);
+        let body = within(&text, 150);
         let kept = body.lines().filter(|line| !line.starts_with('[')).count();
         let missing: usize = body
             .lines()
@@ -227,13 +403,13 @@ mod tests {
     #[test]
     fn body_of_one_long_line_keeps_its_two_ends() {
         let text = format!("begin{}end", "日本".repeat(10_000));
-        let body = body_within(&text, 300);
+        let body = within(&text, 300);
         assert!(body.starts_with("begin") && body.ends_with("end"), "{body}");
         assert!(body.len() < 400, "{}", body.len());
     }
 
     #[test]
     fn body_without_room_is_one_gap() {
-        assert_eq!(body_within("a\nb\nc\n", 0), "[… 3 lines left out …]\n");
+        assert_eq!(within("a\nb\nc\n", 0), "[… 3 lines left out …]\n");
     }
 }

@@ -76,6 +76,13 @@ pub(super) fn answers(kind: &str) -> &'static str {
     }
 }
 
+/// Whether an item that is not read is something that the model did: it used a tool of the
+/// provider's own, whose output it saw. A list of tools, a reference and a type of a later time tell
+/// of nothing that it did.
+pub(super) fn is_act(kind: &str) -> bool {
+    is_hosted(kind) && !matches!(kind, "mcp_list_tools" | "item_reference")
+}
+
 /// Tools that the provider runs itself: no output of the client's answers them.
 fn is_hosted(kind: &str) -> bool {
     matches!(

@@ -297,6 +297,7 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
         ),
         _ => (Role::Assistant, Link::None),
     };
+    let is_not_said = kind == Kind::Other && !item::is_act(named);
     let kind = if kind == Kind::Compaction {
         Opaque::COMPACTION.to_owned()
     } else {
@@ -304,6 +305,7 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
     };
     let mut message = Message {
         opaque: true,
+        is_not_said,
         ..Message::new(role, raw.place.clone())
     };
     message.parts.push(Part {
