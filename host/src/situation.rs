@@ -595,6 +595,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
     let unseen = unseen::units(conversation);
+    let last_words = unseen::last_words(conversation, &unseen);
     let pinned: HashSet<usize> = match &request.pins {
         Pins::FirstUser => first_user.into_iter().collect(),
         Pins::Units(pinned) => pinned.iter().copied().collect(),
@@ -607,6 +608,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
         .map(|(index, unit)| {
             is_live(unit)
                 || unseen.contains(&index)
+                || last_words == Some(index)
                 || unit.traits.pending
                 || unit.traits.instructions
                 || holds(index)

@@ -200,6 +200,14 @@ pub(crate) fn units(conversation: &Conversation) -> Range<usize> {
     }
 }
 
+/// The unit of words of the model's that end a request behind outputs that stay: it may be asked to go
+/// on with them, or have said all. Without them the request would ask for something else.
+pub(crate) fn last_words(conversation: &Conversation, unseen: &Range<usize>) -> Option<usize> {
+    let last = conversation.all_messages().last()?;
+    let is_said = last.role == Role::Assistant && conversation.says_something(last);
+    (is_said && !unseen.is_empty()).then(|| conversation.units().len() - 1)
+}
+
 /// The unit of the model's last message, where without it outputs of a unit that stays would be the last
 /// of the result. The model has seen them; with nothing of its own behind them they would count as
 /// unseen there, be answered once more, and be shortened by the next compaction (invariant I3).

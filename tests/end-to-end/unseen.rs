@@ -204,7 +204,11 @@ async fn the_answer_stays_behind_outputs_that_stay_for_the_words_beside_them() {
         {"type": "tool_use", "id": "l", "name": "look", "input": {}}]}));
     messages.push(json!({"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "l", "content": "free"}]}));
-    messages.push(json!({"role": "assistant", "content": "Berth 12 it is."}));
+    // What nobody but a model writes: plain words at the end might be there to be gone on with.
+    messages.push(json!({"role": "assistant", "content": [
+        {"type": "text", "text": "Berth 12 it is.", "citations": [{"type": "char_location",
+            "cited_text": "free", "document_index": 0, "document_title": "berths",
+            "start_char_index": 0, "end_char_index": 4}]}]}));
     let mut gemini = gemini();
     let contents = gemini["contents"].as_array_mut().expect("a list");
     let newest = contents.last_mut().expect("a content");
@@ -214,18 +218,40 @@ async fn the_answer_stays_behind_outputs_that_stay_for_the_words_beside_them() {
         .push(json!({"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}}}]}));
     contents.push(json!({"role": "user", "parts": [
         {"functionResponse": {"name": "look", "response": {"output": "free"}}}]}));
-    contents.push(json!({"role": "model", "parts": [{"text": "Berth 12 it is."}]}));
+    contents.push(json!({"role": "model", "parts": [
+        {"executableCode": {"language": "PYTHON", "code": "12"}},
+        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "12"}},
+        {"text": "Berth 12 it is."}]}));
     for body in [anthropic, gemini] {
         for chain in [[Strategy::digest()], [Strategy::truncate()]] {
             let first = compacted(host, &body, &chain, &to(1)).await;
             assert!(first.is_compacted() && first.receipt().tokens.below_floor);
             assert!(first.document().contains("Berth 12 it is."));
-            assert!(!first.document().contains("free"));
+            assert!(!first.document().contains("\"look\""));
             assert_eq!(first.receipt().units.outputs_shortened, 0);
             let second = host.compact(first.conversation(), &chain, &to(1)).await;
             let second = second.expect("no archive that could fail");
             assert_eq!(second.document(), first.document());
         }
+    }
+}
+
+/// Without its last words a request would ask for something else.
+#[tokio::test]
+async fn words_that_end_a_request_stay_behind_outputs_that_stay() {
+    let host = host();
+    let mut body = anthropic();
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages.push(json!({"role": "assistant", "content": "Berth 12 it"}));
+    for chain in [[Strategy::digest()], [Strategy::truncate()]] {
+        let first = compacted(host, &body, &chain, &to(1)).await;
+        assert!(first.is_compacted() && first.receipt().units.outputs_shortened > 0);
+        let after: Value = serde_json::from_str(first.document()).expect("JSON");
+        let last = after["messages"].as_array().and_then(|list| list.last());
+        assert_eq!(last.expect("a message")["content"], "Berth 12 it");
+        let second = host.compact(first.conversation(), &chain, &to(1)).await;
+        let second = second.expect("no archive that could fail");
+        assert_eq!(second.document(), first.document());
     }
 }
 
