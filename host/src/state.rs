@@ -47,10 +47,10 @@ pub(crate) fn key(folder: &Path) -> Result<SecretKey, HostError> {
 /// Bytes of a key.
 const KEY_BYTES: usize = 32;
 
-fn read_key(path: &PathBuf) -> Result<Option<SecretKey>, HostError> {
+fn read_key(path: &Path) -> Result<Option<SecretKey>, HostError> {
     let failed = |source| HostError::Io {
         action: "read the key",
-        path: path.clone(),
+        path: path.to_owned(),
         source,
     };
     let shown = path.display().to_string();
