@@ -24,6 +24,9 @@ pub(crate) const LEAST_TOKENS: u32 = 400;
 /// The same in bytes of the wire format.
 const LEAST_BYTES: usize = 8 * 1024;
 
+/// Characters of words at the end of a request that may be there for the model to go on with them.
+const BEGINNING: usize = 40;
+
 /// The share of what is free beside protected units that other units and a summary keep, where
 /// unseen outputs would take all of it.
 const OTHERS_SHARE: u32 = 2;
@@ -267,8 +270,8 @@ impl Conversation {
     /// Number of messages up to the newest answer of the model's, that one included.
     pub(crate) fn answered(&self) -> usize {
         let messages = self.all_messages();
-        // A request that ends with words of the model's may ask it to go on with them, whether it
-        // came whole or grew. What ends a log was said.
+        // A request that ends with a few words of the model's may ask it to go on with them. What
+        // ends a log was said.
         let may_be_begun = |index: usize| index + 1 == messages.len() && self.log().is_none();
         (0..messages.len())
             .rev()
@@ -276,7 +279,7 @@ impl Conversation {
                 let message = &messages[index];
                 message.role == Role::Assistant
                     && self.says_something(message)
-                    && !(may_be_begun(index) && has_words_alone(message))
+                    && !(may_be_begun(index) && self.is_short(message))
             })
             .map_or(0, |index| index + 1)
     }
@@ -296,10 +299,20 @@ impl Conversation {
                 }
             })
     }
-}
 
-/// Whether a message has neither calls nor anything else that nobody but a model writes.
-fn has_words_alone(message: &Message) -> bool {
-    let mut parts = message.parts.iter().map(|part| &part.content);
-    parts.all(|content| matches!(content, Content::Text(_)) || content.is_thinking())
+    /// Whether a message is no more than a beginning that a client puts into the model's mouth, such
+    /// as `{` or `<answer>`. A whole answer is rarely as short, and then a step more stays.
+    fn is_short(&self, message: &Message) -> bool {
+        let mut left = BEGINNING;
+        message.parts.iter().all(|part| match &part.content {
+            Content::Text(text) => {
+                let raw = self.source().get(text.clone()).unwrap_or_default();
+                let length = json::chars(raw).take(left + 1).count();
+                let fits = length <= left;
+                left = left.saturating_sub(length);
+                fits
+            }
+            content => content.is_thinking(),
+        })
+    }
 }
