@@ -59,7 +59,7 @@ pub(super) fn lines(text: &str) -> Vec<String> {
 /// The to-do list that a call carries, with the state of each entry; none where it carries
 /// none.
 pub(super) fn tasks(arguments: &str) -> Option<Vec<String>> {
-    if !arguments.contains("status") {
+    if arguments.len() > text::PARSED || !arguments.contains("status") {
         return None;
     }
     let Ok(Value::Object(members)) = serde_json::from_str::<Value>(arguments) else {

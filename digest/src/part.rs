@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::text;
+
 /// A part of a unit, as far as something can be told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part<'a> {
@@ -48,7 +50,7 @@ pub(crate) fn is_data(output: &str) -> bool {
 pub(crate) fn unwrapped(output: &str) -> Cow<'_, str> {
     let is_wrapped =
         output.starts_with('{') && (output.contains("\\n") || output.starts_with("{\"output\""));
-    if !is_wrapped {
+    if !is_wrapped || output.len() > text::PARSED {
         return Cow::Borrowed(output);
     }
     let Ok(serde_json::Value::Object(members)) = serde_json::from_str(output) else {

@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+/// The most bytes of a text that is parsed as JSON. Values take about ninety times the bytes of the
+/// smallest ones, and a conversation is limited by its bytes.
+pub(crate) const PARSED: usize = 1 << 20;
+
 /// What stands where something was cut off.
 const CUT: &str = "…";
 

@@ -4,8 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// The most bytes of a schema, and of a config: the work to check one is at most their product.
+/// The most bytes of a schema, and of a config.
 const MOST_BYTES: usize = 64 << 10;
+
+/// The most of what may have to be compared: values of the schema times values of the config. Each can
+/// end in an error of some hundred bytes.
+const MOST_WORK: usize = 200_000;
 
 /// The most patterns in a schema.
 const PATTERNS: usize = 32;
@@ -92,7 +96,15 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
     let schema: Value =
         serde_json::from_str(schema).map_err(|error| unusable(error.to_string()))?;
     if has_reference(&schema) {
-        return Err(unusable("references (`$ref`) are not supported".to_owned()));
+        return Err(unusable(
+            "`$ref`, `unevaluatedProperties` and `unevaluatedItems` are not supported".to_owned(),
+        ));
+    }
+    let work = nodes(&schema).saturating_mul(nodes(&config));
+    if work > MOST_WORK {
+        return Err(unusable(format!(
+            "its values times those of the config are {work}; the most is {MOST_WORK}"
+        )));
     }
     let patterns = patterns(&schema);
     if patterns > PATTERNS {
@@ -195,14 +207,31 @@ fn form(schema: &Value) -> Option<String> {
     Some(schema.get("type")?.as_str()?.to_owned())
 }
 
-/// A reference can lead in a circle, which would overflow the validator's stack.
+/// A reference can lead in a circle, which would overflow the validator's stack. What looks for
+/// properties that nothing evaluated does all over again at each level, in time exponential in these.
 fn has_reference(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| {
-            matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef") || has_reference(value)
+            matches!(
+                key.as_str(),
+                "$ref"
+                    | "$dynamicRef"
+                    | "$recursiveRef"
+                    | "unevaluatedProperties"
+                    | "unevaluatedItems"
+            ) || has_reference(value)
         }),
         Value::Array(items) => items.iter().any(has_reference),
         _ => false,
+    }
+}
+
+/// How many values there are.
+fn nodes(value: &Value) -> usize {
+    1 + match value {
+        Value::Object(members) => members.values().map(nodes).sum(),
+        Value::Array(items) => items.iter().map(nodes).sum(),
+        _ => 0,
     }
 }
 
@@ -263,6 +292,7 @@ mod tests {
     fn a_schema_that_could_harm_the_host_is_refused() {
         for schema in [
             r##"{"$ref":"#"}"##,
+            r#"{"anyOf":[{"properties":{"z":{}}}],"unevaluatedProperties":false}"#,
             "[".repeat(100_000).as_str(),
             "nonsense",
         ] {
@@ -299,6 +329,17 @@ mod tests {
         let error = check("s", &config(MOST_BYTES / 2), SCHEMA).unwrap_err();
         assert!(matches!(error, ConfigError::Invalid { .. }));
         assert!(error.to_string().len() < 1_000, "{error:.200}");
+    }
+
+    #[test]
+    fn a_schema_and_a_config_that_multiply_are_refused() {
+        let list = |item: &str, count: usize| vec![item; count].join(",");
+        let schema = format!(r#"{{"items":{{"allOf":[{}]}}}}"#, list("false", 1_000));
+        let config = |count: usize| format!("[{}]", list("0", count));
+        let error = check("s", &config(1_000), &schema).unwrap_err();
+        assert!(matches!(error, ConfigError::Schema { .. }), "{error}");
+        let error = check("s", &config(100), &schema).unwrap_err();
+        assert!(matches!(error, ConfigError::Invalid { .. }), "{error:.200}");
     }
 
     #[test]

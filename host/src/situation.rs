@@ -229,7 +229,8 @@ pub(crate) struct Situation {
     /// The first unit that does not belong to a finished turn, once somebody asked.
     unfinished: OnceLock<usize>,
     /// Whether a plan may leave out the thinking of each unit, once somebody asked.
-    loses_thinking: OncePerUnit,
+    loses_thinking: OncePerUnit<bool>,
+    references: OncePerUnit<Option<String>>,
     /// Whether what leaves can be had back, so that references mean something.
     pub(crate) archived: bool,
     /// What was asked of models so far.
@@ -270,6 +271,7 @@ impl Situation {
             opening_note: marks.opening_note,
             unfinished: OnceLock::new(),
             loses_thinking: OncePerUnit::new(conversation.units().len()),
+            references: OncePerUnit::new(conversation.units().len()),
             archived,
             spending: Spending::default(),
             answered: conversation.answered(),
@@ -372,9 +374,12 @@ impl Situation {
 
     /// The reference under which a unit will be in the archive, if there is one.
     pub(crate) fn reference(&self, unit: usize) -> Option<String> {
-        self.archived
-            .then(|| archive::reference(&self.conversation, unit))
-            .flatten()
+        if !self.archived {
+            return None;
+        }
+        // It is asked for each output of a unit, and is of all of the unit.
+        let reference = || archive::reference(&self.conversation, unit);
+        self.references.get(unit, reference).cloned().flatten()
     }
 
     /// Whether the compaction has to end.
@@ -394,6 +399,7 @@ impl Situation {
     pub(crate) fn may_lose_thinking(&self, unit: usize) -> bool {
         self.loses_thinking
             .get(unit, || self.find_whether_it_may_lose_thinking(unit))
+            .is_some_and(|may| *may)
     }
 
     fn find_whether_it_may_lose_thinking(&self, unit: usize) -> bool {

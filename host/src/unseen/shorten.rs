@@ -88,6 +88,10 @@ pub(crate) fn shortened(
     let mut best: Option<(String, u32)> = None;
     let mut room = scaled(high, cap as usize, output.tokens as usize);
     for attempt in 0..TRIES {
+        // Each try counts a text that may have megabytes.
+        if situation.is_over() {
+            break;
+        }
         let (marked, tokens) = write(room);
         let bytes = most.map_or(0, |_| json::encode(&marked).len());
         let mut guess = scaled(room, cap as usize, tokens as usize);

@@ -62,6 +62,8 @@ pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
             }
             if let Some(unit) = units.last_mut() {
                 unit.has_answers = true;
+                // What was answered is a product, also where a reference stands for it.
+                unit.has_product = true;
                 unit.takes_more = true;
                 unit.waits = false;
             }
@@ -214,4 +216,31 @@ pub(super) fn answered(message: &Message) -> Option<&str> {
             },
             _ => None,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::conversation::Conversation;
+    use crate::formats::Format;
+
+    #[test]
+    fn reasoning_behind_an_answer_begins_a_response_of_its_own() {
+        let items = json!([
+            {"role": "user", "content": "When is high tide?"},
+            {"type": "item_reference", "id": "fc_1"},
+            {"type": "function_call_output", "call_id": "call_1", "output": "07:14"},
+            {"type": "reasoning", "id": "rs_2", "summary": []},
+            {"type": "message", "id": "msg_2", "role": "assistant",
+                "content": [{"type": "output_text", "text": "At 07:14.", "annotations": []}]},
+            {"role": "user", "content": "Thank you."},
+        ]);
+        let document = json!({"model": "m", "input": items}).to_string();
+        let read = Conversation::of(&document, Some(Format::OpenAiResponses)).expect("reads");
+        let lengths: Vec<usize> = (0..read.units().len())
+            .map(|unit| read.messages(unit).len())
+            .collect();
+        assert_eq!(lengths, [1, 2, 2, 1]);
+    }
 }
