@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use baler_generated::broken_at;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -1503,16 +1504,6 @@ fn validate_tells_what_a_repair_would_do_and_leave() {
     let valid = example("fix-a-bug.openai.json");
     let ran = bench.run(&["validate", &valid, "--repair"]).ends(0);
     assert!(ran.stdout.starts_with("valid: ") && !ran.stdout.contains("repair"));
-}
-
-/// A conversation that breaks a rule at so many places, all of which can be mended.
-fn broken_at(places: usize) -> String {
-    let [asks, answers] = [("user", "Find the treasure."), ("model", "Where?")]
-        .map(|(role, text)| json!({"role": role, "parts": [{"text": text}]}));
-    format!(
-        r#"{{"contents":[{asks},{}{answers}]}}"#,
-        "{},".repeat(places)
-    )
 }
 
 #[test]

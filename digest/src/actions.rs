@@ -61,10 +61,7 @@ const COMMANDS: &[&str] = &["command", "cmd", "script", "commands"];
 impl Action {
     /// The action of a call of `tool`; `answer` is the whole output where it is short.
     pub(super) fn of_call(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Self {
-        let value = Some(arguments)
-            .filter(|arguments| arguments.len() <= text::PARSED)
-            .and_then(|arguments| serde_json::from_str::<Value>(arguments).ok())
-            .unwrap_or(Value::Null);
+        let value = text::parsed(arguments).unwrap_or(Value::Null);
         let members = value.as_object().into_iter().flatten();
         let texts: Vec<(&str, &str)> = members
             .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))

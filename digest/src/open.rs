@@ -59,10 +59,10 @@ pub(super) fn lines(text: &str) -> Vec<String> {
 /// The to-do list that a call carries, with the state of each entry; none where it carries
 /// none.
 pub(super) fn tasks(arguments: &str) -> Option<Vec<String>> {
-    if arguments.len() > text::PARSED || !arguments.contains("status") {
+    if !arguments.contains("status") {
         return None;
     }
-    let Ok(Value::Object(members)) = serde_json::from_str::<Value>(arguments) else {
+    let Some(Value::Object(members)) = text::parsed(arguments) else {
         return None;
     };
     let tasks: Vec<String> = members

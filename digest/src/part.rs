@@ -50,10 +50,10 @@ pub(crate) fn is_data(output: &str) -> bool {
 pub(crate) fn unwrapped(output: &str) -> Cow<'_, str> {
     let is_wrapped =
         output.starts_with('{') && (output.contains("\\n") || output.starts_with("{\"output\""));
-    if !is_wrapped || output.len() > text::PARSED {
+    if !is_wrapped {
         return Cow::Borrowed(output);
     }
-    let Ok(serde_json::Value::Object(members)) = serde_json::from_str(output) else {
+    let Some(serde_json::Value::Object(members)) = text::parsed(output) else {
         return Cow::Borrowed(output);
     };
     if let Some(text) = members.get("output").and_then(serde_json::Value::as_str) {

@@ -2,9 +2,19 @@
 
 use std::borrow::Cow;
 
-/// The most bytes of a text that is parsed as JSON. Values take about ninety times the bytes of the
-/// smallest ones, and a conversation is limited by its bytes.
-pub(crate) const PARSED: usize = 1 << 20;
+use serde_json::Value;
+
+/// The most bytes of a text that is parsed as JSON. A parsed value can take ninety times the bytes of its
+/// text, and what limits a conversation is its bytes.
+const PARSED: usize = 1 << 20;
+
+/// Parses a text as JSON; `None` if it is not JSON or has more bytes than are parsed.
+pub(crate) fn parsed(text: &str) -> Option<Value> {
+    if text.len() > PARSED {
+        return None;
+    }
+    serde_json::from_str(text).ok()
+}
 
 /// What stands where something was cut off.
 const CUT: &str = "…";

@@ -95,7 +95,7 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
     // serde_json refuses what is nested deeper than 128 levels, so walking it is safe.
     let schema: Value =
         serde_json::from_str(schema).map_err(|error| unusable(error.to_string()))?;
-    if has_reference(&schema) {
+    if has_unsupported(&schema) {
         return Err(unusable(
             "`$ref`, `unevaluatedProperties` and `unevaluatedItems` are not supported".to_owned(),
         ));
@@ -153,7 +153,7 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
     }
 }
 
-/// The beginning of a text, where it is long.
+/// Cuts a text after [`PROBLEM`] characters.
 fn short(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(PROBLEM) {
         None => Cow::Borrowed(text),
@@ -207,9 +207,10 @@ fn form(schema: &Value) -> Option<String> {
     Some(schema.get("type")?.as_str()?.to_owned())
 }
 
-/// A reference can lead in a circle, which would overflow the validator's stack. What looks for
-/// properties that nothing evaluated does all over again at each level, in time exponential in these.
-fn has_reference(schema: &Value) -> bool {
+/// Returns whether a schema has a keyword that could harm the host. A reference can lead in a circle, which
+/// would overflow the validator's stack. The unevaluated keywords evaluate everything below them again, so
+/// nested ones take exponential time.
+fn has_unsupported(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| {
             matches!(
@@ -219,14 +220,14 @@ fn has_reference(schema: &Value) -> bool {
                     | "$recursiveRef"
                     | "unevaluatedProperties"
                     | "unevaluatedItems"
-            ) || has_reference(value)
+            ) || has_unsupported(value)
         }),
-        Value::Array(items) => items.iter().any(has_reference),
+        Value::Array(items) => items.iter().any(has_unsupported),
         _ => false,
     }
 }
 
-/// How many values there are.
+/// Counts the values, nested ones included.
 fn nodes(value: &Value) -> usize {
     1 + match value {
         Value::Object(members) => members.values().map(nodes).sum(),
@@ -235,7 +236,7 @@ fn nodes(value: &Value) -> usize {
     }
 }
 
-/// How many patterns there are.
+/// Counts the patterns, nested ones included.
 fn patterns(schema: &Value) -> usize {
     match schema {
         Value::Object(members) => members

@@ -1,3 +1,4 @@
+use baler_generated::broken_at;
 use baler_host::{
     Archive, ArchiveError, Budget, Conversation, Host, HostError, MOST_LISTED, Outcome, Receipt,
     Request, Strategy, Unchanged,
@@ -97,16 +98,6 @@ async fn what_a_repair_changed_or_left_out_can_be_had_back() {
     let Err(HostError::Archive(ArchiveError::Store { .. })) = &error else {
         panic!("{error:?}");
     };
-}
-
-/// A conversation that breaks a rule at so many places, all of which can be mended.
-fn broken_at(places: usize) -> String {
-    let [asks, answers] = [("user", "Find the treasure."), ("model", "Where?")]
-        .map(|(role, text)| json!({"role": role, "parts": [{"text": text}]}));
-    format!(
-        r#"{{"contents":[{asks},{}{answers}]}}"#,
-        "{},".repeat(places)
-    )
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use baler_generated::Kind;
+use baler_generated::{Kind, broken_at};
 use baler_host::{Format, Strategy};
 use serde_json::{Value, json};
 
@@ -103,9 +103,8 @@ async fn a_conversation_that_breaks_a_rule_is_mended_on_request() {
 async fn of_many_broken_rules_and_repairs_the_first_are_answered_and_all_are_counted() {
     const MANY: usize = 100_000;
     let server = serve(|builder| builder).await;
-    let [asks, answers] = [("user", "Lisbon to Oslo."), ("model", "On Friday?")]
-        .map(|(role, text)| json!({"role": role, "parts": [{"text": text}]}));
-    let document = format!(r#"{{"contents":[{asks},{}{answers}]}}"#, "{},".repeat(MANY));
+    let document = broken_at(MANY);
+    let repaired: Value = serde_json::from_str(&broken_at(0)).expect("JSON");
     let ask = |repair: bool| {
         format!(r#"{{"conversation":{document},"budget":1000000,"repair":{repair}}}"#)
     };
@@ -121,7 +120,7 @@ async fn of_many_broken_rules_and_repairs_the_first_are_answered_and_all_are_cou
     assert!(response.body.len() < document.len());
     let answer = response.json();
     assert_eq!(answer["outcome"], "repaired", "{}", response.body);
-    assert_eq!(answer["document"], json!({"contents": [asks, answers]}));
+    assert_eq!(answer["document"], repaired);
     let receipt = &answer["receipt"];
     assert_eq!(length(&receipt["repairs"]), Some(1_000));
     assert_eq!(receipt["repair-counts"]["total"], MANY);

@@ -13,7 +13,9 @@ mod openai_chat;
 mod openai_responses;
 mod anthropic;
 mod gemini;
+mod broken;
 
+pub use broken::broken_at;
 pub use choices::Choices;
 
 use scribe::Scribe;

@@ -7,6 +7,7 @@ mod openai_responses;
 mod random;
 mod table;
 
+use baler_generated::broken_at;
 use serde_json::{Value, json};
 
 use super::{Repair, RepairCounts, RuleRepairs};
@@ -168,14 +169,9 @@ fn a_long_conversation_with_half_of_it_broken_is_mended() {
 #[test]
 fn of_many_repairs_the_first_are_listed_and_all_are_done_and_counted() {
     const MANY: usize = 100_000;
-    let [asks, answers] = [("user", "Fix it."), ("model", "Done.")]
-        .map(|(role, text)| json!({"role": role, "parts": [{"text": text}]}));
-    let document = format!(r#"{{"contents":[{asks},{}{answers}]}}"#, "{},".repeat(MANY));
+    let document = broken_at(MANY);
     let after = read(Format::Gemini, &document).repaired();
-    assert_eq!(
-        after.document(),
-        format!(r#"{{"contents":[{asks},{answers}]}}"#)
-    );
+    assert_eq!(after.document(), broken_at(0));
     let listed = after.repairs().iter().map(|own| own.message);
     assert!(listed.eq(2..2 + MOST_LISTED));
     let of_rule = RuleRepairs {
