@@ -1,9 +1,10 @@
 //! Reading files that a person named: never more of one than it may have, and never waiting for
 //! what is no file.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::anyhow;
 
@@ -40,7 +41,7 @@ pub(crate) fn regular(file: &Path) -> anyhow::Result<File> {
     Ok(opened)
 }
 
-fn is_regular(metadata: &fs::Metadata) -> anyhow::Result<()> {
+fn is_regular(metadata: &Metadata) -> anyhow::Result<()> {
     if metadata.is_file() {
         return Ok(());
     }
@@ -81,8 +82,28 @@ pub(crate) fn folder_of(file: &Path) -> &Path {
 /// nothing was named.
 pub(crate) fn is_input(output: &Path, input: Option<&Path>) -> bool {
     match input.filter(|file| *file != Path::new("-")) {
-        Some(file) => place(file).is_some_and(|input| place(output) == Some(input)),
+        Some(file) => is_same(output, file),
         None => is_standard_input(output),
+    }
+}
+
+/// Whether two paths are of one file or folder, or would be if it were there, whatever way each
+/// takes: links of both kinds, and folders that are mounted in several places.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    if place(one).is_some_and(|one| place(other) == Some(one)) {
+        return true;
+    }
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => is_one(&one, &other),
+        (Err(_), Err(_)) => {
+            one.file_name()
+                .is_some_and(|name| other.file_name() == Some(name))
+                && match (fs::metadata(folder_of(one)), fs::metadata(folder_of(other))) {
+                    (Ok(one), Ok(other)) => is_one(&one, &other),
+                    _ => false,
+                }
+        }
+        _ => false,
     }
 }
 
@@ -94,24 +115,68 @@ pub(crate) fn place(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Whether standard input is read from this file. One terminal for both is no such file.
-#[cfg(unix)]
+/// Whether standard input is read from this file.
 fn is_standard_input(file: &Path) -> bool {
-    use std::os::fd::AsFd as _;
-    use std::os::unix::fs::MetadataExt as _;
-    let input = io::stdin().as_fd().try_clone_to_owned();
-    let input = input.and_then(|input| File::from(input).metadata());
-    match (input, fs::metadata(file)) {
-        (Ok(input), Ok(file)) => {
-            file.is_file() && input.dev() == file.dev() && input.ino() == file.ino()
-        }
+    match (standard_input(), fs::metadata(file)) {
+        (Some(input), Ok(file)) => is_one(&input, &file),
         _ => false,
     }
 }
 
+/// What standard input is read from, where the system tells.
+#[cfg(unix)]
+pub(crate) fn standard_input() -> Option<Metadata> {
+    use std::os::fd::AsFd as _;
+    let input = io::stdin().as_fd().try_clone_to_owned().ok()?;
+    File::from(input).metadata().ok()
+}
+
 #[cfg(not(unix))]
-fn is_standard_input(_: &Path) -> bool {
+pub(crate) fn standard_input() -> Option<Metadata> {
+    None
+}
+
+/// Whether both are one file or folder. One terminal, device or pipe for two things is no such
+/// file.
+#[cfg(unix)]
+fn is_one(one: &Metadata, other: &Metadata) -> bool {
+    (one.is_file() || one.is_dir()) && id(one) == id(other)
+}
+
+/// It goes by paths alone.
+#[cfg(not(unix))]
+fn is_one(_: &Metadata, _: &Metadata) -> bool {
     false
+}
+
+/// What no two files have at the same time: a file system, and the number in it.
+#[cfg(unix)]
+fn id(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.dev(), metadata.ino())
+}
+
+/// By what a regular file that was read is known again, as long as nobody writes to it or puts
+/// another one in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    #[cfg(unix)]
+    id: (u64, u64),
+    size: u64,
+    /// None where the system does not know it.
+    written: Option<SystemTime>,
+}
+
+impl Seen {
+    /// None of what is no regular file.
+    pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
+        metadata.is_file().then(|| Self {
+            #[cfg(unix)]
+            id: id(metadata),
+            size: metadata.len(),
+            written: metadata.modified().ok(),
+        })
+    }
 }
 
 /// What to say of a text that has more than it may have.
@@ -131,5 +196,72 @@ mod tests {
         );
         assert_eq!(bounded(&b"12345"[..], 4).expect("reads"), None);
         assert_eq!(bounded(io::repeat(0), 1 << 16).expect("reads"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn is_same_knows_a_file_by_every_way_to_it() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), "1").expect("writes");
+        fs::write(path("copy"), "1").expect("writes");
+        fs::hard_link(path("file"), path("hard")).expect("a link");
+        symlink(path("file"), path("soft")).expect("a link");
+        symlink(folder.path(), path("folder")).expect("a link");
+        for same in ["file", "hard", "soft", "folder/file", "./folder/hard"] {
+            assert!(is_same(&path("file"), &path(same)), "{same}");
+        }
+        for other in ["copy", "new", "folder", "new/file"] {
+            assert!(!is_same(&path("file"), &path(other)), "{other}");
+        }
+        // Of one that is not there yet the folder and the name count.
+        assert!(is_same(&path("new"), &path("folder/new")));
+        assert!(!is_same(&path("new"), &path("folder/newer")));
+        // Two results may go to one device.
+        symlink("/dev/null", path("null")).expect("a link");
+        let null = fs::metadata("/dev/null").expect("there");
+        assert!(!is_one(&null, &null));
+    }
+
+    #[test]
+    fn a_file_is_known_again_until_it_is_written_to_or_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        let look = || Seen::of(&fs::metadata(&path).expect("there"));
+        let date = |file: &File| {
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(1_000_000_007);
+            file.set_modified(time).expect("is set");
+        };
+        fs::write(&path, "1234").expect("writes");
+        let file = File::options().append(true).open(&path).expect("opens");
+        date(&file);
+        let seen = look();
+        assert!(seen.is_some());
+        assert_eq!(look(), seen);
+        // As large as before, later by a nanosecond.
+        let later = SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(1_000_000_008);
+        file.set_modified(later).expect("is set");
+        // Some file systems keep no nanoseconds.
+        if file.metadata().expect("there").modified().ok() == Some(later) {
+            assert_ne!(look(), seen);
+        }
+        // Larger, of the same time.
+        file.set_len(5).expect("grows");
+        date(&file);
+        assert_ne!(look(), seen);
+        file.set_len(4).expect("shrinks");
+        date(&file);
+        assert_eq!(look(), seen);
+        // Another file with the same size and time.
+        #[cfg(unix)]
+        {
+            let other = folder.path().join("other");
+            fs::write(&other, "1234").expect("writes");
+            date(&File::options().append(true).open(&other).expect("opens"));
+            fs::rename(&other, &path).expect("renames");
+            assert_ne!(look(), seen);
+        }
+        assert_eq!(Seen::of(&fs::metadata(folder.path()).expect("there")), None);
     }
 }

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use crate::arguments::ConversationArguments;
 use crate::exit::Failure;
+use crate::files::Seen;
 use crate::output::{self, CHANGED, FAINT, Messages, styled};
 use crate::progress::Progress;
 use crate::{figures, files};
@@ -27,7 +28,15 @@ const VIOLATIONS: usize = 20;
 
 /// Reads the bytes of a conversation from a file, or from standard input.
 pub(crate) fn read(file: Option<&Path>, command: &str) -> Result<Vec<u8>, Failure> {
-    let bytes = match file.filter(|file| *file != Path::new("-")) {
+    read_and_look(file, command).map(|(bytes, _)| bytes)
+}
+
+/// As [`read`], and what the file was like just before, where it is a regular one.
+pub(crate) fn read_and_look(
+    file: Option<&Path>,
+    command: &str,
+) -> Result<(Vec<u8>, Option<Seen>), Failure> {
+    let read = match file.filter(|file| *file != Path::new("-")) {
         Some(file) => from_file(file).with_context(|| {
             format!(
                 "cannot read `{}`; name a readable file, or `-` for standard input",
@@ -42,12 +51,17 @@ pub(crate) fn read(file: Option<&Path>, command: &str) -> Result<Vec<u8>, Failur
                 "\n\nUsage: baler {command} [OPTIONS] [FILE]\n\nFor more, try `baler {command} --help`."
             )));
         }
-        None => limited(io::stdin().lock()).context("cannot read standard input"),
+        None => {
+            let seen = files::standard_input().and_then(|input| Seen::of(&input));
+            limited(io::stdin().lock())
+                .context("cannot read standard input")
+                .map(|bytes| (bytes, seen))
+        }
     };
-    bytes.map_err(Failure::wrong_input)
+    read.map_err(Failure::wrong_input)
 }
 
-fn from_file(file: &Path) -> anyhow::Result<Vec<u8>> {
+fn from_file(file: &Path) -> anyhow::Result<(Vec<u8>, Option<Seen>)> {
     let metadata = fs::metadata(file)?;
     if metadata.is_dir() {
         return Err(anyhow!("it is a folder"));
@@ -55,7 +69,10 @@ fn from_file(file: &Path) -> anyhow::Result<Vec<u8>> {
     if metadata.len() > LIMIT {
         return Err(too_large());
     }
-    limited(File::open(file)?)
+    let file = File::open(file)?;
+    // Before it is read: what is written meanwhile may not have been.
+    let seen = Seen::of(&file.metadata()?);
+    Ok((limited(file)?, seen))
 }
 
 fn limited(source: impl Read) -> anyhow::Result<Vec<u8>> {
@@ -135,7 +152,7 @@ pub(crate) fn conversation(
 
 fn read_previous(host: &Host, file: &Path) -> Result<Conversation, Failure> {
     let shown = figures::cleaned(&file.to_string_lossy());
-    let bytes = from_file(file)
+    let (bytes, _) = from_file(file)
         .with_context(|| format!("cannot read the previous request `{shown}`"))
         .map_err(Failure::wrong_use)?;
     host.read_bytes(bytes).map_err(|error| {

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use tempfile::TempPath;
 
+use crate::files::Seen;
 use crate::{descriptor, files};
 
 /// A file that will be written whole or not at all.
@@ -36,6 +37,8 @@ pub(crate) struct Target {
     place: PathBuf,
     /// The file that is replaced. Boxed, as it is large.
     before: Option<Box<Metadata>>,
+    /// What has to be there still when it is replaced; none where it may be anything.
+    seen: Option<Seen>,
 }
 
 /// A file whose content is written, and which is not in its place yet.
@@ -87,6 +90,7 @@ impl WholeFile {
             shown: path.to_owned(),
             place,
             before: before.map(Box::new),
+            seen: None,
         };
         let unnamed = target.unnamed();
         if unnamed.is_none() {
@@ -96,6 +100,14 @@ impl WholeFile {
             })?;
         }
         Ok(Self::Regular { target, unnamed })
+    }
+
+    /// Takes its place only as long as that is what was `seen` there, where something was.
+    pub(crate) fn replacing(mut self, seen: Option<Seen>) -> Self {
+        if let Self::Regular { target, .. } = &mut self {
+            target.seen = seen;
+        }
+        self
     }
 
     /// Whether it cannot be taken back once it is written.
@@ -221,6 +233,28 @@ impl Target {
 
     /// Puts the file in its place.
     fn put(&self, content: Content) -> anyhow::Result<()> {
+        self.check_unchanged()?;
+        self.take_place(content)
+    }
+
+    /// Refuses to replace a file that another program wrote to since it was read. Only who writes
+    /// in the very moment between this and the renaming is not seen.
+    fn check_unchanged(&self) -> anyhow::Result<()> {
+        let now = || {
+            fs::metadata(&self.place)
+                .ok()
+                .and_then(|now| Seen::of(&now))
+        };
+        if self.seen.is_none() || self.seen == now() {
+            return Ok(());
+        }
+        Err(anyhow!(
+            "another program wrote to it, or replaced it, since it was read; it stays as it is, so run this again"
+        ))
+        .with_context(|| cannot_write(&self.shown))
+    }
+
+    fn take_place(&self, content: Content) -> anyhow::Result<()> {
         let named = match content {
             Content::Named(named) => Ok(named),
             Content::Unnamed(file) => self.name(file),
@@ -241,8 +275,9 @@ impl Target {
 
     /// Puts the file in its place, and keeps what was there.
     fn replace(self, content: Content) -> anyhow::Result<Replaced> {
+        self.check_unchanged()?;
         let before = self.keep().with_context(|| cannot_write(&self.shown))?;
-        if let Err(error) = self.put(content) {
+        if let Err(error) = self.take_place(content) {
             // It is still there, but where it could only be renamed.
             let missing = before.filter(|_| fs::symlink_metadata(&self.place).is_err());
             return Err(match missing.map(|before| self.put_back(before)) {

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::archive::{self, ArchivePlace};
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{self, Exit, Failure};
+use crate::files::Seen;
 use crate::model::{self, ModelArguments};
 use crate::output::{self, Messages, WholeFile};
 use crate::progress;
@@ -60,7 +61,8 @@ pub(crate) struct CompactCommand {
     archive: Option<String>,
 
     /// Write the conversation to this file, whole or not at all, and not to standard output.
-    /// It may be the file that was read
+    /// It may be the file that was read, and stays as it is where another program wrote to that
+    /// in the meantime
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -136,10 +138,10 @@ impl CompactCommand {
             words_in_receipt: self.words,
             ..self.goal.request()?
         };
-        let document = input::read(self.conversation.file.as_deref(), "compact")?;
+        let (document, seen) = input::read_and_look(self.conversation.file.as_deref(), "compact")?;
         input::warm_up(tokenizer.as_ref(), &document);
 
-        let files = self.files()?;
+        let files = self.files(seen)?;
         let place = ArchivePlace::of(self.archive.as_deref())?;
         let archive = match &place {
             ArchivePlace::Off => Keeping::Nowhere,
@@ -213,7 +215,9 @@ impl CompactCommand {
             .filter(|file| *file != Path::new("-"))
     }
 
-    fn files(&self) -> Result<Files, Failure> {
+    /// Begins the files. Where the output takes the place of the conversation, it does only as
+    /// long as that is what was `seen`.
+    fn files(&self, seen: Option<Seen>) -> Result<Files, Failure> {
         if self.receipt.as_deref() == Some(Path::new("-")) {
             return Err(Failure::wrong_use(anyhow!(
                 "`--receipt` takes a file; for a receipt on standard output, use `--json`"
@@ -228,8 +232,16 @@ impl CompactCommand {
         if self.dry_run {
             return Ok(Files::default());
         }
+        let output = match self.output() {
+            None => None,
+            Some(path) => {
+                let is_input = files::is_input(path, self.conversation.file.as_deref());
+                let output = WholeFile::create(path)?;
+                Some(output.replacing(seen.filter(|_| is_input)))
+            }
+        };
         Ok(Files {
-            output: self.output().map(WholeFile::create).transpose()?,
+            output,
             receipt: self.receipt.as_deref().map(WholeFile::create).transpose()?,
         })
     }
@@ -241,7 +253,6 @@ impl CompactCommand {
         if files::is_input(receipt, input) {
             return Some(receipt.to_owned());
         }
-        let place = files::place(receipt)?;
         self.output()
             .into_iter()
             .chain(self.conversation.previous.as_deref())
@@ -251,7 +262,7 @@ impl CompactCommand {
             .map(Path::to_owned)
             .chain(self.model.key_file())
             .chain(self.remote.token_files())
-            .find(|other| files::place(other).is_some_and(|other| other == place))
+            .find(|other| files::is_same(receipt, other))
     }
 
     fn tell(

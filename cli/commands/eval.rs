@@ -186,7 +186,11 @@ impl EvalCommand {
         ];
         for (option, file) in written {
             let place = file.as_deref().and_then(files::place);
-            if place.is_some_and(|place| place.starts_with(&corpus)) {
+            let is_in = |place: PathBuf| {
+                let mut folders = place.ancestors().skip(1);
+                folders.any(|folder| files::is_same(folder, &corpus))
+            };
+            if place.is_some_and(is_in) {
                 return Err(Failure::wrong_use(anyhow!(
                     "`{option}` names a file among the recorded conversations, in `{}`; name one outside of that folder",
                     self.corpus.display()

@@ -145,6 +145,30 @@ fn a_receipt_takes_the_place_of_nothing_that_the_run_reads() {
 }
 
 #[test]
+fn a_second_name_of_a_file_that_the_run_reads_is_known_as_that() {
+    let bench = Bench::new();
+    let input = fs::read(example("plan-a-week.openai.json")).expect("an example");
+    let file = bench.file("request.json", &input);
+    fs::hard_link(&file, bench.path("second.json")).expect("a link");
+    bench
+        .run(&["compact", &file, "-q", "--receipt", "second.json"])
+        .ends(2)
+        .says(&["in use for something else"]);
+    let log = fs::read(example("fix-a-clock.claude-code.jsonl")).expect("an example");
+    let log = bench.file("session.jsonl", log);
+    fs::hard_link(&log, bench.path("second.jsonl")).expect("a link");
+    bench
+        .run(&["compact", &log, "-q", "-o", "second.jsonl"])
+        .ends(2)
+        .says(&["would replace the claude-code log"]);
+    // Neither is there yet.
+    symlink(".", bench.path("here")).expect("a link");
+    compact(&bench, &["-o", "new.json", "--receipt", "here/new.json"])
+        .ends(2)
+        .says(&["in use for something else"]);
+}
+
+#[test]
 fn what_is_undone_does_not_replace_its_receipt() {
     let bench = Bench::new();
     compact(&bench, &["-o", "out.json", "--receipt", "receipt.json"]).ends(0);

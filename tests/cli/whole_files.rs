@@ -203,15 +203,25 @@ mod in_the_middle {
 
     /// The program while it waits for a model, with its output and its receipt begun.
     fn asking(bench: &Bench, timeout: &str) -> (Child, TcpStream) {
+        asking_about(
+            bench,
+            &example("fix-a-bug.openai.json"),
+            "out.json",
+            timeout,
+        )
+    }
+
+    /// The same, of this conversation and with this output.
+    fn asking_about(bench: &Bench, input: &str, output: &str, timeout: &str) -> (Child, TcpStream) {
         let model = TcpListener::bind("127.0.0.1:0").expect("a port");
         model.set_nonblocking(true).expect("set");
         let address = model.local_addr().expect("an address");
         let mut child = bench
             .command()
-            .args(["compact", &example("fix-a-bug.openai.json"), "-q"])
+            .args(["compact", input, "-q"])
             .args(["-s", "summarize", "--timeout", timeout, "--archive", "off"])
             .args(["--model", &format!("http://{address}/v1#small")])
-            .args(["-o", "out.json", "--receipt", "receipt.json"])
+            .args(["-o", output, "--receipt", "receipt.json"])
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -246,6 +256,26 @@ mod in_the_middle {
             assert_eq!(ended.signal(), Some(number), "{name}: {ended}");
             assert_eq!(bench.entries(), [] as [&str; 0], "{name}");
         }
+    }
+
+    #[test]
+    fn what_another_program_wrote_to_the_input_meanwhile_is_not_lost() {
+        let bench = Bench::new();
+        let mut content = fs::read(example("fix-a-bug.openai.json")).expect("an example");
+        let input = bench.file("request.json", &content);
+        let (child, question) = asking_about(&bench, &input, "./request.json", "2s");
+        content.push(b'\n');
+        fs::write(&input, &content).expect("writes");
+        drop(question);
+        Ran::of(child.wait_with_output().expect("it ends"))
+            .ends(1)
+            .says(&[
+                "cannot write `./request.json`: another program wrote to it",
+                "run this again",
+            ]);
+        assert_eq!(fs::read(&input).expect("there"), content);
+        // Nor is there a receipt of what was not done.
+        assert_eq!(bench.entries(), ["request.json"]);
     }
 
     #[test]
