@@ -1,4 +1,5 @@
-//! Opening files that have to be regular ones, and making files that nobody else reads.
+//! Opening files that have to be regular ones, making files that nobody else reads, and having
+//! the disk know them.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -69,6 +70,18 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
+}
+
+/// Has the disk know the names of the files in a folder.
+#[cfg(unix)]
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Elsewhere folders cannot be synced.
+#[cfg(not(unix))]
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// A pipe that nobody writes into, for tests.

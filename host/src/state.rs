@@ -57,20 +57,24 @@ fn read_key(path: &Path) -> Result<Option<SecretKey>, HostError> {
     let Some(file) = files::open_regular(path, Links::Followed, &shown).map_err(failed)? else {
         return Ok(None);
     };
-    check_owned(path, &file.metadata().map_err(failed)?)?;
+    let metadata = file.metadata().map_err(failed)?;
+    check_owned(path, &metadata)?;
     make_secret(path, &file)?;
     let bytes = files::read_within(file, KEY_BYTES).map_err(failed)?;
     let bytes = bytes.and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok());
     let bytes = bytes.ok_or_else(|| {
-        failed(std::io::Error::new(
-            ErrorKind::InvalidData,
-            "it does not have 32 bytes; remove it to get a new one (summaries made with the old one become ordinary messages)",
-        ))
+        // No new one by itself: it would quietly make ordinary messages of all summaries.
+        let found = metadata.len();
+        let what = format!(
+            "expected {KEY_BYTES} bytes, found {found}; put it back from a copy, or remove it to get a new one (summaries made with the old one become ordinary messages)"
+        );
+        failed(std::io::Error::new(ErrorKind::InvalidData, what))
     })?;
     Ok(Some(SecretKey::new(bytes)))
 }
 
-/// Two programs may get here at once: the file appears whole, and the first one counts.
+/// Two programs may get here at once: the file appears whole, and the first one counts. It is on
+/// the disk before it is used, so that it outlasts a crash of the machine.
 fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
     let failed = |source| HostError::Io {
         action: "make the key",
@@ -80,8 +84,13 @@ fn make_key(folder: &Path, path: &PathBuf) -> Result<SecretKey, HostError> {
     let key = SecretKey::random().map_err(failed)?;
     let mut file = staged::begin_in_state(folder).map_err(failed)?;
     file.write_all(key.bytes()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
     match file.persist_noclobber(path) {
-        Ok(_) => Ok(key),
+        Ok(_) => {
+            // Not every folder can be asked for that. The key is not empty at least.
+            let _ = files::sync_folder(folder);
+            Ok(key)
+        }
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
             read_key(path)?.ok_or_else(|| failed(error.error))
         }
@@ -186,6 +195,23 @@ mod tests {
         file.set_len(1 << 30).expect("grows");
         let error = key(folder.path()).expect_err("it is too long");
         assert!(matches!(error, HostError::Io { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn an_empty_or_short_key_is_told_with_what_to_do_and_no_new_one_is_made() {
+        use std::error::Error as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("key");
+        key(folder.path()).expect("is made");
+        for content in [&b""[..], &[7; 31], &[7; 33]] {
+            fs::write(&path, content).expect("writes");
+            let error = key(folder.path()).expect_err("no key");
+            let why = error.source().expect("a reason").to_string();
+            let told = format!("expected 32 bytes, found {}; ", content.len());
+            assert!(why.starts_with(&told), "{why}");
+            assert!(why.contains("remove it to get a new one"), "{why}");
+            assert_eq!(fs::read(&path).expect("there"), content);
+        }
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Folder {
         // The lock is held until the file has its place.
         let _written = staged.persist(&place).map_err(|error| error.error)?;
         match place.parent() {
-            Some(folder) => sync_folder(folder),
+            Some(folder) => files::sync_folder(folder),
             None => Ok(()),
         }
     }
@@ -273,15 +273,4 @@ fn refused(path: &Path, what: &'static str) -> HostError {
         place: path.display().to_string(),
         what,
     })
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Elsewhere folders cannot be synced.
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }
