@@ -2,7 +2,7 @@
 //! to standard error. Words pass `visible` here, so no text makes a terminal act.
 
 use std::fmt;
-use std::io::{self, ErrorKind, IsTerminal as _, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
@@ -38,12 +38,12 @@ impl std::error::Error for Closed {}
 /// # Errors
 /// It cannot be written whole, also where its reader left.
 pub(crate) fn document(parts: &[&str]) -> anyhow::Result<()> {
-    in_full(write_document(parts))
+    in_full(stdout::open().and_then(|stdout| write_document(stdout, parts)))
 }
 
 /// Writes JSON that answers a question, such as a list. A reader may leave before its end.
 pub(crate) fn listing(text: &str) -> anyhow::Result<()> {
-    as_far_as_wanted(write_document(&[text]))
+    as_far_as_wanted(stdout::open().and_then(|stdout| write_document(stdout, &[text])))
 }
 
 /// Writes words for people to standard output, in colour where that is a terminal. A reader
@@ -70,20 +70,20 @@ pub(crate) fn help(text: &str) -> anyhow::Result<()> {
     }))
 }
 
-fn write_document(parts: &[&str]) -> io::Result<()> {
-    let mut stdout = stdout::open()?;
-    if stdout.is_terminal() {
+/// Writes a result to what is open already, as [`document`] says.
+pub(crate) fn write_document(mut to: impl Write + IsTerminal, parts: &[&str]) -> io::Result<()> {
+    if to.is_terminal() {
         for part in parts {
-            stdout.write_all(visible_json(part).as_bytes())?;
+            to.write_all(visible_json(part).as_bytes())?;
         }
         let ends_line = parts.last().is_none_or(|last| last.ends_with('\n'));
-        stdout.write_all(if ends_line { "" } else { "\n" }.as_bytes())?;
+        to.write_all(if ends_line { "" } else { "\n" }.as_bytes())?;
     } else {
         for part in parts {
-            stdout.write_all(part.as_bytes())?;
+            to.write_all(part.as_bytes())?;
         }
     }
-    stdout.flush()
+    to.flush()
 }
 
 fn write_words(text: &str) -> io::Result<()> {

@@ -13,7 +13,7 @@ use anyhow::{Context as _, anyhow};
 use tempfile::TempPath;
 
 use crate::files::Seen;
-use crate::{descriptor, files};
+use crate::{descriptor, files, output};
 
 /// A file that will be written whole or not at all.
 #[derive(Debug)]
@@ -115,7 +115,8 @@ impl WholeFile {
         matches!(self, Self::Special { .. })
     }
 
-    /// Writes the content: of a pipe or device where it goes, of all else beside its place.
+    /// Writes the content: of a pipe or device where it goes, made harmless to a terminal, and of
+    /// all else beside its place.
     pub(crate) fn stage(self, content: &str) -> anyhow::Result<Staged> {
         match self {
             Self::Regular { target, unnamed } => {
@@ -123,8 +124,8 @@ impl WholeFile {
                 let content = content.with_context(|| cannot_write(&target.shown))?;
                 Ok(Staged(Some((target, content))))
             }
-            Self::Special { shown, mut file } => file
-                .write_all(content.as_bytes())
+            // It may be a terminal, however it was named.
+            Self::Special { shown, file } => output::write_document(file, &[content])
                 .with_context(|| cannot_write(&shown))
                 .map(|()| Staged(None)),
         }

@@ -108,6 +108,64 @@ fn an_open_descriptor_is_written_to_and_its_file_not_replaced() {
 }
 
 #[test]
+fn a_descriptor_is_written_to_where_it_stands() {
+    use std::process::Command;
+    let bench = Bench::new();
+    let input = example("plan-a-week.openai.json");
+    let script = "exec 3>all.txt; echo before >&3; \
+        \"$0\" compact \"$1\" -q -s native:digest -o out.json --receipt \"$2\" && echo after >&3";
+    for name in ["/dev/fd/3", "/proc/self/fd/3", "/proc/thread-self/fd/3"] {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script, env!("CARGO_BIN_EXE_baler"), &input, name])
+            .env("BALER_STATE", bench.path("state"))
+            .current_dir(bench.folder.path());
+        Ran::of(shell.output().expect("it runs")).ends(0);
+        let all = text(&bench, "all.txt");
+        let receipt = all.strip_prefix("before\n").expect("it stays");
+        let receipt = receipt.strip_suffix("after\n").expect("it stands behind");
+        let receipt: serde_json::Value = serde_json::from_str(receipt).expect("JSON");
+        assert_eq!(receipt["outcome"], "compacted", "{name}");
+    }
+}
+
+#[test]
+fn a_descriptor_that_the_program_was_not_started_with_is_refused() {
+    use std::process::Command;
+    let bench = Bench::new();
+    let input = example("plan-a-week.openai.json");
+    let run = |name: &str, how: &str| {
+        // Nor with any that the tests were started with.
+        let close: String = (3..10).map(|number| format!(" {number}>&-")).collect();
+        let script = format!("exec {close}; \"$0\" compact \"$1\" -q --receipt \"$2\" {how}");
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &script, env!("CARGO_BIN_EXE_baler"), &input, name])
+            .env("BALER_STATE", bench.path("state"))
+            .current_dir(bench.folder.path());
+        Ran::of(shell.output().expect("it runs"))
+    };
+    // Some of these are files of the program's own.
+    for name in [
+        "/dev/fd/3",
+        "/dev/fd/4",
+        "/dev/fd/5",
+        "/proc/self/fd/3",
+        "/proc/thread-self/fd/3",
+        "/dev/fd/4000",
+    ] {
+        run(name, "")
+            .ends(1)
+            .says(&["cannot write `", "was not started with such a descriptor"]);
+    }
+    bench.file("read.txt", "stays");
+    run("/dev/fd/3", "3<read.txt")
+        .ends(1)
+        .says(&["open for reading only"]);
+    assert_eq!(text(&bench, "read.txt"), "stays");
+}
+
+#[test]
 fn a_receipt_takes_the_place_of_nothing_that_the_run_reads() {
     let bench = Bench::new();
     let input = fs::read(example("plan-a-week.openai.json")).expect("an example");

@@ -284,6 +284,25 @@ mod on_a_terminal {
         super::assert_harmless(&shown.replace("\r\n", "\n"), "a document");
         let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
         assert_eq!(read(&shown), read(document));
+        // However the terminal is named.
+        for output in ["/dev/stdout", "/dev/stderr", "/proc/self/fd/1"] {
+            let again = run(
+                &bench,
+                &[
+                    "compact",
+                    &file,
+                    "-q",
+                    "-s",
+                    "native:truncate",
+                    "--budget",
+                    "9000",
+                    "-o",
+                    output,
+                ],
+            );
+            let again = (String::from_utf8(again.0).expect("UTF-8"), again.1);
+            assert_eq!(again, (shown.clone(), Some(3)), "{output}");
+        }
         // Where nobody looks on it is what it was.
         let piped = bench
             .run(&["compact", &file, "-q", "--budget", "9000"])
