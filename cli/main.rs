@@ -17,6 +17,7 @@ mod stdout;
 mod descriptor;
 mod visible;
 mod whole_file;
+mod access;
 mod progress;
 mod strip;
 mod receipt;

@@ -13,7 +13,7 @@ use anyhow::{Context as _, anyhow};
 use tempfile::TempPath;
 
 use crate::files::Seen;
-use crate::{descriptor, files, output};
+use crate::{access, descriptor, files, output};
 
 /// A file that will be written whole or not at all.
 #[derive(Debug)]
@@ -214,14 +214,6 @@ fn names_a_folder(path: &Path) -> bool {
         .is_none_or(|name| !typed.ends_with(name.as_encoded_bytes()))
 }
 
-/// Gives a file the owner and group of another, as far as it may: only root gives files away.
-#[cfg(unix)]
-fn keep_owner(file: &File, before: &Metadata) {
-    use std::os::unix::fs::{MetadataExt as _, fchown};
-    let group = Some(before.gid());
-    let _ = fchown(file, Some(before.uid()), group).or_else(|_| fchown(file, None, group));
-}
-
 /// Without the temporary file's name, which says nothing to anybody.
 fn cannot_write(shown: &Path) -> String {
     format!("cannot write `{}`", shown.display())
@@ -328,13 +320,10 @@ impl Target {
 
     /// Gives a file what it takes over from the one that it replaces.
     fn liken(&self, file: &File) -> io::Result<()> {
-        let Some(before) = &self.before else {
-            return Ok(());
-        };
-        // Before the permissions, of which a change of owner takes some.
-        #[cfg(unix)]
-        keep_owner(file, before);
-        file.set_permissions(before.permissions())
+        match &self.before {
+            Some(before) => access::keep(file, &self.place, before),
+            None => Ok(()),
+        }
     }
 
     /// As any new file, the umask taken off; one that will replace another is its owner's alone
