@@ -151,7 +151,7 @@ fn is_one(_: &Metadata, _: &Metadata) -> bool {
 
 /// What no two files have at the same time: a file system, and the number in it.
 #[cfg(unix)]
-fn id(metadata: &Metadata) -> (u64, u64) {
+pub(crate) fn id(metadata: &Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt as _;
     (metadata.dev(), metadata.ino())
 }

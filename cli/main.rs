@@ -18,6 +18,8 @@ mod descriptor;
 mod visible;
 mod whole_file;
 mod access;
+mod unfinished;
+mod turn;
 mod progress;
 mod strip;
 mod receipt;

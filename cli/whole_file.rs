@@ -3,7 +3,7 @@
 //! Content is written to a file without a name, which the system removes however the program
 //! ends, and gets a name only for the moment in which it takes its place. Where a file system
 //! has no such files (and outside of Linux), the file has a name for as long as its content is
-//! written.
+//! written (`unfinished.rs`).
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write as _};
@@ -13,7 +13,7 @@ use anyhow::{Context as _, anyhow};
 use tempfile::TempPath;
 
 use crate::files::Seen;
-use crate::{access, descriptor, files, output};
+use crate::{access, descriptor, files, output, turn, unfinished};
 
 /// A file that will be written whole or not at all.
 #[derive(Debug)]
@@ -49,7 +49,8 @@ pub(crate) struct Staged(Option<(Target, Content)>);
 #[derive(Debug)]
 enum Content {
     Unnamed(File),
-    Named(TempPath),
+    /// Open as long as it has this name, so that nobody takes it for abandoned.
+    Named(File, TempPath),
 }
 
 impl WholeFile {
@@ -92,6 +93,7 @@ impl WholeFile {
             before: before.map(Box::new),
             seen: None,
         };
+        unfinished::clear(target.folder());
         let unnamed = target.unnamed();
         if unnamed.is_none() {
             // Only to know whether it can be made; it is removed at once.
@@ -154,6 +156,15 @@ pub(crate) fn commit_all(staged: Vec<Staged>) -> anyhow::Result<()> {
         staged.into_iter().filter_map(|staged| staged.0).collect();
     let Some((last, content)) = files.pop() else {
         return Ok(());
+    };
+    // Also until what was replaced is put back.
+    let _turn = match files.is_empty() {
+        // One alone takes its place at once.
+        true => Vec::new(),
+        false => {
+            let before = files.iter().map(|(target, _)| target.folder());
+            turn::take(before.chain([last.folder()]))
+        }
     };
     let mut replaced = Vec::new();
     let mut done = Ok(());
@@ -249,11 +260,16 @@ impl Target {
 
     fn take_place(&self, content: Content) -> anyhow::Result<()> {
         let named = match content {
-            Content::Named(named) => Ok(named),
+            Content::Named(file, named) => Ok((file, named)),
             Content::Unnamed(file) => self.name(file),
         };
         named
-            .and_then(|named| named.persist(&self.place).map_err(|error| error.error))
+            .and_then(|(file, named)| {
+                named.persist(&self.place).map_err(|error| error.error)?;
+                // Unlocked not before it has its place.
+                drop(file);
+                Ok(())
+            })
             .with_context(|| cannot_write(&self.shown))?;
         self.sync_folder();
         Ok(())
@@ -293,12 +309,16 @@ impl Target {
                 }
             }
         }
-        let linked = names().make_in(self.folder(), |name| fs::hard_link(&self.place, name));
+        // By a name that is not cleared: of a run that is killed it may be all that is left.
+        let mut names = tempfile::Builder::new();
+        names.prefix(".baler-replaced-").rand_bytes(16);
+        let linked = names.make_in(self.folder(), |name| fs::hard_link(&self.place, name));
         if let Ok(linked) = linked {
             return Ok(Some(linked.into_temp_path()));
         }
         // Some file systems have no hard links, and some files may not be linked.
-        let (_, aside) = self.named()?;
+        let aside = names.make_in(self.folder(), |name| self.open_new(name))?;
+        let aside = aside.into_temp_path();
         fs::rename(&self.place, &aside)?;
         Ok(Some(aside))
     }
@@ -351,7 +371,7 @@ impl Target {
                 // Removed again where an error follows.
                 let (mut file, named) = self.named()?;
                 fill(&mut file)?;
-                Ok(Content::Named(named))
+                Ok(Content::Named(file, named))
             }
         }
     }
@@ -366,7 +386,10 @@ impl Target {
         let mut options = File::options();
         options.read(true).write(true).mode(self.mode());
         options.custom_flags(OFlags::TMPFILE.bits().cast_signed());
-        options.open(self.folder()).ok()
+        let file = options.open(self.folder()).ok()?;
+        // For when it gets a name. Where there are no locks, nobody clears.
+        let _ = file.try_lock();
+        Some(file)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -376,30 +399,31 @@ impl Target {
 
     /// A file with a name that nobody else has, beside the place.
     fn named(&self) -> io::Result<(File, TempPath)> {
-        let made = names().make_in(self.folder(), |name| {
-            let mut options = File::options();
-            options.read(true).write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, self.mode());
-            // Not by `tempfile_in`, whose errors tell the name.
-            options.open(name)
-        })?;
-        Ok(made.into_parts())
+        unfinished::make(self.folder(), |name| self.open_new(name))
+    }
+
+    /// Makes a file of this name. Not by `tempfile_in`, whose errors tell the name.
+    fn open_new(&self, name: &Path) -> io::Result<File> {
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, self.mode());
+        options.open(name)
     }
 
     /// Gives a file without a name one beside the place.
     #[cfg(target_os = "linux")]
-    fn name(&self, mut file: File) -> io::Result<TempPath> {
+    fn name(&self, mut file: File) -> io::Result<(File, TempPath)> {
         use std::io::{Seek as _, SeekFrom};
         use std::os::fd::AsRawFd as _;
 
         use rustix::fs::{AtFlags, CWD, linkat};
         let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let linked = names().make_in(self.folder(), |name| {
+        let linked = unfinished::names().make_in(self.folder(), |name| {
             linkat(CWD, own.as_str(), CWD, name, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
         });
         if let Ok(linked) = linked {
-            return Ok(linked.into_temp_path());
+            return Ok((file, linked.into_temp_path()));
         }
         // Without /proc, and on some file systems, it cannot be named.
         let (mut copy, named) = self.named()?;
@@ -407,17 +431,11 @@ impl Target {
         file.seek(SeekFrom::Start(0))?;
         io::copy(&mut file, &mut copy)?;
         copy.sync_all()?;
-        Ok(named)
+        Ok((copy, named))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn name(&self, _: File) -> io::Result<TempPath> {
+    fn name(&self, _: File) -> io::Result<(File, TempPath)> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
-}
-
-fn names() -> tempfile::Builder<'static, 'static> {
-    let mut names = tempfile::Builder::new();
-    names.prefix(".baler-");
-    names
 }

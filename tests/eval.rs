@@ -312,6 +312,23 @@ fn figures_are_written_whole_and_never_among_the_recordings() {
     }
 }
 
+#[test]
+fn no_file_is_written_for_two_purposes() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    for (one, other) in [
+        ("--json", "--markdown"),
+        ("--json", "--resume"),
+        ("--markdown", "--resume"),
+    ] {
+        let ran = bench.run(&["corpus", one, "out", other, "corpus/../out"]);
+        assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+        let told = format!("`{one}` and `{other}` name the same file");
+        assert!(said(&ran).contains(&told), "{}", said(&ran));
+        assert!(!bench.path("out").exists());
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn the_name_of_a_set_forges_no_line_of_a_table() {

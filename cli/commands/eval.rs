@@ -100,6 +100,7 @@ Exit codes: 0 measured, 1 baler itself failed, 2 wrong use";
 impl EvalCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
         self.check_corpus_stays()?;
+        self.check_files_differ()?;
         let records = self.records()?;
         let json = self.json.as_deref().map(WholeFile::create).transpose()?;
         let markdown = self.markdown.as_deref().map(WholeFile::create);
@@ -179,13 +180,8 @@ impl EvalCommand {
         let Ok(corpus) = self.corpus.canonicalize() else {
             return Ok(());
         };
-        let written = [
-            ("--json", &self.json),
-            ("--markdown", &self.markdown),
-            ("--resume", &self.resume),
-        ];
-        for (option, file) in written {
-            let place = file.as_deref().and_then(files::place);
+        for (option, file) in self.written() {
+            let place = files::place(file);
             let is_in = |place: PathBuf| {
                 let mut folders = place.ancestors().skip(1);
                 folders.any(|folder| files::is_same(folder, &corpus))
@@ -194,6 +190,34 @@ impl EvalCommand {
                 return Err(Failure::wrong_use(anyhow!(
                     "`{option}` names a file among the recorded conversations, in `{}`; name one outside of that folder",
                     self.corpus.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that are written, with their options.
+    fn written(&self) -> Vec<(&'static str, &Path)> {
+        let files = [
+            ("--json", &self.json),
+            ("--markdown", &self.markdown),
+            ("--resume", &self.resume),
+        ];
+        files
+            .into_iter()
+            .filter_map(|(option, file)| Some((option, file.as_deref()?)))
+            .collect()
+    }
+
+    /// What is written last would be all that is left of a file with two purposes.
+    fn check_files_differ(&self) -> Result<(), Failure> {
+        let written = self.written();
+        for (index, (option, file)) in written.iter().enumerate() {
+            let before = &written[..index];
+            if let Some((other, _)) = before.iter().find(|(_, other)| files::is_same(file, other)) {
+                return Err(Failure::wrong_use(anyhow!(
+                    "`{other}` and `{option}` name the same file, `{}`; give each one of its own",
+                    file.display()
                 )));
             }
         }

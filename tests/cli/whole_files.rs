@@ -165,6 +165,28 @@ fn a_receipt_is_not_left_without_its_conversation_nor_the_other_way_round() {
     }
 }
 
+#[test]
+fn what_killed_runs_left_is_removed_by_the_next_one() {
+    let bench = Bench::new();
+    bench.file(".baler-unfinished-aZ09aZ09aZ09aZ09", "half a conversation");
+    bench.file(".baler-mine", "another program's");
+    let input = example("plan-a-week.openai.json");
+    bench
+        .run(&[
+            "compact",
+            &input,
+            "-q",
+            "-s",
+            "native:digest",
+            "-o",
+            "out.json",
+            "--receipt",
+            "receipt.json",
+        ])
+        .ends(0);
+    assert_eq!(bench.entries(), [".baler-mine", "out.json", "receipt.json"]);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn an_error_names_the_file_that_was_named_and_not_the_temporary_one() {
