@@ -37,21 +37,32 @@ pub(crate) fn styled(style: Style, text: &str) -> String {
 }
 
 /// Whether a terminal does something with a character instead of showing it: control characters
-/// (C0, DEL and C1), those that turn the direction of writing, and those that show nothing.
+/// (C0, DEL and C1), those that turn the direction of writing, and those that show nothing, by
+/// which two names look like one or a name holds more than anybody sees. Variation selectors are
+/// among them, though an emoji may have an honest one.
 pub(crate) fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
-            '\u{61c}'
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
                 | '\u{fdd0}'..='\u{fdef}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
+                | '\u{ffa0}'
                 | '\u{fff9}'..='\u{fffb}'
                 | '\u{fffe}'
                 | '\u{ffff}'
-                | '\u{e0000}'..='\u{e007f}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -134,6 +145,30 @@ mod tests {
             visible(foreign),
             "a\\u{1b}]0;x\\u{7}\\r\\u{1b}[2J\\u{9b}31m\\u{7f}\\u{202e}\\u{2066}b\n\tc é 漢 🎈"
         );
+    }
+
+    #[test]
+    fn visible_spells_out_what_shows_nothing() {
+        for (first, last) in [
+            ('\u{ad}', '\u{ad}'),
+            ('\u{180e}', '\u{180e}'),
+            ('\u{200b}', '\u{200f}'),
+            ('\u{202a}', '\u{202e}'),
+            ('\u{2060}', '\u{206f}'),
+            ('\u{3164}', '\u{3164}'),
+            ('\u{fe00}', '\u{fe0f}'),
+            ('\u{feff}', '\u{feff}'),
+            ('\u{e0000}', '\u{e007f}'),
+            ('\u{e0100}', '\u{e01ef}'),
+        ] {
+            for c in first..=last {
+                let spelled = format!("a\\u{{{:x}}}b", u32::from(c));
+                assert_eq!(visible(&format!("a{c}b")), spelled);
+            }
+        }
+        // What shows something stays, marks on letters and spaces included.
+        let shown = "e\u{301} ñ 漢字 नमस्ते שלום 🎈 \u{a0}\u{3000}";
+        assert_eq!(visible(shown), shown);
     }
 
     #[test]

@@ -3,13 +3,14 @@
 
 use super::{Bench, Ran, example};
 
-/// Sets a window's title and clears the screen, by both kinds of control characters, and turns
-/// the direction of writing.
-const HOSTILE: &str = "\u{1b}]0;OWNED\u{7}\u{1b}[2J\u{9b}2J\r\u{202e}";
+/// Sets a window's title and clears the screen, by both kinds of control characters, turns the
+/// direction of writing, and hides something.
+const HOSTILE: &str = "\u{1b}]0;OWNED\u{7}\u{1b}[2J\u{9b}2J\r\u{202e}\u{ad}\u{fe00}\u{e0100}";
 
 #[track_caller]
 fn assert_harmless(text: &str, what: &str) {
-    let active = |c: char| c != '\n' && c != '\t' && (c.is_control() || c == '\u{202e}');
+    let hidden = ['\u{202e}', '\u{ad}', '\u{fe00}', '\u{e0100}'];
+    let active = |c: char| c != '\n' && c != '\t' && (c.is_control() || hidden.contains(&c));
     assert!(!text.contains(active), "{what}: {text:?}");
 }
 
