@@ -26,6 +26,7 @@ mod errors;
 mod excerpt;
 mod facts;
 mod known;
+mod labels;
 mod lines;
 mod names;
 mod open;
@@ -44,6 +45,7 @@ mod write;
 
 pub use costs::Costs;
 pub use excerpt::{Excerpt, Extent};
+pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, REWRITTEN};
 pub use lines::{indented, is_blank, on_one_line, one_word};
 pub use part::Part;
 pub use quote::quoted;

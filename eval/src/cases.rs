@@ -191,7 +191,7 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
         for (unit, said) in after.units().iter().zip(&behind) {
             if unit.kind == UnitKind::Summary {
                 for piece in said.iter().flat_map(|said| &said.pieces) {
-                    summary.push_str(&piece.text);
+                    summary.push_str(without_tags(&piece.text));
                 }
             }
         }
@@ -216,6 +216,15 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
         cases.extend(case(body, &came, &[], &[], Some(summary)));
     }
     cases
+}
+
+/// A recorded summary without the tags that the host puts around it, which its program did not write.
+fn without_tags(text: &str) -> &str {
+    let inner = text
+        .strip_prefix("<baler:recorded ")
+        .and_then(|rest| rest.split_once(">\n"))
+        .and_then(|(_, rest)| rest.strip_suffix("\n</baler:recorded>"));
+    inner.unwrap_or(text)
 }
 
 fn case(
@@ -505,6 +514,23 @@ mod tests {
             arguments: json!({"id": id}),
         });
         assert_eq!(open_values(&history, &wanted), ["W2"]);
+    }
+
+    #[test]
+    fn a_recorded_summary_counts_without_the_tags_of_the_host() {
+        let words = "W1 is > booked.\nW2 is not.";
+        let line = |number: usize, is_summary: bool, content: &str| {
+            let line = json!({"type": "user", "sessionId": "s", "uuid": number.to_string(), "parentUuid": (number > 1).then_some("1"),
+                "isCompactSummary": is_summary, "message": {"role": "user", "content": content}});
+            format!("{line}\n")
+        };
+        let log = line(1, true, words) + &line(2, false, "Go on.");
+        let host = Host::builder().build().expect("a host");
+        let conversation = host.read(log).expect("reads");
+        let summary = &read(&conversation)[0][0].pieces[0].text;
+        assert_ne!(summary, words);
+        assert_eq!(without_tags(summary), words);
+        assert_eq!(without_tags(words), words);
     }
 
     #[test]

@@ -159,10 +159,9 @@ fn an_earlier_summary_is_folded_in() {
     let recording = saying(recording, "summary 2");
     let tested = anchored(&recording, PLENTY, ONE);
     assert_eq!(tested.kept(), [0, 2, 4, 5]);
-    assert!(
-        prompt(&recording)
-            .contains("<summary_so_far>\nsummary 1\n</summary_so_far>\n\nAssistant: ")
-    );
+    assert!(prompt(&recording).contains(
+        "<summary_so_far>\nEarlier summary: summary 1\n</summary_so_far>\n\nAssistant: "
+    ));
 }
 
 /// ALL-N5, AP-S24: the result of a compaction is not compacted again, though its anchors are
@@ -218,6 +217,13 @@ fn there_is_a_text_for_hosts_that_give_up() {
 #[test]
 fn no_output_speaks_for_the_user() {
     testing::no_output_speaks_for_the_user::<Anchored>(
+        r#"{"preserve-turns":1,"max-retained-user-tokens":0}"#,
+    );
+}
+
+#[test]
+fn no_earlier_text_speaks_for_the_user() {
+    testing::no_earlier_text_speaks_for_the_user::<Anchored>(
         r#"{"preserve-turns":1,"max-retained-user-tokens":0}"#,
     );
 }

@@ -99,3 +99,8 @@ fn compacts(used: u32, context_window: u32, config: &str) -> bool {
 fn no_output_speaks_for_the_user() {
     testing::no_output_speaks_for_the_user::<Summarize>("");
 }
+
+#[test]
+fn no_earlier_text_speaks_for_the_user() {
+    testing::no_earlier_text_speaks_for_the_user::<Summarize>("");
+}

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::quoted;
+use baler_digest::{ABOUT_EARLIER, EARLIER_LABEL, REWRITTEN, indented, quoted};
 use baler_strategy::{ModelRequest, Situation, Trigger};
 
 /// A model that may write so many tokens needs no limit in words.
@@ -26,7 +26,8 @@ pub enum Form {
 /// What the model is asked, whatever the transcript.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// What to write. It is sent as it is.
+    /// What to write. It is sent as it is; where earlier compactions wrote something that the model
+    /// reads, it is told what their label means behind it.
     pub instruction: &'a str,
     /// What the user asked to keep in mind.
     pub wishes: Option<&'a str>,
@@ -52,7 +53,13 @@ impl Question<'_> {
     /// The request with this transcript.
     pub(crate) fn request(&self, transcript: &str, max_output_tokens: u32) -> ModelRequest {
         let mut instructions = self.instruction.to_owned();
-        if let Some(wishes) = self.wishes {
+        // Whoever wrote the instruction need not know of them. To tell it once too often does no harm.
+        let is_told_of = |label: &str| transcript.contains(label);
+        if self.so_far.is_some() || is_told_of(EARLIER_LABEL) || is_told_of(REWRITTEN) {
+            instructions = format!("{instructions}\n\n{ABOUT_EARLIER}");
+        }
+        if let Some(wishes) = self.wishes.map(indented) {
+            let wishes = quoted(&wishes);
             instructions =
                 format!("{instructions}\n\nThe user asks for this in particular: {wishes}");
         }
@@ -66,10 +73,13 @@ impl Question<'_> {
         if self.form == Form::OneMessage {
             prompt = std::mem::take(&mut instructions) + "\n\n";
         }
-        if let Some(so_far) = self.so_far.map(str::trim_end).map(quoted) {
+        if let Some(so_far) = self.so_far.map(indented) {
+            let so_far = quoted(&so_far);
             prompt += "This summary tells what came before. The new one replaces it, so carry \
                        over all of it that still matters.\n";
-            prompt = format!("{prompt}<summary_so_far>\n{so_far}\n</summary_so_far>\n\n");
+            prompt = format!(
+                "{prompt}<summary_so_far>\n{EARLIER_LABEL}: {so_far}\n</summary_so_far>\n\n"
+            );
         }
         prompt += &match self.form {
             Form::Bare => transcript.to_owned(),

@@ -6,8 +6,10 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::{indented, on_one_line, one_word, quoted};
-use baler_strategy::{Content, Conversation, Media, Message, Part, Role, ToolCall, ToolOutput};
+use baler_digest::{EARLIER_LABEL, REWRITTEN, indented, on_one_line, one_word, quoted};
+use baler_strategy::{
+    Content, Conversation, Media, Message, Part, PartTraits, Role, ToolCall, ToolOutput,
+};
 
 use crate::excerpt::excerpt;
 
@@ -161,9 +163,15 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
         let mut said: Vec<String> = Vec::new();
         let label = label(message);
         for part in &message.parts {
+            let is_earlier = part.traits.contains(PartTraits::REWRITTEN);
             let paragraph = match &part.content {
                 Content::Call(call) => of_call(call, bounds),
-                Content::Output(output) => of_output(output, calls > 1, bounds),
+                Content::Output(output) => of_output(output, is_earlier, calls > 1, bounds),
+                // A paragraph of its own: what the message's author says next begins with the
+                // author's label again.
+                Content::Text(text) if is_earlier && !text.trim().is_empty() => {
+                    labelled(EARLIER_LABEL, text, bounds)
+                }
                 _ => {
                     say(&label, part, bounds, &mut said);
                     continue;
@@ -205,8 +213,7 @@ fn say(label: &str, part: &Part, bounds: Bounds, said: &mut Vec<String>) {
     let line = match &part.content {
         Content::Text(text) if text.trim().is_empty() => return,
         Content::Text(text) => {
-            let text = excerpt(text.trim_end(), bounds.text);
-            said.push(format!("{label}: {}", indented(&text)));
+            said.push(labelled(label, text, bounds));
             return;
         }
         Content::Media(media) => placeholder(media),
@@ -220,6 +227,11 @@ fn say(label: &str, part: &Part, bounds: Bounds, said: &mut Vec<String>) {
     said.push(line);
 }
 
+fn labelled(label: &str, text: &str, bounds: Bounds) -> String {
+    let text = excerpt(text.trim_end(), bounds.text);
+    format!("{label}: {}", indented(&text))
+}
+
 fn of_call(call: &ToolCall, bounds: Bounds) -> String {
     let arguments = excerpt(call.arguments.trim_end(), bounds.arguments);
     format!("Call: {} {}", word(&call.name), indented(&arguments))
@@ -228,13 +240,16 @@ fn of_call(call: &ToolCall, bounds: Bounds) -> String {
 }
 
 /// With the name of the tool where the unit has several calls.
-fn of_output(output: &ToolOutput, named: bool, bounds: Bounds) -> String {
+fn of_output(output: &ToolOutput, is_earlier: bool, named: bool, bounds: Bounds) -> String {
     let mut marks = Vec::new();
     if named && !output.name.is_empty() {
         marks.push(word(&output.name));
     }
     if output.failed {
         marks.push("failed".to_owned());
+    }
+    if is_earlier {
+        marks.push(REWRITTEN.to_owned());
     }
     let marks = match marks.join(", ").as_str() {
         "" => String::new(),

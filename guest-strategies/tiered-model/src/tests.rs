@@ -96,3 +96,8 @@ fn told(tested: &Tested) -> &str {
 fn no_output_speaks_for_the_user() {
     testing::no_output_speaks_for_the_user::<TieredModel>("");
 }
+
+#[test]
+fn no_earlier_text_speaks_for_the_user() {
+    testing::no_earlier_text_speaks_for_the_user::<TieredModel>("");
+}

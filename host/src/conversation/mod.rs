@@ -414,12 +414,12 @@ impl Conversation {
         text_at(&self.inner.document, place)
     }
 
-    /// The text of a part that a compaction wrote, without its mark.
+    /// The text of a part that a compaction wrote, of baler's or of a log's program, without its mark.
     pub(crate) fn opened(&self, message: &Message, part: &Part) -> Option<Opened> {
         opened(&self.inner.document, &self.inner.key, message, part)
     }
 
-    /// The same, or the text of a summary that another program recorded. Nobody vouches for that, so no
+    /// The same, or the text of a summary of another program's, as the caller said. Nobody vouches for that, so no
     /// line of it passes for a heading of a digest, under which it could speak for the user.
     pub(crate) fn earlier_text(&self, message: &Message, part: &Part) -> Option<String> {
         match (self.opened(message, part), &part.content) {

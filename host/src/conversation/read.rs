@@ -116,7 +116,8 @@ impl Conversation {
     }
 
     /// The messages, by index, that are summaries which another program wrote, as a log or the caller
-    /// said. Nothing in the document tells them from what the user said.
+    /// said. A document that was made of a log marks them as such, so that they are summaries wherever it
+    /// is read; in one that a caller told of, nothing tells them from what the user said.
     #[must_use]
     pub fn recorded_summaries(&self) -> Vec<usize> {
         let messages = self.inner.messages.iter().enumerate();

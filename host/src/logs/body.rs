@@ -6,7 +6,7 @@ use super::{Log, LogError, LogFacts, LogKind};
 use crate::formats::Format;
 use crate::formats::json::{self, Members};
 use crate::formats::space_at_the_end;
-use crate::marks::LEFT_OUT;
+use crate::marks::{self, LEFT_OUT};
 
 /// A body, its pieces still borrowed from the log as far as they stand there.
 pub(super) struct Body<'a> {
@@ -72,7 +72,7 @@ impl<'a> Body<'a> {
     /// Adds a summary that the program recorded.
     pub(super) fn push_summary(&mut self, text: &str) {
         self.note_summary(self.messages.len());
-        self.push_text(said_in(text));
+        self.push_text(&said_in(text));
     }
 
     /// Notes that the message with this index is a recorded summary. In order.
@@ -208,13 +208,14 @@ impl Message<'_> {
     }
 }
 
-/// What a message of a recorded summary says: providers refuse one that says nothing.
-pub(super) fn said_in(summary: &str) -> &str {
-    if summary.trim().is_empty() {
+/// What a message of a recorded summary says, in tags by which it is known wherever the document goes.
+/// Providers refuse one that says nothing.
+pub(super) fn said_in(summary: &str) -> String {
+    marks::wrap_recorded(if summary.trim().is_empty() {
         LEFT_OUT
     } else {
         summary
-    }
+    })
 }
 
 /// Whether a raw JSON value is no text, or a text of nothing but white space (ALL-6).

@@ -76,8 +76,8 @@ pub(crate) struct Log {
     /// What the provider counted: the tokens of a request and of its response together, and the
     /// number of leading messages of `document` that they cover.
     pub(crate) reported: Option<(u32, usize)>,
-    /// The messages of `document`, in order, that are summaries which the program recorded. Nothing
-    /// in the document tells: they are no words of baler's, so it seals none of them.
+    /// The messages of `document`, in order, that are summaries which the program recorded. They are
+    /// marked as such, but not sealed: they are no words of baler's.
     pub(crate) summaries: Vec<usize>,
     /// What was found in the log, and what of it is not in `document`.
     pub(crate) facts: LogFacts,

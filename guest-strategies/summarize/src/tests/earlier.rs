@@ -68,7 +68,9 @@ fn an_earlier_summary_is_merged() {
         "[Conversation Summary]\n\nThe build was red and is green."
     );
     let prompt = &recording.asked()[0].prompt;
-    assert!(prompt.contains("<summary_so_far>\nThe build is red.\n</summary_so_far>"));
+    assert!(
+        prompt.contains("<summary_so_far>\nEarlier summary: The build is red.\n</summary_so_far>")
+    );
     assert!(prompt.contains("<conversation>\nAssistant: step 0\n\nAssistant: step 1\n"));
     assert_eq!(tested.count("units-summarized"), Some(2));
 }

@@ -105,8 +105,8 @@ fn an_earlier_summary_goes_on() {
     let recording = saying(recording.user("Go on."), STORY);
     let tested = reduced(&recording, 1_200);
     let prompt = &recording.asked()[0].prompt;
-    let so_far = "<summary_so_far>\nWe chose integers, because floats were off.\n\n\
-                  ## Standing instructions\n- Always use metric units!";
+    let so_far = "<summary_so_far>\nEarlier summary: We chose integers, because floats were off.\n\n  \
+                  ## Standing instructions\n  - Always use metric units!";
     assert!(prompt.contains(so_far), "{prompt}");
     assert!(!prompt.contains("old_gauge_7"), "{prompt}");
     let text = text(&tested);

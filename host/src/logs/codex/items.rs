@@ -102,7 +102,7 @@ impl<'a> Item<'a> {
     /// Makes the message that stands for a recorded summary. Only of those that are seen: it is
     /// longer than the line that it may come from.
     pub(super) fn tell(&mut self) {
-        let text = json::encode(body::said_in(&self.raw));
+        let text = json::encode(&body::said_in(&self.raw));
         self.raw = Cow::Owned(format!(r#"{{"role":"user","content":{text}}}"#));
     }
 

@@ -23,7 +23,7 @@ impl<'a> Translate<'a> for Gemini<'a> {
 
     fn summary(&mut self, text: &str, _body: &mut Body<'a>) {
         self.summaries.push(self.contents.len());
-        self.add("user", vec![gemini::plain(said_in(text))]);
+        self.add("user", vec![gemini::plain(&said_in(text))]);
     }
 
     fn reply(&mut self, blocks: &[Block<'a>], tokens: u64, _body: &mut Body<'a>) -> bool {

@@ -184,8 +184,9 @@ fn the_model_sees_the_summary_and_what_follows() {
     let facts = log.facts;
     assert_eq!((facts.recorded_summaries, facts.earlier_messages), (1, 2));
     assert_eq!(facts.dropped_results, 1);
-    // The log's own claim: nothing of baler's stands around it.
-    assert!(!log.document.contains("<baler:"), "{}", log.document);
+    // The log's own claim: baler says that the user did not say it, and seals nothing.
+    assert_eq!(log.document.matches("<baler:recorded ").count(), 1);
+    assert!(!log.document.contains("seal="), "{}", log.document);
     // A broken boundary changes nothing: the summary is recorded as one.
     let text = file(&lines).replace("\"compact_boundary\",", "\"compact_bou");
     assert_eq!(messages(&try_read(&text).unwrap()).len(), 2);

@@ -15,6 +15,7 @@ mod spelled;
 use serde_json::Value;
 
 use super::{Log, LogError, read};
+use crate::marks::{self, SecretKey, Site};
 
 /// Lines as a file.
 fn file(lines: &[Value]) -> String {
@@ -34,8 +35,8 @@ fn body(log: &Log) -> Value {
     serde_json::from_str(&log.document).expect("the document is JSON")
 }
 
-/// The messages of a body, whatever their list is called. Recorded summaries come in brackets, as
-/// nothing in the document tells them from what the user said.
+/// The messages of a body, whatever their list is called. Recorded summaries come in brackets, in place
+/// of their tags.
 fn messages(log: &Log) -> Vec<Value> {
     let body = body(log);
     let mut messages = ["messages", "input", "contents"]
@@ -47,7 +48,9 @@ fn messages(log: &Log) -> Vec<Value> {
             content if content.get("parts").is_some() => &mut content["parts"][0]["text"],
             message => &mut message["content"],
         };
-        *text = Value::from(format!("[{}]", text.as_str().expect("a text")));
+        let marked = text.as_str().expect("a text");
+        let opened = marks::open(&SecretKey::new([7; 32]), Site::User, marked).expect("has tags");
+        *text = Value::from(format!("[{}]", opened.text));
     }
     messages
 }

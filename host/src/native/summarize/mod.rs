@@ -8,6 +8,7 @@ mod transcript;
 
 use std::time::Instant;
 
+use baler_digest::{ABOUT_EARLIER, indented, quoted};
 use baler_models::{ModelError, Question};
 
 use super::room::{INSERTION_BYTES, Room};
@@ -118,14 +119,18 @@ async fn ask(
 ) -> Result<String, Failure> {
     let wish = match &situation.request.trigger {
         Trigger::Manual(Some(wish)) if !wish.trim().is_empty() => {
-            format!("\n\nThe user asks for this summary and says: {wish}")
+            let wish = indented(wish);
+            format!(
+                "\n\nThe user asks for this summary and says: {}",
+                quoted(&wish)
+            )
         }
         _ => String::new(),
     };
     let counter = situation.conversation.tokenizer();
     for _ in 0..TRIES {
         let question = Question {
-            instructions: format!("{INSTRUCTIONS}{wish}"),
+            instructions: format!("{INSTRUCTIONS} {ABOUT_EARLIER}{wish}"),
             prompt: transcript.prompt(allowed),
             max_output_tokens: allowed.saturating_mul(2).max(256),
         };
