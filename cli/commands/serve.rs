@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use baler_host::Strategy;
-use baler_sidecar::{Server, ServerError, ServerLimits, Token};
+use baler_sidecar::{Server, ServerError, ServerLimits, Token, allow_descriptors};
 use clap::Args;
 
 use crate::archive;
@@ -126,6 +126,7 @@ impl ServeCommand {
             limits.request_time = time;
         }
         limits.grace = limits.grace.saturating_sub(END + CLOSING);
+        allow_descriptors(&limits);
         let token = self.token()?;
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));
