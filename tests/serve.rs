@@ -243,6 +243,28 @@ fn connections_that_say_nothing_leave_descriptors_for_work() {
     drop(silent);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_server_outlives_the_limit_of_file_sizes() {
+    let folder = TempDir::new().expect("a folder");
+    let arguments = ["--strategy", "native:digest", "--archive", "bales"];
+    let server = Serving::start_under(&folder, "ulimit -f 1", &arguments);
+    // Each message is larger than any file may be.
+    let messages: Vec<Value> = (0..9)
+        .map(|index| {
+            let role = if index % 2 == 0 { "user" } else { "assistant" };
+            json!({"role": role, "content": format!("Leg {index}: {}", "by night train, ".repeat(200))})
+        })
+        .collect();
+    let asked = json!({"conversation": {"model": "gpt-4o", "messages": messages}, "budget": "50%"});
+    for _ in 0..2 {
+        let answer = server.post("/v1/compact", &asked.to_string());
+        assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
+        // What cannot be stored does not leave.
+        assert!(!answer.contains(r#""outcome":"compacted""#), "{answer}");
+    }
+}
+
 /// P15, PL-15, PL-S33
 #[test]
 fn a_server_that_is_not_there_or_wants_a_token_is_told_and_the_fallback_runs() {
