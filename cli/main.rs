@@ -9,6 +9,7 @@ mod settings;
 mod archive;
 mod input;
 mod files;
+mod file_size;
 mod chain;
 mod model;
 mod remote;
@@ -144,6 +145,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         .build()
         .map_err(anyhow::Error::from)?;
     let done = runtime.block_on(async {
+        file_size::make_excess_an_error();
         match command {
             Command::Compact(command) => command.exec().await,
             Command::Undo(command) => command.exec().await,

@@ -10,6 +10,8 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Output, Stdio};
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -22,7 +24,11 @@ mod tls;
 mod tokens;
 
 fn baler(folder: &TempDir) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_baler"));
+    within(folder, Command::new(env!("CARGO_BIN_EXE_baler")))
+}
+
+/// A command that sees nothing but this folder.
+fn within(folder: &TempDir, mut command: Command) -> Command {
     command
         .env_clear()
         .env("NO_COLOR", "1")
@@ -52,15 +58,33 @@ struct Serving {
 impl Serving {
     fn start(folder: &TempDir, arguments: &[&str], token: Option<&str>) -> Self {
         let mut command = baler(folder);
-        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        command
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments);
         if let Some(token) = token {
             command.env("BALER_TOKEN", token);
         }
-        let mut child = command
-            .args(arguments)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it runs");
+        Self::of(&mut command)
+    }
+
+    /// A server that runs under limits which the shell sets, such as `ulimit -n 64`.
+    #[cfg(unix)]
+    fn start_under(folder: &TempDir, limits: &str, arguments: &[&str]) -> Self {
+        let mut shell = within(folder, Command::new("/bin/sh"));
+        shell
+            .args(["-c", &format!("{limits} && exec \"$0\" \"$@\"")])
+            .args([
+                env!("CARGO_BIN_EXE_baler"),
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+            ])
+            .args(arguments);
+        Self::of(&mut shell)
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("it runs");
         let mut told = String::new();
         BufReader::new(child.stderr.as_mut().expect("its words"))
             .read_line(&mut told)
@@ -192,6 +216,53 @@ fn no_client_can_put_a_strategy_to_rest_for_the_others() {
     let asked = fails.asked();
     let times = asked.iter().filter(|(path, _)| path == "/v1/compact");
     assert_eq!(times.count(), 5, "{asked:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn connections_that_say_nothing_leave_descriptors_for_work() {
+    let folder = TempDir::new().expect("a folder");
+    let body = journey(&folder);
+    let elsewhere = Serving::start(&folder, &[], None);
+    let url = elsewhere.url();
+    let server = Serving::start_under(&folder, "ulimit -n 64", &["--strategy", &url]);
+    let start = Instant::now();
+    let silent: Vec<TcpStream> = (0..100)
+        .map(|_| TcpStream::connect(&server.address).expect("connects"))
+        .collect();
+    let asked = format!(r#"{{"conversation":{body},"budget":"50%"}}"#);
+    for _ in 0..4 {
+        let answer = server.post("/v1/compact", &asked);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        // The strategy elsewhere was reached.
+        assert!(answer.contains(r#""fell-back":false"#), "{answer}");
+    }
+    // After ten seconds they are closed anyway.
+    let waited = start.elapsed();
+    assert!(waited < Duration::from_secs(8), "{waited:?}");
+    drop(silent);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_outlives_the_limit_of_file_sizes() {
+    let folder = TempDir::new().expect("a folder");
+    let arguments = ["--strategy", "native:digest", "--archive", "bales"];
+    let server = Serving::start_under(&folder, "ulimit -f 1", &arguments);
+    // Each message is larger than any file may be.
+    let messages: Vec<Value> = (0..9)
+        .map(|index| {
+            let role = if index % 2 == 0 { "user" } else { "assistant" };
+            json!({"role": role, "content": format!("Leg {index}: {}", "by night train, ".repeat(200))})
+        })
+        .collect();
+    let asked = json!({"conversation": {"model": "gpt-4o", "messages": messages}, "budget": "50%"});
+    for _ in 0..2 {
+        let answer = server.post("/v1/compact", &asked.to_string());
+        assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
+        // What cannot be stored does not leave.
+        assert!(!answer.contains(r#""outcome":"compacted""#), "{answer}");
+    }
 }
 
 /// P15, PL-15, PL-S33

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use baler_host::Strategy;
-use baler_sidecar::{Server, ServerError, ServerLimits, Token};
+use baler_sidecar::{Server, ServerError, ServerLimits, Token, allow_descriptors};
 use clap::Args;
 
 use crate::archive;
 use crate::arguments::{self, SandboxArguments};
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
+use crate::file_size;
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::remote::RemoteArguments;
@@ -103,7 +104,10 @@ impl ServeCommand {
             .max_blocking_threads(BLOCKING_THREADS)
             .build()
             .context("cannot start the threads of a server")?;
-        let done = runtime.block_on(self.serve());
+        let done = runtime.block_on(async {
+            file_size::make_excess_an_error();
+            self.serve().await
+        });
         // What is still running has had its grace period.
         runtime.shutdown_timeout(END);
         done
@@ -126,6 +130,7 @@ impl ServeCommand {
             limits.request_time = time;
         }
         limits.grace = limits.grace.saturating_sub(END + CLOSING);
+        allow_descriptors(&limits);
         let token = self.token()?;
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));

@@ -303,6 +303,9 @@ impl Fault {
             Self::Remote {
                 problem: crate::remote::RemoteProblem::Status(401 | 403),
             } => "give the token that its server wants",
+            Self::Remote {
+                problem: crate::remote::RemoteProblem::NoRoom,
+            } => "raise the limit of open files (`ulimit -n`), or do less at once",
             Self::Remote { .. } => "see to its server, and that the URL is the right one",
             Self::Trap { .. }
             | Self::Stack { .. }

@@ -422,6 +422,10 @@ impl Host {
             _ => !has_started,
         };
         match failure {
+            // The strategy was not asked, so nothing is known of it.
+            Some(CallFailure::Fault(Fault::Remote {
+                problem: RemoteProblem::NoRoom,
+            })) => {}
             Some(CallFailure::Fault(fault)) if self.quarantine.counts(is_unprovoked(fault)) => {
                 self.quarantine.faulted(digest, std::time::Instant::now());
             }

@@ -6,9 +6,11 @@
 //! the server itself under `/openapi.json`.
 
 mod token;
+mod descriptors;
 mod server;
 mod client;
 
 pub use client::{HttpRemote, UrlError, is_server_of};
+pub use descriptors::allow_descriptors;
 pub use server::{Server, ServerBuilder, ServerError, ServerLimits};
 pub use token::{Token, TokenError};

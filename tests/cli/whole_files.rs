@@ -87,6 +87,32 @@ fn a_standard_output_that_is_not_there_is_a_failure() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_result_beyond_the_limit_of_file_sizes_is_a_failure_that_is_told() {
+    use std::process::Command;
+    let bench = Bench::new();
+    let example = example("book-a-flight.anthropic.json");
+    // 4 or 8 KiB, as the shell has it; half of the example is 28 KB.
+    let run = |how: &str| {
+        let command = format!(
+            "ulimit -f 8 && exec \"$0\" compact \"$1\" -q -s native:digest --archive off {how}"
+        );
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &command])
+            .args([env!("CARGO_BIN_EXE_baler"), &example])
+            .env("BALER_STATE", bench.path("state"))
+            .current_dir(bench.folder.path());
+        Ran::of(shell.output().expect("no signal ends it"))
+    };
+    run("-o out.json").ends(1).says(&["File too large"]);
+    assert!(!bench.path("out.json").exists());
+    run("> out.json")
+        .ends(1)
+        .says(&["cannot write to standard output", "File too large"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn help_and_dry_runs_that_cannot_be_told_are_failures() {
     use std::process::Command;
     let bench = Bench::new();

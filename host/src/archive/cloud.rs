@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
-    HttpResponseBody, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 use rustls_platform_verifier::BuilderVerifierExt as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::backend::MOST_BYTES;
 use super::{Archive, place};
@@ -25,6 +26,11 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// After so long a request is not sent again.
 const RETRY_TIME: Duration = Duration::from_secs(20);
 const RETRIES: usize = 3;
+/// Bytes of answers that are held at once, whatever somebody planted: those that are read at once
+/// could each be as large as an entry may be.
+const MOST_AT_ONCE: usize = 2 * MOST_BYTES;
+/// Bytes that one permit stands for.
+const PIECE: usize = 64 << 10;
 
 /// The archive at a URL whose scheme is known; `rest` is what stands behind it.
 pub(super) fn store<K: AsRef<str>, V: Into<String>>(
@@ -48,6 +54,7 @@ pub(super) fn store<K: AsRef<str>, V: Into<String>>(
         is_here: options
             .iter()
             .any(|(key, value)| key.contains("endpoint") && is_here(value)),
+        room: Arc::new(Semaphore::new(MOST_AT_ONCE / PIECE)),
     };
     let retry = RetryConfig {
         backoff: BackoffConfig {
@@ -102,6 +109,8 @@ struct Connector {
     time: Duration,
     /// The store is on this machine.
     is_here: bool,
+    /// For answers, in pieces.
+    room: Arc<Semaphore>,
 }
 
 impl HttpConnector for Connector {
@@ -116,6 +125,7 @@ impl HttpConnector for Connector {
         Ok(HttpClient::new(Bounded {
             http,
             may_be_plain: self.is_here || may_be_plain.as_deref() == Some("true"),
+            room: self.room.clone(),
         }))
     }
 }
@@ -152,6 +162,50 @@ impl Connector {
 struct Bounded {
     http: reqwest::Client,
     may_be_plain: bool,
+    room: Arc<Semaphore>,
+}
+
+/// What there is of an answer, with the room that it takes for as long as it is held.
+struct Received {
+    bytes: Vec<u8>,
+    room: Arc<Semaphore>,
+    taken: Option<OwnedSemaphorePermit>,
+}
+
+impl Received {
+    fn new(room: Arc<Semaphore>) -> Self {
+        Self {
+            bytes: Vec::new(),
+            room,
+            taken: None,
+        }
+    }
+
+    /// Appends a piece; `None` where there is no room for it. It does not wait for any: whoever
+    /// has the room may be waiting for this answer.
+    fn append(&mut self, piece: &[u8]) -> Option<()> {
+        let wanted = (self.bytes.len() + piece.len()).div_ceil(PIECE);
+        let held = self
+            .taken
+            .as_ref()
+            .map_or(0, OwnedSemaphorePermit::num_permits);
+        if wanted > held {
+            let more = u32::try_from(wanted - held).ok()?;
+            let more = self.room.clone().try_acquire_many_owned(more).ok()?;
+            match &mut self.taken {
+                Some(taken) => taken.merge(more),
+                none => *none = Some(more),
+            }
+        }
+        self.bytes.extend_from_slice(piece);
+        Some(())
+    }
+}
+
+impl AsRef<[u8]> for Received {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 #[async_trait]
@@ -174,14 +228,14 @@ impl HttpService for Bounded {
         *sent.headers_mut() = parts.headers;
         *sent.body_mut() = Some(body.collect().await?.to_bytes().into());
         let mut answer = self.http.execute(sent).await.map_err(broken)?;
-        let mut received = Vec::new();
+        let mut received = Received::new(self.room.clone());
         while let Some(piece) = answer.chunk().await.map_err(broken)? {
-            if piece.len() > MOST_BYTES - received.len() {
+            if piece.len() > MOST_BYTES - received.bytes.len() {
                 return Err(refused("the answer is too large to be an entry"));
             }
-            received.extend_from_slice(&piece);
+            received.append(&piece).ok_or_else(no_room)?;
         }
-        let mut response = HttpResponse::new(HttpResponseBody::from(received));
+        let mut response = HttpResponse::new(Bytes::from_owner(received).into());
         *response.status_mut() = answer.status();
         *response.headers_mut() = answer.headers().clone();
         Ok(response)
@@ -198,4 +252,39 @@ fn broken(error: reqwest::Error) -> HttpError {
         HttpErrorKind::Interrupted
     };
     HttpError::new(kind, error.without_url())
+}
+
+/// It is asked again a moment later.
+fn no_room() -> HttpError {
+    HttpError::new(
+        HttpErrorKind::Interrupted,
+        io::Error::other(format!(
+            "answers of the store take more than {MOST_AT_ONCE} bytes at once; read fewer large entries at once"
+        )),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_take_no_more_memory_together_than_there_is() {
+        let room = Arc::new(Semaphore::new(2));
+        let mut one = Received::new(room.clone());
+        one.append(&[1; PIECE]).expect("there is room");
+        one.append(&[2]).expect("there is room");
+        let mut other = Received::new(room.clone());
+        assert!(other.append(&[3]).is_none());
+        assert!(other.bytes.is_empty());
+        // It is held for as long as its bytes are.
+        let mut bytes = Bytes::from_owner(one);
+        let end = bytes.split_off(PIECE);
+        drop(bytes);
+        assert_eq!((&end[..], room.available_permits()), (&b"\x02"[..], 0));
+        drop(end);
+        other.append(&[3]).expect("there is room again");
+        drop(other);
+        assert_eq!(room.available_permits(), 2);
+    }
 }

@@ -166,6 +166,9 @@ impl Connected {
             Ok(Err(RemoteError::Unreachable)) => Fault::Remote {
                 problem: RemoteProblem::Unreachable,
             },
+            Ok(Err(RemoteError::NoRoom)) => Fault::Remote {
+                problem: RemoteProblem::NoRoom,
+            },
             Ok(Err(RemoteError::Connection)) => Fault::Remote {
                 problem: RemoteProblem::Connection,
             },

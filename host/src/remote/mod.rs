@@ -95,6 +95,9 @@ impl Question {
 pub enum RemoteError {
     /// Nothing was reached.
     Unreachable,
+    /// This process or machine had no descriptor, port or memory for a connection, so the remote
+    /// was not asked. It is no fault of the remote's and never counts as one.
+    NoRoom,
     /// The connection broke before the answer was whole.
     Connection,
     /// It refused, by this status of HTTP.
@@ -112,6 +115,8 @@ pub enum RemoteError {
 pub enum RemoteProblem {
     /// Nothing was reached.
     Unreachable,
+    /// The asking side had no descriptor, port or memory for a connection.
+    NoRoom,
     /// The connection broke before the answer was whole.
     Connection,
     /// It refused, by this status of HTTP.
@@ -122,6 +127,9 @@ impl fmt::Display for RemoteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable => f.write_str("there was no connection"),
+            Self::NoRoom => f.write_str(
+                "it was not asked, since this process had no descriptor, port or memory left for a connection",
+            ),
             Self::Connection => f.write_str("the connection broke"),
             Self::Status(status) => write!(f, "it refused with status {status}"),
         }

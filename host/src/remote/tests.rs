@@ -221,6 +221,7 @@ async fn whatever_a_remote_does_the_local_chain_gives_a_result() {
         |piece: Value| says(&json!({"outcome": {"compacted": {"pieces": [piece]}}}).to_string());
     let cases: Vec<(Reply, &str)> = vec![
         (fails(RemoteError::Unreachable), "remote"),
+        (fails(RemoteError::NoRoom), "remote"),
         (fails(RemoteError::Connection), "remote"),
         (fails(RemoteError::Status(500)), "remote"),
         (fails(RemoteError::Status(401)), "remote"),
@@ -528,6 +529,7 @@ fn shared_host() -> Host {
 async fn where_many_are_served_a_remote_rests_only_if_nothing_is_reached() {
     for (reply, rests) in [
         (Reply::Fails(RemoteError::Unreachable), true),
+        (Reply::Fails(RemoteError::NoRoom), false),
         (Reply::Fails(RemoteError::Connection), false),
         (Reply::Fails(RemoteError::Status(500)), false),
         (Reply::Fails(RemoteError::TooLarge), false),
@@ -550,6 +552,24 @@ async fn where_many_are_served_a_remote_rests_only_if_nothing_is_reached() {
         let asked = remote.times(Question::Compact);
         assert_eq!(asked, if rests { 3 } else { 5 }, "{reply:?}");
     }
+}
+
+#[tokio::test]
+async fn a_remote_that_this_machine_had_no_room_to_ask_does_not_rest() {
+    // It counts all other faults.
+    let host = host();
+    let talk = talk(&host);
+    let remote = Arc::new(Scripted::new(Reply::Fails(RemoteError::NoRoom)));
+    let strategy = Strategy::remote(remote.clone());
+    for _ in 0..5 {
+        let compaction = host
+            .compact(&talk, std::slice::from_ref(&strategy), &half())
+            .await
+            .expect("works");
+        let receipt = compaction.receipt();
+        assert_eq!(receipt.strategy.as_deref(), Some("native:digest"));
+    }
+    assert_eq!(remote.times(Question::Compact), 5);
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ impl BaseUrl {
         self.0.scheme() == "https"
     }
 
-    /// Whether this machine itself answers.
+    /// Whether this machine itself answers: `localhost` is resolved to nothing else.
     pub(super) fn is_local(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']');

@@ -1,5 +1,6 @@
 //! How a client is set up.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -177,7 +178,9 @@ impl ClientBuilder {
             headers.insert(name, value);
         }
         Ok(Client {
-            http: connections(&base_url, key.is_some())?,
+            http: connections(&base_url, key.is_some())?
+                .build()
+                .map_err(|error| SetupError::Tls(error.to_string()))?,
             endpoint: wire::endpoint(provider, &base_url, &self.choice.model),
             provider,
             info,
@@ -209,7 +212,14 @@ impl ClientBuilder {
     }
 }
 
-fn connections(base_url: &BaseUrl, has_key: bool) -> Result<reqwest::Client, SetupError> {
+/// Addresses of `localhost`, whatever the machine's resolver takes it for: what is sent there in
+/// the open must not leave the machine. The port is the URL's.
+const LOCALHOST: [SocketAddr; 2] = [
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
+];
+
+fn connections(base_url: &BaseUrl, has_key: bool) -> Result<reqwest::ClientBuilder, SetupError> {
     let failed = |error: &dyn std::fmt::Display| SetupError::Tls(error.to_string());
     let tls = rustls::ClientConfig::builder_with_provider(Arc::new(
         rustls::crypto::ring::default_provider(),
@@ -239,10 +249,51 @@ fn connections(base_url: &BaseUrl, has_key: bool) -> Result<reqwest::Client, Set
         .no_gzip()
         .no_brotli()
         .no_deflate()
-        .no_zstd();
+        .no_zstd()
+        .resolve_to_addrs("localhost", &LOCALHOST);
     // Over plain http a proxy reads all that passes.
     if base_url.is_local() || (has_key && !base_url.is_https()) {
         http = http.no_proxy();
     }
-    http.build().map_err(|error| failed(&error))
+    Ok(http)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+    use super::*;
+
+    /// A resolver that knows no name.
+    struct Nowhere;
+
+    impl Resolve for Nowhere {
+        fn resolve(&self, _: Name) -> Resolving {
+            let unknown: Result<Addrs, Box<dyn std::error::Error + Send + Sync>> =
+                Err("it is not known".into());
+            Box::pin(std::future::ready(unknown))
+        }
+    }
+
+    #[tokio::test]
+    async fn localhost_is_this_machine_whatever_its_resolver_says() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 1_024]).unwrap() > 0);
+            let answer = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
+            stream.write_all(answer).unwrap();
+        });
+        let url = format!("http://localhost:{port}/v1");
+        let http = connections(&url.parse().unwrap(), true).unwrap();
+        let http = http.dns_resolver(Arc::new(Nowhere)).build().unwrap();
+        let answer = http.get(url).send().await.unwrap();
+        assert_eq!(answer.status(), 204);
+        let elsewhere = http.get("http://localhost.example/v1").send().await;
+        assert!(elsewhere.is_err(), "all others go by the resolver");
+    }
 }

@@ -1,5 +1,7 @@
 //! One question and its answer.
 
+use std::io;
+
 use baler_host::{Question, RemoteError};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -8,10 +10,11 @@ use hyper::client::conn::http1;
 use hyper::rt::{Read, Write};
 use hyper::{Request, Response, StatusCode, header};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::HttpRemote;
+use crate::descriptors::is_out_of_room;
 
 /// Dropping the future closes the connection, by which the server knows that nobody waits.
 pub(super) async fn ask(
@@ -38,7 +41,7 @@ async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
     let address = &remote.address;
     let stream = TcpStream::connect((address.host.as_str(), address.port))
         .await
-        .map_err(|_| RemoteError::Unreachable)?;
+        .map_err(|error| unconnected(&error))?;
     let _ = stream.set_nodelay(true);
     let Some(tls) = &remote.tls else {
         // `localhost` is what the machine's resolver takes it for.
@@ -52,6 +55,19 @@ async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
     stream
         .map(|stream| Stream::Secure(Box::new(stream)))
         .map_err(|_| RemoteError::Unreachable)
+}
+
+/// Why there is no connection. What this process itself lacks is no fault of the server's.
+fn unconnected(error: &io::Error) -> RemoteError {
+    // A name that could not be looked up for want of a descriptor is told as one that is not
+    // known, so it is tried whether there is one.
+    let is_looked_up = error.raw_os_error().is_some();
+    let cannot_open = || TcpSocket::new_v4().is_err_and(|error| is_out_of_room(&error));
+    if is_out_of_room(error) || (!is_looked_up && cannot_open()) {
+        RemoteError::NoRoom
+    } else {
+        RemoteError::Unreachable
+    }
 }
 
 fn is_of_this_machine(stream: &TcpStream) -> bool {
@@ -126,4 +142,35 @@ async fn read(response: Response<Incoming>, most_bytes: usize) -> Result<Vec<u8>
         }
     }
     Ok(bytes)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn what_this_process_lacks_is_no_fault_of_the_server() {
+        for (errno, is_own) in [
+            (Errno::MFILE, true),
+            (Errno::NFILE, true),
+            (Errno::NOMEM, true),
+            (Errno::NOBUFS, true),
+            (Errno::ADDRNOTAVAIL, true),
+            (Errno::CONNREFUSED, false),
+            (Errno::HOSTUNREACH, false),
+        ] {
+            let error = io::Error::from_raw_os_error(errno.raw_os_error());
+            let expected = if is_own {
+                RemoteError::NoRoom
+            } else {
+                RemoteError::Unreachable
+            };
+            assert_eq!(unconnected(&error), expected, "{error}");
+        }
+        // There are descriptors, so the name is not known.
+        let unknown = io::Error::other("failed to lookup address information");
+        assert_eq!(unconnected(&unknown), RemoteError::Unreachable);
+    }
 }

@@ -15,7 +15,7 @@ use super::memory::Memory;
 pub(crate) struct Admission {
     /// Those that run and those that wait.
     admitted: Arc<Semaphore>,
-    running: Arc<Semaphore>,
+    turns: Turns,
     /// Large bodies whose text is looked through before their requests are let in.
     examined: Arc<Semaphore>,
     /// By its place in the catalog, for each strategy that is not the host's own. In this order
@@ -30,7 +30,16 @@ pub(crate) struct Admission {
 struct Lane {
     /// Those that run and those that wait.
     admitted: Arc<Semaphore>,
-    running: Arc<Semaphore>,
+    turns: Turns,
+}
+
+/// Turns of those that run.
+#[derive(Debug, Clone)]
+struct Turns {
+    all: Arc<Semaphore>,
+    /// Of these, those of requests that are not small. So a small one waits for none of the large
+    /// ones that wait.
+    large: Arc<Semaphore>,
 }
 
 /// A request that was let in. It gives its room back when it is dropped.
@@ -38,8 +47,8 @@ struct Lane {
 pub(crate) struct Admitted {
     _permit: OwnedSemaphorePermit,
     _places: Vec<OwnedSemaphorePermit>,
-    running: Arc<Semaphore>,
-    lanes: Vec<Arc<Semaphore>>,
+    turns: Turns,
+    lanes: Vec<Turns>,
 }
 
 /// Room to run in.
@@ -56,13 +65,13 @@ impl Admission {
         let lanes = lanes.filter(|(_, strategy)| !strategy.is_native());
         Self {
             admitted: Arc::new(Semaphore::new(most + limits.waiting)),
-            running: Arc::new(Semaphore::new(most)),
+            turns: Turns::new(most),
             examined: Arc::new(Semaphore::new(half)),
             lanes: lanes
                 .map(|(place, _)| {
                     let lane = Lane {
                         admitted: Arc::new(Semaphore::new(half + limits.waiting.div_ceil(2))),
-                        running: Arc::new(Semaphore::new(half)),
+                        turns: Turns::new(half),
                     };
                     (place, lane)
                 })
@@ -81,13 +90,13 @@ impl Admission {
             if strategies.contains(place) {
                 let place = lane.admitted.clone().try_acquire_owned();
                 places.push(place.map_err(|_| ApiError::too_many_of_one())?);
-                lanes.push(lane.running.clone());
+                lanes.push(lane.turns.clone());
             }
         }
         Ok(Admitted {
             _permit: permit,
             _places: places,
-            running: self.running.clone(),
+            turns: self.turns.clone(),
             lanes,
         })
     }
@@ -100,7 +109,7 @@ impl Admission {
     /// Requests that run, and those that wait.
     pub(crate) fn load(&self) -> (usize, usize) {
         let most = self.limits.concurrency.max(1);
-        let running = most.saturating_sub(self.running.available_permits());
+        let running = most.saturating_sub(self.turns.all.available_permits());
         let admitted =
             (most + self.limits.waiting).saturating_sub(self.admitted.available_permits());
         (running, admitted.saturating_sub(running))
@@ -113,16 +122,35 @@ impl Admission {
     }
 }
 
+impl Turns {
+    /// A quarter is for small requests alone, but where there is but one turn.
+    fn new(most: usize) -> Self {
+        let large = (most - most.div_ceil(4)).max(1);
+        Self {
+            all: Arc::new(Semaphore::new(most)),
+            large: Arc::new(Semaphore::new(large)),
+        }
+    }
+}
+
 impl Admitted {
     /// Waits for its turn, with work that takes `bytes` of memory. All requests wait in the same
-    /// order: for their strategies, for memory to work in, and for their turn.
+    /// order: for their strategies, large ones for a turn among these, for memory to work in, and
+    /// for their turn.
     pub(crate) async fn turn(self, memory: &Memory, bytes: usize) -> Result<Running, ApiError> {
-        let mut permits = Vec::with_capacity(self.lanes.len() + 2);
+        let is_large = !memory.is_small(bytes);
+        let mut permits = Vec::with_capacity(2 * self.lanes.len() + 3);
         for lane in &self.lanes {
-            permits.push(acquire(lane).await?);
+            if is_large {
+                permits.push(acquire(&lane.large).await?);
+            }
+            permits.push(acquire(&lane.all).await?);
+        }
+        if is_large {
+            permits.push(acquire(&self.turns.large).await?);
         }
         permits.push(memory.work(bytes).await?);
-        permits.push(acquire(&self.running).await?);
+        permits.push(acquire(&self.turns.all).await?);
         Ok(Running {
             _permits: (self, permits),
         })

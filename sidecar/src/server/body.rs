@@ -1,7 +1,7 @@
 //! The body of a request: read within limits of size, memory and time, and looked through.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, header};
@@ -40,6 +40,7 @@ pub(crate) async fn read(app: &Arc<App>, request: Request<Body>) -> Result<Text,
         .map_err(|_| ApiError::too_slow(limits))?;
     match bytes {
         Ok((bytes, reserved)) => examined(app, bytes, reserved).await,
+        Err(error) if error.is_too_slow() => Err(error),
         Err(error) => {
             discard(&mut body).await;
             Err(error)
@@ -72,6 +73,10 @@ async fn discard(body: &mut Body) {
 /// How long a body that was refused may pass by.
 const DISCARD_TIME: Duration = Duration::from_secs(2);
 
+/// Bytes that have to come within each [`super::ServerLimits::read_stall`]: a body that comes more
+/// slowly holds the memory of what is there of it for longer than others should wait.
+const PACE: usize = 64 << 10;
+
 /// Reads a body. Its memory is reserved before it is taken.
 async fn bytes(
     app: &App,
@@ -83,7 +88,14 @@ async fn bytes(
     let expected = declared.map_or(most, |bytes| bytes.min(most));
     let mut reserved = Reservation::default();
     let mut bytes: Vec<u8> = Vec::new();
-    while let Some(frame) = body.frame().await {
+    let stall = app.limits.read_stall;
+    let (mut since, mut came) = (Instant::now(), 0);
+    loop {
+        let left = stall.saturating_sub(since.elapsed());
+        let frame = tokio::time::timeout(left, body.frame()).await;
+        let Some(frame) = frame.map_err(|_| ApiError::stalled(PACE, stall))? else {
+            break;
+        };
         let frame = frame.map_err(|_| ApiError::broken_off())?;
         let Ok(data) = frame.into_data() else {
             continue;
@@ -98,6 +110,10 @@ async fn bytes(
             bytes.reserve_exact(capacity - bytes.len());
         }
         bytes.extend_from_slice(&data);
+        came += data.len();
+        if came >= PACE {
+            (since, came) = (Instant::now(), 0);
+        }
     }
     Ok((bytes, reserved))
 }
@@ -139,7 +155,7 @@ fn examine(app: &App, bytes: Vec<u8>, reserved: Reservation) -> Result<Text, Api
     })?;
     let head = head::of(&text, &app.catalog, app.limits.chain)?;
     let items = items.saturating_add(head.items_of_log);
-    let needs = app.memory.needs(text.len(), items)?;
+    let needs = app.memory.needs(text.len(), items, head.is_repaired)?;
     Ok(Text {
         text,
         head,

@@ -70,12 +70,23 @@ impl ApiError {
 
     /// Work on a body of `bytes` with so many lists, objects and commas takes `needs` bytes, and
     /// there are `most`.
-    pub(crate) fn too_much_work(bytes: usize, items: usize, needs: usize, most: usize) -> Self {
+    pub(crate) fn too_much_work(
+        bytes: usize,
+        items: usize,
+        needs: usize,
+        most: usize,
+        is_repaired: bool,
+    ) -> Self {
+        let repaired = if is_repaired {
+            " and is to be repaired, which takes three times as much"
+        } else {
+            ""
+        };
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "too-much-work",
             format!(
-                "work on this body is reckoned to take {needs} bytes of memory, since it has {bytes} bytes and {items} lists, objects and commas; this server's limit is {most} bytes (it grows with `--max-body`): send less at once"
+                "work on this body is reckoned to take {needs} bytes of memory, since it has {bytes} bytes and {items} lists, objects and commas{repaired}; this server's limit is {most} bytes (it grows with `--max-body`): send less at once"
             ),
         )
     }
@@ -87,6 +98,18 @@ impl ApiError {
             format!(
                 "the body was not there after {} s; send it faster",
                 limits.read_time.as_secs_f32()
+            ),
+        )
+    }
+
+    /// Less than `bytes` of the body came within `time`.
+    pub(crate) fn stalled(bytes: usize, time: Duration) -> Self {
+        Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "too-slow",
+            format!(
+                "less than {bytes} bytes of the body came within {} s, and it was not whole; send it faster",
+                time.as_secs_f32()
             ),
         )
     }
@@ -124,6 +147,11 @@ impl ApiError {
             "internal",
             "the server failed; the conversation is as it was",
         )
+    }
+
+    /// The client was too slow: there is nothing more of it to wait for.
+    pub(crate) fn is_too_slow(&self) -> bool {
+        self.status == StatusCode::REQUEST_TIMEOUT
     }
 
     pub(crate) fn broken_off() -> Self {

@@ -15,6 +15,8 @@ use super::nesting::items_of_log;
 pub(crate) struct Head {
     /// It names a contract: another host asks its remote strategy.
     pub(crate) is_of_another_host: bool,
+    /// Its conversation is to be repaired.
+    pub(crate) is_repaired: bool,
     /// The strategies that may serve it, by their places in the catalog.
     pub(crate) strategies: Vec<usize>,
     /// What there is in its conversation where that is a text, and so the log of a session.
@@ -26,6 +28,7 @@ pub(crate) struct Head {
 struct Members<'a> {
     contract: Option<IgnoredAny>,
     strategy: Option<Names>,
+    repair: bool,
     #[serde(borrow)]
     conversation: Option<&'a RawValue>,
 }
@@ -54,6 +57,7 @@ pub(crate) fn of(body: &str, catalog: &Catalog, most: usize) -> Result<Head, Api
         .and_then(|json| serde_json::from_str::<String>(json.get()).ok());
     Ok(Head {
         is_of_another_host,
+        is_repaired: members.repair && !is_of_another_host,
         strategies,
         items_of_log: log.map_or(0, |log| items_of_log(&log)),
     })
@@ -100,6 +104,19 @@ mod tests {
         ] {
             let error = head(&body).expect_err("it cannot be");
             assert!(!format!("{error:?}").contains("xxx"), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_client_asks_for_a_repair() {
+        let is_repaired = |body: &str| head(body).expect("no name").is_repaired;
+        assert!(is_repaired(r#"{"repair":true}"#));
+        for body in [
+            "{}",
+            r#"{"repair":false}"#,
+            r#"{"contract":"x","repair":true}"#,
+        ] {
+            assert!(!is_repaired(body), "{body}");
         }
     }
 

@@ -11,10 +11,12 @@ pub struct ServerLimits {
     /// that clients have not taken yet.
     pub buffered_bytes: usize,
     /// Bytes of memory that all work at once may take, as it is reckoned beforehand: 8 for each
-    /// byte of a body, and 512 for each list, object and comma in it. A body that alone takes more
-    /// is refused.
+    /// byte of a body, and 512 for each list, object and comma in it; three times that where it is
+    /// to be repaired. A body that alone takes more is refused. What takes a 64th of it or less is
+    /// small, and an eighth as much is there for small requests alone, beside this.
     pub working_bytes: usize,
-    /// Requests that are worked on at once. The runtime has to allow at least twice as many
+    /// Requests that are worked on at once. A quarter of these turns, where there is more than one,
+    /// only small requests get. The runtime has to allow at least twice as many
     /// blocking threads.
     pub concurrency: usize,
     /// Requests that wait for that.
@@ -25,13 +27,17 @@ pub struct ServerLimits {
     pub head_time: Duration,
     /// Time for the body of a request.
     pub read_time: Duration,
+    /// Time within which a client has to send 64 KiB more of a body, or the rest of it.
+    pub read_stall: Duration,
     /// Time within which a client has to take some more bytes of its answer. Then its connection
     /// is closed.
     pub write_stall: Duration,
     /// Time within which a client has to take its answer as a whole. Then its connection is
     /// closed.
     pub write_time: Duration,
-    /// Connections that are open at once. For one more, the idlest is closed.
+    /// Connections that are open at once. For one more, the idlest is closed. There are fewer where
+    /// the process may have few descriptors open: 32, and 4 for each request that is worked on at
+    /// once, are kept for work, up to three quarters of all. See [`crate::allow_descriptors`].
     pub connections: usize,
     /// Of these, those of one address (of version 6, of one /64); addresses of this machine have
     /// as many as there are.
@@ -57,6 +63,7 @@ impl Default for ServerLimits {
             request_time: Duration::from_secs(60),
             head_time: Duration::from_secs(10),
             read_time: Duration::from_secs(30),
+            read_stall: Duration::from_secs(5),
             write_stall: Duration::from_secs(10),
             write_time: Duration::from_secs(60),
             connections: 1_024,

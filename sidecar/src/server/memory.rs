@@ -22,6 +22,16 @@ const PER_BYTE: usize = 8;
 /// beside those above, where calls without outputs were repaired, and less than 300 in all other cases.
 const PER_ITEM: usize = 512;
 
+/// How many times that it is where a body is repaired. While a mend runs there are the
+/// conversation as it came, the one with all mends before, the edits, and the one that is read
+/// from these: up to 2.4 times of what one is reckoned at, of items as small as can be.
+const REPAIRED: usize = 3;
+
+/// The part of all work that a small request may take at most, and the part that small requests
+/// have beside. So they need not wait until large ones are done.
+const SMALL: usize = 64;
+const FOR_SMALL: usize = 8;
+
 #[derive(Debug)]
 pub(crate) struct Memory {
     /// Bodies and answers.
@@ -31,6 +41,9 @@ pub(crate) struct Memory {
     /// many small ones.
     working: Arc<Semaphore>,
     most_working: usize,
+    /// Work of small requests, where they would have to wait for that of others.
+    small: Arc<Semaphore>,
+    most_small: usize,
 }
 
 /// Reserved memory, released when this is dropped.
@@ -42,11 +55,14 @@ impl Memory {
         let pieces = |bytes: usize| (bytes / PIECE).clamp(1, Semaphore::MAX_PERMITS);
         let most_buffered = pieces(limits.buffered_bytes);
         let most_working = pieces(limits.working_bytes);
+        let most_small = most_working / FOR_SMALL;
         Self {
             buffered: Arc::new(Semaphore::new(most_buffered)),
             most_buffered,
             working: Arc::new(Semaphore::new(most_working)),
             most_working,
+            small: Arc::new(Semaphore::new(most_small)),
+            most_small,
         }
     }
 
@@ -72,25 +88,53 @@ impl Memory {
     }
 
     /// The memory that work on a body of `bytes` with so many lists, objects and commas is
-    /// reckoned to take.
+    /// reckoned to take, repair included where that is asked for.
     ///
     /// # Errors
     /// It is more than all work together may take.
-    pub(crate) fn needs(&self, bytes: usize, items: usize) -> Result<usize, ApiError> {
+    pub(crate) fn needs(
+        &self,
+        bytes: usize,
+        items: usize,
+        is_repaired: bool,
+    ) -> Result<usize, ApiError> {
         let of_items = items.saturating_mul(PER_ITEM);
         let needs = bytes.saturating_mul(PER_BYTE).saturating_add(of_items);
+        let needs = needs.saturating_mul(if is_repaired { REPAIRED } else { 1 });
         if needs.div_ceil(PIECE) > self.most_working {
             let most = self.most_working * PIECE;
-            return Err(ApiError::too_much_work(bytes, items, needs, most));
+            return Err(ApiError::too_much_work(
+                bytes,
+                items,
+                needs,
+                most,
+                is_repaired,
+            ));
         }
         Ok(needs)
+    }
+
+    /// Whether work that takes `bytes` of memory is so little that it need not wait for that of
+    /// large requests.
+    pub(crate) const fn is_small(&self, bytes: usize) -> bool {
+        bytes.div_ceil(PIECE) <= self.most_working / SMALL
     }
 
     /// Waits until work may take `bytes` of memory.
     pub(crate) async fn work(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ApiError> {
         let pieces = bytes.div_ceil(PIECE).min(self.most_working);
         let pieces = u32::try_from(pieces).map_err(|_| ApiError::overloaded())?;
-        let permit = self.working.clone().acquire_many_owned(pieces).await;
+        let of_all = self.working.clone().acquire_many_owned(pieces);
+        let permit = if self.is_small(bytes) {
+            let of_small = self.small.clone().acquire_many_owned(pieces);
+            tokio::select! {
+                biased;
+                permit = of_small => permit,
+                permit = of_all => permit,
+            }
+        } else {
+            of_all.await
+        };
         permit.map_err(|_| ApiError::overloaded())
     }
 
@@ -102,8 +146,8 @@ impl Memory {
 
     /// Bytes that work is reckoned to take now.
     pub(crate) fn working(&self) -> usize {
-        let free = self.working.available_permits();
-        self.most_working.saturating_sub(free) * PIECE
+        let free = self.working.available_permits() + self.small.available_permits();
+        (self.most_working + self.most_small).saturating_sub(free) * PIECE
     }
 }
 
@@ -178,21 +222,56 @@ mod tests {
     #[tokio::test]
     async fn work_takes_memory_by_bytes_and_by_what_there_is_in_them() {
         let memory = memory();
-        assert_eq!(memory.needs(100, 0).expect("it is less"), 800);
-        assert_eq!(memory.needs(100, 3).expect("it is less"), 800 + 3 * 512);
+        assert_eq!(memory.needs(100, 0, false).expect("it is less"), 800);
+        assert_eq!(
+            memory.needs(100, 3, false).expect("it is less"),
+            800 + 3 * 512
+        );
+        let repaired = memory.needs(100, 1, true).expect("it is less");
+        assert_eq!(repaired, 3 * (800 + 512));
         let all = memory.work(4 * PIECE).await.expect("it is free");
         assert_eq!(memory.working(), 4 * PIECE);
         drop(all);
         assert_eq!(memory.working(), 0);
     }
 
+    #[tokio::test]
+    async fn small_requests_pass_large_ones_in_a_part_of_their_own() {
+        // Up to 1 piece is small, and 8 are beside for such.
+        let memory = Memory::new(&ServerLimits {
+            working_bytes: 64 * PIECE,
+            ..ServerLimits::default()
+        });
+        let is_free = async |pieces: usize| {
+            let work = memory.work(pieces * PIECE);
+            let moment = std::time::Duration::from_millis(1);
+            tokio::time::timeout(moment, work)
+                .await
+                .ok()
+                .map(|permit| permit.expect("it is open"))
+        };
+        let all = is_free(64).await.expect("it is free");
+        assert!(is_free(2).await.is_none(), "it is not small");
+        let mut small = Vec::new();
+        for _ in 0..8 {
+            small.push(is_free(1).await.expect("it is small"));
+        }
+        assert!(is_free(1).await.is_none(), "their part is taken too");
+        assert_eq!(memory.working(), 72 * PIECE);
+        drop(all);
+        assert!(is_free(1).await.is_some(), "it may take what all may");
+    }
+
     #[test]
     fn work_that_takes_more_than_all_may_take_together_is_refused() {
         let memory = memory();
         for (bytes, items) in [(512, 0), (0, 8), (256, 4)] {
-            assert_eq!(memory.needs(bytes, items).expect("it is all"), 4 * PIECE);
+            assert_eq!(
+                memory.needs(bytes, items, false).expect("it is all"),
+                4 * PIECE
+            );
             for (bytes, items) in [(bytes + 1, items), (bytes, items + 1), (usize::MAX, items)] {
-                let error = memory.needs(bytes, items).expect_err("it is more");
+                let error = memory.needs(bytes, items, false).expect_err("it is more");
                 assert!(format!("{error:?}").contains("4096"), "{error:?}");
             }
         }

@@ -105,6 +105,12 @@ impl Seats {
         })
     }
 
+    /// Tells the connection that has had nothing to do for longest to close, whatever room there
+    /// is.
+    pub(crate) fn close_one(&self) {
+        self.close_idlest(|_| true);
+    }
+
     /// Whether one more of this address may be open, where need be instead of its idlest.
     fn has_room_for(&self, peer: IpAddr) -> bool {
         if peer.is_loopback() {

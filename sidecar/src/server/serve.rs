@@ -23,6 +23,7 @@ use super::metrics::Metrics;
 use super::seats::Seats;
 use super::write_timeout::WriteTimeout;
 use super::{App, ServerLimits, routes};
+use crate::descriptors::{self, is_out_of_room};
 use crate::token::Token;
 
 /// A server cannot be started.
@@ -162,7 +163,10 @@ impl Server {
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let Self { listener, app, .. } = self;
         let limits = app.limits;
-        let seats = Arc::new(Seats::new(&limits));
+        let seats = Arc::new(Seats::new(&ServerLimits {
+            connections: descriptors::connections(&limits),
+            ..limits
+        }));
         let router = routes::router(app);
         let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();
@@ -172,7 +176,7 @@ impl Server {
                 biased;
                 () = &mut stop => break,
                 Some(_) = connections.join_next() => continue,
-                accepted = accept(&listener) => accepted,
+                accepted = accept(&listener, &seats) => accepted,
             };
             let Some((stream, peer)) = accepted else {
                 continue;
@@ -259,17 +263,23 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(QUEUE)
 }
 
+/// How long nothing is accepted after it failed. It is less where a connection ends meanwhile.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// The next connection, and who is at its other end.
-async fn accept(listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {
+async fn accept(listener: &TcpListener, seats: &Seats) -> Option<(TcpStream, SocketAddr)> {
     match listener.accept().await {
         Ok((stream, peer)) => {
             let _ = stream.set_nodelay(true);
             Some((stream, peer))
         }
         Err(error) => {
-            // Mostly that no more files can be opened: some will be closed soon.
             tracing::warn!(%error, "a connection could not be accepted");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            // Work on requests finds no descriptor then, either.
+            if is_out_of_room(&error) {
+                seats.close_one();
+            }
+            tokio::time::sleep(PAUSE).await;
             None
         }
     }

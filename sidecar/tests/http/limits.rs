@@ -7,7 +7,9 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
 use crate::strategies::slow;
-use crate::support::{ask, get, journey, post, receive, send, serve, serve_within, talk};
+use crate::support::{
+    Running, ask, figure, get, journey, post, receive, send, serve, serve_within, talk, until,
+};
 
 const PRIVATE: &str = "the key is under the mat";
 
@@ -231,6 +233,57 @@ async fn who_sends_too_slowly_is_cut_off() {
     );
 }
 
+/// A request for an echo of a body of so many bytes, of which none is sent yet.
+async fn body_to_come(server: &Running, bytes: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address).await.expect("connects");
+    let head = format!(
+        "POST /v1/echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {bytes}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.expect("writes");
+    stream
+}
+
+#[tokio::test]
+async fn a_body_that_comes_to_a_halt_gives_its_memory_back() {
+    let hours = Duration::from_secs(10_000);
+    let server = serve(|builder| {
+        builder.with_echo().limits(ServerLimits {
+            read_time: hours,
+            read_stall: Duration::from_millis(300),
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let mut halts = body_to_come(&server, 1 << 20).await;
+    let most = " ".repeat((1 << 20) - 1);
+    halts.write_all(most.as_bytes()).await.expect("writes");
+    let response = receive(&mut halts).await;
+    assert_eq!(
+        (response.status, response.code().as_str()),
+        (408, "too-slow")
+    );
+    assert!(response.body.contains("65536 bytes"), "{response:?}");
+    until(async || figure(&server, "baler_buffered_bytes").await == 0).await;
+}
+
+#[tokio::test]
+async fn a_body_may_take_its_time_as_long_as_it_comes() {
+    let server = serve(|builder| {
+        builder.with_echo().limits(ServerLimits {
+            read_stall: Duration::from_millis(500),
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let piece = " ".repeat(64 << 10);
+    let mut slow = body_to_come(&server, 3 * piece.len()).await;
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        slow.write_all(piece.as_bytes()).await.expect("writes");
+    }
+    assert_eq!(receive(&mut slow).await.status, 200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_strategy_leaves_room_for_the_others() {
     let server = serve(|builder| {
@@ -364,6 +417,13 @@ async fn a_body_of_many_tiny_items_is_refused_where_work_on_it_takes_too_much() 
             "{refused:?}"
         );
         assert!(refused.body.contains("1048576"), "{refused:?}");
+    }
+    // 700 of them: 359 KB, and with a repair three times as much.
+    let some = r#"{"x":[]},"#.repeat(233);
+    for repair in [true, false] {
+        let body = format!(r#"{{"repair":{repair},"conversation":[{some}{{}}]}}"#);
+        let answer = post(&server, "/v1/compact", &body).await;
+        assert_eq!(answer.status == 413, repair, "{answer:?}");
     }
     let text = "by night train, ".repeat(1_200);
     let one = json!({"conversation": [{"role": "user", "content": text}]});

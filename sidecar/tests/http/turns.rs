@@ -5,7 +5,7 @@ use baler_sidecar::ServerLimits;
 use serde_json::json;
 
 use crate::strategies::{Gate, slow};
-use crate::support::{ask, ask_without_reading, figure, get, journey, post, serve, until};
+use crate::support::{ask, ask_without_reading, figure, get, journey, post, serve, talk, until};
 
 #[tokio::test]
 async fn requests_are_answered_while_work_blocks_its_thread() {
@@ -27,7 +27,7 @@ async fn large_bodies_are_worked_on_one_after_the_other() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
-            concurrency: 4,
+            concurrency: 8,
             // One takes 8 bytes for each of its 5 KB and 512 for each of its 67 lists, objects
             // and commas: 75 KB.
             working_bytes: 100_000,
@@ -49,6 +49,34 @@ async fn large_bodies_are_worked_on_one_after_the_other() {
         assert_eq!(request.await.expect("no panic"), 200);
     }
     assert_eq!(gate.most(), 1);
+}
+
+#[tokio::test]
+async fn a_small_request_passes_large_ones_that_wait_for_the_same_strategy() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(|builder| {
+        builder.chain(gate.chain()).limits(ServerLimits {
+            concurrency: 4,
+            // A 64th is 93 KB, and `ask` takes 75 KB.
+            working_bytes: 6_000_000,
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    // 46 KB and 600 lists, objects and commas: 680 KB.
+    let large = json!({"conversation": talk(201), "budget": 2_000}).to_string();
+    let mut clients = Vec::new();
+    for _ in 0..5 {
+        clients.push(ask_without_reading(&server, "/v1/compact", &large).await);
+    }
+    // Of the two turns of a strategy, large ones have one.
+    until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 4).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(gate.inside(), 1);
+    clients.push(ask_without_reading(&server, "/v1/compact", &ask()).await);
+    until(async || gate.inside() == 2).await;
+    assert_eq!(figure(&server, "baler_waiting").await, 4);
+    gate.open();
 }
 
 #[tokio::test]
