@@ -20,7 +20,10 @@ pub(super) enum Kind {
     Other,
 }
 
-/// The kind of local shell calls, whose outputs may name the item of the call.
+/// The kind of functions.
+pub(crate) const FUNCTION: &str = "function";
+
+/// The kind of local shell calls. Their outputs may name the item of the call, or be those of functions.
 pub(crate) const LOCAL_SHELL: &str = "local shell";
 
 /// Types of items that other formats do not have.
@@ -64,7 +67,7 @@ pub(super) fn of(kind: &str, has_call_id: bool) -> Kind {
 /// tool call output").
 pub(super) fn answers(kind: &str) -> &'static str {
     match kind {
-        "function_call" | "function_call_output" => "function",
+        "function_call" | "function_call_output" => FUNCTION,
         "custom_tool_call" | "custom_tool_call_output" => "custom tool",
         "local_shell_call" | "local_shell_call_output" => LOCAL_SHELL,
         "shell_call" | "shell_call_output" => "shell",

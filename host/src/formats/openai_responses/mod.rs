@@ -19,7 +19,7 @@ use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
 use crate::repair::Mend;
 pub(crate) use answers::Asked;
-pub(crate) use item::LOCAL_SHELL;
+pub(crate) use item::{FUNCTION, LOCAL_SHELL};
 
 pub(super) struct OpenAiResponses;
 

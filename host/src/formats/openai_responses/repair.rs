@@ -176,7 +176,7 @@ fn settle_kinds(reading: &Reading, draft: &mut Draft<'_>) {
             continue;
         };
         let kind = match reading.messages[call].calls().next().map(|call| call.kind) {
-            Some("function") => r#""function_call_output""#,
+            Some(item::FUNCTION | item::LOCAL_SHELL) => r#""function_call_output""#,
             Some("custom tool") => r#""custom_tool_call_output""#,
             _ => "",
         };
@@ -281,17 +281,19 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
             let Some(call) = message.calls().find(waits) else {
                 continue;
             };
-            let kind = type_of(reading, message);
-            if matches!(kind.as_str(), "function_call" | "custom_tool_call") {
-                let id = json::encode(&call.id);
-                let text = json::encode(&reading.output_note(NONE_RECORDED));
-                let output =
-                    format!(r#"{{"type":"{kind}_output","call_id":{id},"output":{text}}}"#);
-                draft.add(behind[index], 0, output);
-                draft.did(index, ANSWERED);
-            } else {
-                lost.push(index);
-            }
+            let kind = match type_of(reading, message).as_str() {
+                "function_call" | "local_shell_call" => "function_call_output",
+                "custom_tool_call" => "custom_tool_call_output",
+                _ => {
+                    lost.push(index);
+                    continue;
+                }
+            };
+            let id = json::encode(&call.id);
+            let text = json::encode(&reading.output_note(NONE_RECORDED));
+            let output = format!(r#"{{"type":"{kind}","call_id":{id},"output":{text}}}"#);
+            draft.add(behind[index], 0, output);
+            draft.did(index, ANSWERED);
         }
         leave_out_calls(draft, at, unit, lost);
     }

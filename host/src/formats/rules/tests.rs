@@ -348,6 +348,14 @@ fn responses() -> Vec<Case> {
             vec![3],
             json!([hello(), call("a"), {"type": "function_call_output", "call_id": "a", "output": ""}]),
         ),
+        (
+            OpenAiResponses,
+            "RESP-1",
+            json!([hello(), shell, {"type": "custom_tool_call_output", "call_id": "c", "output": "src"}]),
+            vec![3],
+            // Codex answers its own shell so.
+            json!([hello(), shell, output("c")]),
+        ),
     ]
 }
 

@@ -394,3 +394,60 @@ fn a_shell_call_without_a_call_id_gets_no_output_of_its_own() {
     let document = json!([hello(), shell]);
     assert_eq!(mend(OpenAiResponses, &document, &document), []);
 }
+
+#[test]
+fn the_output_of_a_function_answers_a_local_shell_call() {
+    let shell = |id: &str| json!({"type": "local_shell_call", "call_id": id, "status": "completed", "action": {"type": "exec", "command": ["ls"]}});
+    let typed = |kind: &str, id: &str| json!({"type": kind, "call_id": id, "output": "ok"});
+    let own = "local_shell_call_output";
+    for document in [
+        json!([hello(), shell("a"), output("a"), hello()]),
+        // An output of its own kind has the first claim.
+        json!([
+            hello(),
+            shell(""),
+            call(""),
+            output(""),
+            typed(own, ""),
+            hello()
+        ]),
+        json!([
+            hello(),
+            shell(""),
+            call(""),
+            typed(own, ""),
+            output(""),
+            hello()
+        ]),
+    ] {
+        let before = super::read(OpenAiResponses, &document.to_string());
+        assert_eq!(before.broken().count(), 0, "{document}");
+        assert_eq!(before.units().len(), 3, "{document}");
+        assert_eq!(mend(OpenAiResponses, &document, &document), []);
+    }
+    let mut note = output("a");
+    note["output"] = json!("NOTE");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), shell("a"), hello()]),
+        &json!([hello(), shell("a"), note, hello()]),
+    );
+    assert_eq!(repairs, [("RESP-2", 2)]);
+    // That of a custom tool has the same form.
+    let custom = typed("custom_tool_call_output", "a");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), shell("a"), custom, hello()]),
+        &json!([hello(), shell("a"), output("a"), hello()]),
+    );
+    assert_eq!(repairs, [("RESP-1", 3)]);
+    // The other way round no program does it.
+    let mut note = output("b");
+    note["output"] = json!("NOTE");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), call("b"), typed(own, "b"), hello()]),
+        &json!([hello(), call("b"), note, hello()]),
+    );
+    assert_eq!(repairs, [("RESP-2", 2), ("RESP-1", 3)]);
+}
