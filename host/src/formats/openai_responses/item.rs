@@ -20,6 +20,9 @@ pub(super) enum Kind {
     Other,
 }
 
+/// The type of items that stand for others, which the provider stored.
+pub(super) const REFERENCE: &str = "item_reference";
+
 /// The kind of functions.
 pub(crate) const FUNCTION: &str = "function";
 
@@ -83,7 +86,7 @@ pub(super) fn answers(kind: &str) -> &'static str {
 /// provider's own, whose output it saw. A list of tools, a reference and a type of a later time tell
 /// of nothing that it did.
 pub(super) fn is_act(kind: &str) -> bool {
-    is_hosted(kind) && !matches!(kind, "mcp_list_tools" | "item_reference")
+    is_hosted(kind) && !matches!(kind, "mcp_list_tools" | REFERENCE)
 }
 
 /// Tools that the provider runs itself: no output of the client's answers them.
@@ -98,6 +101,6 @@ fn is_hosted(kind: &str) -> bool {
             | "mcp_call"
             | "tool_search_call"
             | "tool_search_output"
-            | "item_reference"
+            | REFERENCE
     )
 }

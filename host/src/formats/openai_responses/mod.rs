@@ -27,6 +27,7 @@ pub(super) struct OpenAiResponses;
 pub(super) fn is_item(raw: &Raw<'_>) -> bool {
     let kind = raw.text("type").unwrap_or_default();
     item::is_known(&kind)
+        || raw.members.as_ref().is_some_and(read::is_untyped_reference)
         || raw.get("content").is_some_and(|content| {
             json::objects(content.get(), 0).flatten().any(|part| {
                 let part = part.members;

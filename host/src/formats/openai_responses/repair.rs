@@ -5,9 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::answers::{Answer, Answers, is_nameless};
 use super::item::{self, Kind};
 use super::rules::has_references;
-use super::units::{answered, asks, is_of_others, is_reasoning_item, is_reference};
-use crate::conversation::message::{Call, Message, Role};
-use crate::conversation::pairing::Pairing;
+use super::units::{answered, asks, is_of_others, is_reasoning_item, is_reference, unanswered};
+use crate::conversation::message::{Message, Role};
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
@@ -256,29 +255,16 @@ fn behind_each(messages: &[Message]) -> Vec<usize> {
 }
 
 fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
-    // The output may be what a reference stands for.
-    if has_references(&reading.messages) {
-        return;
-    }
     let behind = behind_each(&reading.messages);
     for (at, unit) in reading.units() {
         if at + unit.len() == reading.messages.len() {
             continue;
         }
-        let waiting: HashSet<*const Call> = Pairing::of(unit)
-            .unanswered
-            .into_iter()
-            .filter(|call| !call.detached)
-            .map(std::ptr::from_ref)
-            .collect();
-        if waiting.is_empty() {
-            continue;
-        }
         // Calls whose outputs have forms that a note does not fit into.
         let mut lost = Vec::new();
-        for (index, message) in (at..).zip(unit) {
-            let waits = |call: &&Call| waiting.contains(&std::ptr::from_ref(*call));
-            let Some(call) = message.calls().find(waits) else {
+        for index in unanswered(unit) {
+            let (index, message) = (at + index, &unit[index]);
+            let Some(call) = message.calls().next() else {
                 continue;
             };
             let kind = match type_of(reading, message).as_str() {

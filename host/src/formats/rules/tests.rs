@@ -356,6 +356,14 @@ fn responses() -> Vec<Case> {
             // Codex answers its own shell so.
             json!([hello(), shell, output("c")]),
         ),
+        (
+            OpenAiResponses,
+            "RESP-2",
+            json!([hello(), {"type": "item_reference", "id": "fco_1"}, call("a"), hello()]),
+            vec![3],
+            // A reference may stand for the output.
+            json!([hello(), call("a"), {"type": "item_reference", "id": "fco_1"}, hello()]),
+        ),
     ]
 }
 

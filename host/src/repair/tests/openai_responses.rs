@@ -451,3 +451,39 @@ fn the_output_of_a_function_answers_a_local_shell_call() {
     );
     assert_eq!(repairs, [("RESP-2", 2), ("RESP-1", 3)]);
 }
+
+#[test]
+fn what_a_reference_may_stand_for_stays() {
+    let allows =
+        json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true});
+    let empty = json!({"role": "user", "content": [{"type": "input_text", "text": ""}]});
+    for reference in [
+        json!({"type": "item_reference", "id": "mcpr_1"}),
+        json!({"id": "mcpr_1"}),
+    ] {
+        let repairs = mend(
+            OpenAiResponses,
+            &json!([hello(), reference, hello(), allows, empty]),
+            &json!([hello(), reference, hello(), allows]),
+        );
+        assert_eq!(repairs, [("ALL-6", 5)]);
+    }
+    // It may be the output of a call before it, and is none of one behind it.
+    let reference = json!({"id": "fco_1"});
+    let mut note = output("b");
+    note["output"] = json!("NOTE");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), call("a"), reference, hello(), call("b"), hello()]),
+        &json!([
+            hello(),
+            call("a"),
+            reference,
+            hello(),
+            call("b"),
+            note,
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("RESP-2", 5)]);
+}
