@@ -35,7 +35,7 @@ fn type_of(reading: &Reading, message: &Message) -> String {
 
 fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
     let mut seen: HashMap<&str, HashSet<&str>> = HashMap::new();
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         let Some(id) = message.id() else {
             continue;
         };
@@ -72,7 +72,7 @@ fn may_lose_id(reading: &Reading, message: &Message) -> bool {
 /// Adds a member to an item that is sealed otherwise: what is sealed stays as it is.
 fn give_a_summary(reading: &Reading, draft: &mut Draft<'_>) {
     let reasoning = |(_, message): &(usize, &Message)| is_reasoning_item(message);
-    for (index, message) in reading.messages.iter().enumerate().filter(reasoning) {
+    for (index, message) in reading.each().filter(reasoning) {
         let edit = match reading.member(&message.place, &["summary"]) {
             Some(place) if reading.raw(&place) == "null" => Some(Replacement {
                 place,
@@ -90,7 +90,7 @@ fn give_a_summary(reading: &Reading, draft: &mut Draft<'_>) {
 
 /// Gives calls arguments, and outputs an output. Nobody but the model can name a function.
 fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if message.opaque || message.flaws().is_empty() {
             continue;
         }
@@ -170,7 +170,7 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
 /// others out.
 fn settle_kinds(reading: &Reading, draft: &mut Draft<'_>) {
     let answers = Answers::of(&reading.messages);
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         let Some(Answer::OtherKind(call)) = answers.get(index) else {
             continue;
         };
@@ -210,7 +210,7 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     let answers = Answers::of(&reading.messages);
     let mut strays = Vec::new();
     let mut waiting = Waiting::default();
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if answers.get(index) == Some(Answer::Nothing) {
             strays.extend(answered(message).map(|id| (index, id)));
         }
@@ -327,6 +327,9 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
     let mut has_product = false;
     let mut moved = Vec::new();
     for (index, message) in reading.messages.iter().enumerate().rev() {
+        if reading.is_late() {
+            return;
+        }
         if is_reasoning_item(message) {
             if has_product {
                 product = None;

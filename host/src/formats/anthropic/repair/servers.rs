@@ -10,7 +10,7 @@ use crate::repair::{Draft, Reading, texts};
 /// API takes such a message without one of its blocks, nobody says.
 pub(super) fn leave_out_halves(reading: &Reading, draft: &mut Draft<'_>) {
     let mut halves: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (at, turn) in turns(&reading.messages) {
+    for (at, turn) in turns(&reading.messages).take_while(|_| !reading.is_late()) {
         let mut open: HashMap<&str, VecDeque<(usize, usize)>> = HashMap::new();
         for (index, message) in turn.iter().enumerate() {
             for (part, link) in links(message) {
