@@ -838,6 +838,12 @@ async fn calls_stay_with_the_references_that_may_stand_for_their_outputs() {
 // ANTH-7: code that the provider runs calls a tool of the client's.
 #[tokio::test]
 async fn code_that_calls_the_clients_tools_stays_with_its_result() {
+    stays_with_its_result(None).await;
+    // The user's words behind the results are one message with them.
+    stays_with_its_result(Some("Hurry.")).await;
+}
+
+async fn stays_with_its_result(remark: Option<&str>) {
     let mut messages = vec![json!({"role": "user", "content": "Sum up the catches."})];
     for day in 0..5 {
         let (code, call) = (format!("srvtoolu_{day}"), format!("toolu_{day}"));
@@ -848,6 +854,9 @@ async fn code_that_calls_the_clients_tools_stays_with_its_result() {
                  "caller": {"type": "code_execution_20250825", "tool_id": code}}]}),
             json!({"role": "user", "content": [
                 {"type": "tool_result", "tool_use_id": call, "content": listing("cod", 100)}]}),
+        ]);
+        messages.extend(remark.map(|remark| json!({"role": "user", "content": remark})));
+        messages.extend([
             json!({"role": "assistant", "content": [
                 {"type": "code_execution_tool_result", "tool_use_id": code,
                  "content": {"type": "code_execution_result", "stdout": "6", "stderr": "", "return_code": 0, "content": []}},
@@ -863,7 +872,8 @@ async fn code_that_calls_the_clients_tools_stays_with_its_result() {
         .iter()
         .map(|unit| unit.messages)
         .collect();
-    assert_eq!(lengths, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]);
+    let step = 3 + usize::from(remark.is_some());
+    assert_eq!(lengths, [1, step, 1, step, 1, step, 1, step, 1, step, 1]);
     let mut grown = read(&body(&messages[..1]));
     for (index, message) in messages.iter().enumerate().skip(1) {
         grown.append(&message.to_string()).expect("a message");

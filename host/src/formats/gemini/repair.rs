@@ -184,7 +184,7 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
         }
     }
     let mut strays = Vec::new();
-    for (index, message) in messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         for (part, own) in message.parts.iter().enumerate() {
             if let Content::Output(output) = &own.content
                 && orphans.contains(&std::ptr::from_ref::<Output>(output))

@@ -26,6 +26,9 @@ pub(super) const REFERENCE: &str = "item_reference";
 /// The kind of functions.
 pub(crate) const FUNCTION: &str = "function";
 
+/// The kind of programs.
+pub(super) const PROGRAM: &str = "program";
+
 /// The kind of local shell calls. Their outputs may name the item of the call, or be those of functions.
 pub(crate) const LOCAL_SHELL: &str = "local shell";
 
@@ -76,7 +79,7 @@ pub(super) fn answers(kind: &str) -> &'static str {
         "shell_call" | "shell_call_output" => "shell",
         "computer_call" | "computer_call_output" => "computer",
         "apply_patch_call" | "apply_patch_call_output" => "patch",
-        "program" | "program_output" => "program",
+        "program" | "program_output" => PROGRAM,
         "tool_search_call" | "tool_search_output" => "search",
         _ => "",
     }

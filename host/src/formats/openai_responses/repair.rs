@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 use super::answers::{Answer, Answers, is_nameless};
 use super::item::{self, Kind};
 use super::rules::has_references;
-use super::units::{answered, asks, is_of_others, is_reasoning_item, is_reference, unanswered};
-use crate::conversation::message::{Message, Role};
+use super::units::{
+    answered, asks, is_of_others, is_program, is_reasoning_item, is_reference, unanswered,
+};
+use crate::conversation::message::{Content, Message, Role};
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
@@ -201,8 +203,10 @@ fn leave_out_empty_texts(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
-    ids::make_unique(reading, draft, |reading, part| {
-        reading.member(&part.place, &["call_id"])
+    ids::make_unique(reading, draft, |reading, part| match &part.content {
+        // The calls of a program name it as their caller.
+        Content::Call(call) if is_program(call) => None,
+        _ => reading.member(&part.place, &["call_id"]),
     });
 }
 
@@ -236,7 +240,7 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 /// Where the output of each item's call goes: behind the other calls of its response and their
-/// outputs.
+/// outputs, in front of the output of the program that made them.
 fn behind_each(messages: &[Message]) -> Vec<usize> {
     let end = messages.len();
     let mut behind = vec![end; end];
@@ -244,7 +248,7 @@ fn behind_each(messages: &[Message]) -> Vec<usize> {
     let (mut outputs, mut calls) = (end, end);
     for (index, message) in messages.iter().enumerate().rev() {
         behind[index] = calls;
-        if message.outputs().next().is_none() {
+        if message.outputs().all(|output| output.kind == item::PROGRAM) {
             outputs = index;
         }
         if message.calls().next().is_none() {
@@ -277,7 +281,8 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
             };
             let id = json::encode(&call.id);
             let text = json::encode(&reading.output_note(NONE_RECORDED));
-            let output = format!(r#"{{"type":"{kind}","call_id":{id},"output":{text}}}"#);
+            let caller = caller(reading, message);
+            let output = format!(r#"{{"type":"{kind}","call_id":{id},"output":{text}{caller}}}"#);
             draft.add(behind[index], 0, output);
             draft.did(index, ANSWERED);
         }
@@ -285,12 +290,20 @@ fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
+/// The member of an output that says which program made its call; empty where the call has none.
+fn caller(reading: &Reading, call: &Message) -> String {
+    let caller = reading.member(&call.place, &["caller"]);
+    let caller = caller.map(|place| reading.raw(&place));
+    caller
+        .filter(|raw| *raw != "null")
+        .map_or_else(String::new, |raw| format!(r#","caller":{raw}"#))
+}
+
 /// Leaves calls of a unit out, if nothing that stays hangs on them (RESP-4): where there is no
 /// reasoning, or all that it produced goes with it.
 fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec<usize>) {
-    let is_bound = |message: &Message| {
-        is_reasoning_item(message) || message.calls().any(|call| call.name == "program")
-    };
+    let is_bound =
+        |message: &Message| is_reasoning_item(message) || message.calls().any(is_program);
     let bound = unit.iter().filter(|message| is_bound(message)).count();
     let going = if bound == 0 {
         lost

@@ -148,6 +148,11 @@ pub(super) fn unanswered(unit: &[Message]) -> Vec<usize> {
     (referred..unit.len()).filter(waits).collect()
 }
 
+/// Whether a call runs a program, which may call the client's tools in its turn.
+pub(super) fn is_program(call: &Call) -> bool {
+    call.kind == item::PROGRAM
+}
+
 /// Whether neither the model nor a tool says it.
 pub(super) fn is_of_others(message: &Message) -> bool {
     matches!(message.role, Role::User | Role::System | Role::Developer)
@@ -171,7 +176,7 @@ impl Open {
 
     fn take(&mut self, place: Place, message: &Message) {
         // The calls of a program hang on it as items hang on their reasoning.
-        let is_program = message.calls().any(|call| call.name == "program");
+        let is_program = message.calls().any(is_program);
         let is_reasoning = matches!(place, Place::Reasoning | Place::ReferredReasoning);
         let is_reference = place == Place::Reference;
         self.has_reasoning |= is_reasoning || is_reference || is_program;

@@ -487,3 +487,40 @@ fn what_a_reference_may_stand_for_stays() {
     );
     assert_eq!(repairs, [("RESP-2", 5)]);
 }
+
+#[test]
+fn calls_of_a_program_keep_their_caller() {
+    let program =
+        |id: &str| json!({"type": "program", "call_id": id, "code": "read()", "fingerprint": "f"});
+    let caller = json!({"type": "program", "caller_id": "p"});
+    let with_caller = |mut item: Value| {
+        item["caller"] = caller.clone();
+        item
+    };
+    let done = json!({"type": "program_output", "call_id": "p", "result": "ok"});
+    let mut note = with_caller(output("b"));
+    note["output"] = json!("NOTE");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            program("p"),
+            with_caller(call("a")),
+            with_caller(call("b")),
+            with_caller(output("a")),
+            done,
+            hello()
+        ]),
+        &json!([
+            hello(),
+            program("p"),
+            with_caller(call("a")),
+            with_caller(call("b")),
+            with_caller(output("a")),
+            note,
+            done,
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("RESP-2", 4)]);
+}
