@@ -796,9 +796,54 @@ async fn outputs_stay_with_the_references_that_may_stand_for_their_calls() {
     }
 }
 
+// RESP-2: an `item_reference` may stand for the output of a call.
+#[tokio::test]
+async fn calls_stay_with_the_references_that_may_stand_for_their_outputs() {
+    let mut items = vec![json!({"role": "user", "content": "Chart the reef."})];
+    for turn in 0..6 {
+        let depths = json!({"depths": listing("fathoms", 120)}).to_string();
+        items.extend([
+            json!({"type": "function_call", "call_id": format!("call_{turn}_a"), "name": "chart", "arguments": depths}),
+            json!({"type": "function_call", "call_id": format!("call_{turn}_b"), "name": "chart", "arguments": "{}"}),
+            json!({"type": "function_call_output", "call_id": format!("call_{turn}_b"), "output": "Drawn."}),
+            json!({"id": format!("fco_{turn}")}),
+            json!({"role": "user", "content": format!("And reef {turn}?")}),
+        ]);
+    }
+    let conversation = read(&json!({"model": "gpt-5", "input": items}));
+    assert_eq!(conversation.violations(), []);
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        for share in [0.2, 0.4, 0.6] {
+            let request = Request {
+                budget: Budget::Share(share),
+                ..Request::default()
+            };
+            let compaction = host()
+                .compact(&conversation, std::slice::from_ref(&strategy), &request)
+                .await
+                .expect("no archive that could fail");
+            assert!(compaction.is_compacted());
+            for turn in 0..6 {
+                let is_there = |id: String| compaction.document().contains(&id);
+                assert_eq!(
+                    is_there(format!("\"call_id\":\"call_{turn}_a\"")),
+                    is_there(format!("{{\"id\":\"fco_{turn}\"}}")),
+                    "{share}, {turn}"
+                );
+            }
+        }
+    }
+}
+
 // ANTH-7: code that the provider runs calls a tool of the client's.
 #[tokio::test]
 async fn code_that_calls_the_clients_tools_stays_with_its_result() {
+    stays_with_its_result(None).await;
+    // The user's words behind the results are one message with them.
+    stays_with_its_result(Some("Hurry.")).await;
+}
+
+async fn stays_with_its_result(remark: Option<&str>) {
     let mut messages = vec![json!({"role": "user", "content": "Sum up the catches."})];
     for day in 0..5 {
         let (code, call) = (format!("srvtoolu_{day}"), format!("toolu_{day}"));
@@ -809,6 +854,9 @@ async fn code_that_calls_the_clients_tools_stays_with_its_result() {
                  "caller": {"type": "code_execution_20250825", "tool_id": code}}]}),
             json!({"role": "user", "content": [
                 {"type": "tool_result", "tool_use_id": call, "content": listing("cod", 100)}]}),
+        ]);
+        messages.extend(remark.map(|remark| json!({"role": "user", "content": remark})));
+        messages.extend([
             json!({"role": "assistant", "content": [
                 {"type": "code_execution_tool_result", "tool_use_id": code,
                  "content": {"type": "code_execution_result", "stdout": "6", "stderr": "", "return_code": 0, "content": []}},
@@ -824,7 +872,8 @@ async fn code_that_calls_the_clients_tools_stays_with_its_result() {
         .iter()
         .map(|unit| unit.messages)
         .collect();
-    assert_eq!(lengths, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]);
+    let step = 3 + usize::from(remark.is_some());
+    assert_eq!(lengths, [1, step, 1, step, 1, step, 1, step, 1, step, 1]);
     let mut grown = read(&body(&messages[..1]));
     for (index, message) in messages.iter().enumerate().skip(1) {
         grown.append(&message.to_string()).expect("a message");

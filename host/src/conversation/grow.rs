@@ -369,6 +369,37 @@ mod tests {
     }
 
     #[test]
+    fn references_to_outputs_are_divided_alike_read_and_appended() {
+        let refers = |id: &str| json!({"type": "item_reference", "id": id});
+        let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "tides", "arguments": "{}"});
+        let output =
+            |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "07:14"});
+        let user = json!({"role": "user", "content": "When is high tide?"});
+        let messages = [
+            user.clone(),
+            call("a"),
+            call("b"),
+            output("a"),
+            refers("fco_b"),
+            user.clone(),
+            call("c"),
+            user.clone(),
+            json!({"id": "fco_c"}),
+            call("d"),
+            refers("fco_e"),
+            output("d"),
+            user.clone(),
+            refers("fco_f"),
+            call("g"),
+            user.clone(),
+            refers("fco_g"),
+            output("c"),
+            user,
+        ];
+        grows_alike(Format::OpenAiResponses, "input", &messages);
+    }
+
+    #[test]
     fn what_is_no_message_leaves_those_before_it() {
         let document = r#"{"model":"m","messages":[{"role":"user","content":"Sail."}]}"#;
         let mut grown = Conversation::of(document, Some(Format::OpenAiChat)).expect("reads");

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::message::{Call, Message, Output, Role};
+use crate::formats::{FUNCTION, LOCAL_SHELL};
 
 /// How calls and outputs that stand together belong together.
 #[derive(Debug, Default)]
@@ -112,8 +113,13 @@ pub(crate) fn fits(call: &Call, output: &Output) -> bool {
     fits_kind(call.kind, output.kind)
 }
 
-fn fits_kind(call: &str, output: &str) -> bool {
-    output.is_empty() || call.is_empty() || output == call
+/// The same of their kinds. A program's own shell answers as a function does (docs/wire-formats.md,
+/// "Where the rules come from").
+pub(crate) fn fits_kind(call: &str, output: &str) -> bool {
+    output.is_empty()
+        || call.is_empty()
+        || output == call
+        || call == LOCAL_SHELL && output == FUNCTION
 }
 
 /// Numbers of calls, by kind, each kind in order. There are few kinds.
@@ -139,12 +145,22 @@ impl ByKind {
         }
     }
 
-    /// The first call that an output of a kind can answer, an empty kind any. What is taken stays so,
-    /// and is forgotten here.
+    /// The first call that an output of a kind can answer: of that kind itself, if there is one. An empty
+    /// kind can answer any. What is taken stays so, and is forgotten here.
     pub(crate) fn first(&mut self, kind: &str, is_taken: impl Fn(usize) -> bool) -> Option<usize> {
+        let is_own = |call: &str| !kind.is_empty() && call == kind;
+        let own = self.first_of(is_own, &is_taken);
+        own.or_else(|| self.first_of(|call| fits_kind(call, kind), &is_taken))
+    }
+
+    fn first_of(
+        &mut self,
+        is_wanted: impl Fn(&str) -> bool,
+        is_taken: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let mut first: Option<usize> = None;
         for (own, calls) in &mut self.0 {
-            if !fits_kind(own, kind) {
+            if !is_wanted(own) {
                 continue;
             }
             while calls.front().is_some_and(|call| is_taken(*call)) {
@@ -157,11 +173,21 @@ impl ByKind {
         first
     }
 
-    /// The last one.
+    /// The last one, by the same order of kinds.
     pub(crate) fn last(&mut self, kind: &str, is_taken: impl Fn(usize) -> bool) -> Option<usize> {
+        let is_own = |call: &str| !kind.is_empty() && call == kind;
+        let own = self.last_of(is_own, &is_taken);
+        own.or_else(|| self.last_of(|call| fits_kind(call, kind), &is_taken))
+    }
+
+    fn last_of(
+        &mut self,
+        is_wanted: impl Fn(&str) -> bool,
+        is_taken: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let mut last: Option<usize> = None;
         for (own, calls) in &mut self.0 {
-            if !fits_kind(own, kind) {
+            if !is_wanted(own) {
                 continue;
             }
             while calls.back().is_some_and(|call| is_taken(*call)) {

@@ -131,8 +131,9 @@ impl Conversation {
         &self,
         document: String,
         mended: Mended,
+        deadline: &Deadline,
     ) -> Result<Self, ReadError> {
-        let mut read = self.read_alike(document, None)?;
+        let mut read = self.read_alike(document, Some(deadline))?;
         let sent = self.inner.sent;
         let unchanged = sent.map(|sent| sent.min(read.messages_unchanged_since(self)));
         if let Some(inner) = Arc::get_mut(&mut read.inner) {

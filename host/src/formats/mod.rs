@@ -30,7 +30,7 @@ pub(crate) use edit::{Replacement, joined, new_text, replace};
 pub(crate) use frame::Frame;
 pub use limits::ProviderLimits;
 pub(crate) use named::Named;
-pub(crate) use openai_responses::Asked;
+pub(crate) use openai_responses::{Asked, FUNCTION, LOCAL_SHELL};
 pub(crate) use rules::{Found, View, violations};
 pub use rules::{Rule, RuleCounts, Severity, Violation, ViolationCounts};
 pub(crate) use space::at_the_end as space_at_the_end;

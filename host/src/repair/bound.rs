@@ -24,7 +24,7 @@ pub(super) fn leave_out_thinking(
     };
     let first = (0..after.messages.len()).find(|index| !is_as_before(index))?;
     let mut draft = Draft::new(after, Rule::Anth5);
-    for (index, message) in after.messages.iter().enumerate().skip(first) {
+    for (index, message) in after.each().skip(first) {
         let thinking = message.thinking();
         if thinking.is_empty() {
             continue;

@@ -118,7 +118,7 @@ impl<'r> Draft<'r> {
     }
 
     /// The document with all changes, read again, and what was done. None where nothing was;
-    /// and where nobody would speak any more.
+    /// where nobody would speak any more; and where time is over.
     pub(super) fn finish(mut self) -> Option<(Reading, Repairs)> {
         if self.repairs.total() == 0 {
             return None;
@@ -137,6 +137,9 @@ impl<'r> Draft<'r> {
         // Whether the model spoke last, and something that stood behind that is gone.
         let (mut is_models, mut has_gap) = (false, false);
         for index in 0..=reading.messages.len() {
+            if reading.is_late() {
+                return None;
+            }
             for piece in self.added.remove(&index).unwrap_or_default() {
                 written.push(piece);
                 is_models = false;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::{Draft, Reading};
 use crate::conversation::message::{Content, Link, Part};
+use crate::conversation::pairing::fits_kind;
 use crate::formats::Replacement;
 use crate::formats::json::{self, Place};
 
@@ -35,11 +36,13 @@ struct Latest {
 }
 
 impl Latest {
-    /// The call that an output of a kind answers: the first that fits, else the first.
+    /// The call that an output of a kind answers: the first of that kind, else the first that fits,
+    /// else the first.
     fn take(&mut self, kind: &str) -> Option<Option<usize>> {
-        let fits = |own: &str| own.is_empty() || kind.is_empty() || own == kind;
         // Calls of one id mostly are of one kind, so this is the first.
-        let at = self.open.iter().take(8).position(|(own, _)| fits(own));
+        let mut kinds = self.open.iter().take(8).map(|(own, _)| *own);
+        let at = kinds.clone().position(|own| own == kind);
+        let at = at.or_else(|| kinds.position(|own| fits_kind(own, kind)));
         self.open.remove(at.unwrap_or(0)).map(|(_, call)| call)
     }
 }

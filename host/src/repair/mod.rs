@@ -29,7 +29,7 @@ use std::fmt;
 
 use crate::conversation::Conversation;
 use crate::deadline::Deadline;
-use crate::formats::Rule;
+use crate::formats::{ReadError, Rule};
 use done::Repairs;
 
 /// One thing that was mended.
@@ -95,15 +95,21 @@ impl Conversation {
         if is_sound || self.envelope().continues {
             return Some(self.clone());
         }
-        let Ok(reading) = Reading::of(self) else {
-            return Some(self.clone());
+        let reading = match Reading::of(self, deadline) {
+            Ok(reading) => reading,
+            Err(ReadError::OutOfTime) => return None,
+            Err(_) => return Some(self.clone()),
         };
         let mends = self.format().wire().mends();
         let (mut reading, mut repairs) = mend(reading, mends, deadline)?;
         if repairs.total() == 0 {
             return Some(self.clone());
         }
-        if let Some((next, done)) = bound::leave_out_thinking(self, &reading) {
+        let unbound = bound::leave_out_thinking(self, &reading);
+        if deadline.is_over() {
+            return None;
+        }
+        if let Some((next, done)) = unbound {
             // Where a message of thinking alone left, instructions may have lost their place.
             let (next, more) = mend(next, self.format().wire().mends(), deadline)?;
             reading = next;
@@ -111,8 +117,11 @@ impl Conversation {
             repairs.append(more);
         }
         let mended = Mended::of(self, &reading, repairs);
-        let repaired = self.read_repaired(reading.into_text(), mended);
-        Some(repaired.unwrap_or_else(|_| self.clone()))
+        match self.read_repaired(reading.into_text(), mended, deadline) {
+            Ok(repaired) => Some(repaired),
+            Err(ReadError::OutOfTime) => None,
+            Err(_) => Some(self.clone()),
+        }
     }
 }
 
@@ -125,12 +134,14 @@ fn mend(mut reading: Reading, mends: &[Mend], deadline: &Deadline) -> Option<(Re
             if !reading.breaks(mend.rule) {
                 continue;
             }
+            let mut draft = Draft::new(&reading, mend.rule);
+            (mend.run)(&reading, &mut draft);
+            let mended = draft.finish();
+            // Of what ran out of time nobody knows how far it came.
             if deadline.is_over() {
                 return None;
             }
-            let mut draft = Draft::new(&reading, mend.rule);
-            (mend.run)(&reading, &mut draft);
-            if let Some((next, done)) = draft.finish() {
+            if let Some((next, done)) = mended {
                 reading = next;
                 repairs.append(done);
             }

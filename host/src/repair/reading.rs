@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use crate::conversation::message::{Message, Part};
 use crate::conversation::{Conversation, Document};
+use crate::deadline::Deadline;
 use crate::formats::json::Place;
 use crate::formats::{
     Body, Envelope, Format, Frame, ReadError, Replacement, Rule, View, ViolationCounts, WireFormat,
     violations,
 };
 use crate::marks::{self, By, Purpose, SecretKey, Site};
+
+/// After how many messages the deadline is looked at again.
+const MESSAGES: usize = 64;
 
 /// What mends look at.
 pub(crate) struct Reading {
@@ -24,11 +28,13 @@ pub(crate) struct Reading {
     key: SecretKey,
     frame: Frame,
     violations: ViolationCounts,
+    /// When the repair has to end.
+    deadline: Deadline,
 }
 
 impl Reading {
     /// Reads the document of a conversation again, as one piece.
-    pub(super) fn of(conversation: &Conversation) -> Result<Self, ReadError> {
+    pub(super) fn of(conversation: &Conversation, deadline: &Deadline) -> Result<Self, ReadError> {
         let count = conversation.all_messages().len();
         let numbers = (0..count).map(|index| conversation.number(index)).collect();
         Self::read(
@@ -36,12 +42,19 @@ impl Reading {
             conversation.key().clone(),
             conversation.document(),
             numbers,
+            deadline,
         )
     }
 
     /// The document after a mend.
     pub(super) fn again(&self, document: &str, numbers: Vec<usize>) -> Result<Self, ReadError> {
-        Self::read(self.format, self.key.clone(), document, numbers)
+        Self::read(
+            self.format,
+            self.key.clone(),
+            document,
+            numbers,
+            &self.deadline,
+        )
     }
 
     fn read(
@@ -49,9 +62,11 @@ impl Reading {
         key: SecretKey,
         document: &str,
         numbers: Vec<usize>,
+        deadline: &Deadline,
     ) -> Result<Self, ReadError> {
         let document: Arc<str> = document.into();
         let mut body = Body::parse(&document, Some(format))?;
+        body.deadline = Some(deadline.clone());
         let wire = format.wire();
         let envelope = wire.envelope(&body);
         let frame = Frame::new(Arc::clone(&document), &body);
@@ -82,6 +97,7 @@ impl Reading {
             key,
             frame,
             violations,
+            deadline: deadline.clone(),
         })
     }
 
@@ -111,13 +127,33 @@ impl Reading {
         &self.numbers
     }
 
-    /// The units, each with the index of its first message.
+    /// Whether the repair has to end. What a mend did by then is thrown away.
+    pub(crate) fn is_late(&self) -> bool {
+        self.deadline.is_over()
+    }
+
+    /// The messages with their indices, as long as there is time.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (usize, &Message)> {
+        let messages = self.messages.iter().enumerate();
+        messages.take_while(move |(index, _)| !(index.is_multiple_of(MESSAGES) && self.is_late()))
+    }
+
+    /// Neighbouring messages with the index of the first one, as long as there is time.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (usize, &Message, &Message)> {
+        let later = self.messages.iter().skip(1);
+        self.each()
+            .zip(later)
+            .map(|((index, message), next)| (index, message, next))
+    }
+
+    /// The units, each with the index of its first message, as long as there is time.
     pub(crate) fn units(&self) -> impl Iterator<Item = (usize, &[Message])> {
-        self.units.iter().scan(0, |at, length| {
+        let units = self.units.iter().scan(0, |at, length| {
             let start = *at;
             *at += length;
             Some((start, self.messages.get(start..*at).unwrap_or_default()))
-        })
+        });
+        units.take_while(move |_| !self.is_late())
     }
 
     /// The bytes at a place.

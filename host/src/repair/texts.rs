@@ -42,7 +42,7 @@ pub(crate) fn leave_out(
     is_empty: impl Fn(&Part) -> bool,
 ) {
     let mut speakers = Speakers::of(reading);
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         let parts: Vec<usize> = (0..message.parts.len())
             .filter(|part| is_empty(&message.parts[*part]))
             .collect();
@@ -65,7 +65,7 @@ pub(crate) fn leave_out_of_lists(
     has_to_stay: impl Fn(usize) -> bool,
 ) {
     let mut speakers = Speakers::of(reading);
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         let Some(content) = message.content.clone() else {
             continue;
         };

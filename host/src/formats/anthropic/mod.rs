@@ -14,7 +14,7 @@ use super::body::{Body, Raw};
 use super::json::{self, Members};
 use super::rules::Check;
 use super::{Asked, Envelope, ProviderLimits, ToolDefinition, WireFormat};
-use crate::conversation::message::{Content, Link, Message, Role};
+use crate::conversation::message::{Content, Link, Message, Opaque, Role};
 use crate::conversation::{Unit, UnitKind};
 use crate::repair::Mend;
 
@@ -165,9 +165,14 @@ fn type_of(body: &Body<'_>, member: &str) -> String {
 /// takes for one message (ANTH-2).
 fn run(messages: &[Message]) -> usize {
     messages
-        .iter()
-        .take_while(|message| message.role == messages[0].role)
-        .count()
+        .first()
+        .map_or(0, |first| run_of(messages, first.role))
+}
+
+/// How many messages of a role `messages` begin with.
+fn run_of(messages: &[Message], role: Role) -> usize {
+    let run = messages.iter().take_while(|message| message.role == role);
+    run.count()
 }
 
 /// Whether a message of the model's makes its whole turn one response. The API takes neighbours for
@@ -197,7 +202,8 @@ fn begin_responses(messages: &[Message]) -> Vec<bool> {
 
 /// The length of the step that `messages` begin with: a response with the results of its calls, or one
 /// message. Code that the provider runs may call the client's tools: then its result comes behind
-/// theirs (ANTH-7). `begins` says which messages begin a response.
+/// theirs (ANTH-7), and behind what the user says beside them. `begins` says which messages begin a
+/// response.
 fn step(messages: &[Message], begins: &[bool]) -> usize {
     let mut length = answered(messages, begins);
     if messages[0].role != Role::Assistant {
@@ -218,11 +224,17 @@ fn step(messages: &[Message], begins: &[bool]) -> usize {
             }
         }
         let rest = &messages[length..];
+        let said = match messages[length - 1].role {
+            Role::User => run_of(rest, Role::User),
+            _ => 0,
+        };
         // Instructions may stand in front of what goes on.
-        let between = rest.iter().take_while(|next| next.role == Role::System);
-        let between = between.count();
-        let next = rest.get(between);
-        if running.is_empty() || next.is_none_or(|next| next.role != Role::Assistant) {
+        let between = said + run_of(&rest[said..], Role::System);
+        let is_result = |opaque: &Opaque| matches!(&opaque.link, Link::Closes(id) if running.contains(id.as_str()));
+        let goes_on = rest.get(between).is_some_and(|next| {
+            next.role == Role::Assistant && (said == 0 || next.opaques().any(is_result))
+        });
+        if running.is_empty() || !goes_on {
             return length;
         }
         seen = length;

@@ -140,11 +140,13 @@ fn read_block(
             .present("text")
             .filter(|text| json::is_text(text.get()))
         {
-            // Citations point into other blocks; such a text cannot change alone.
-            Some(_)
-                if block
-                    .present("citations")
-                    .is_some_and(|raw| !json::is_empty_list(raw.get())) =>
+            // Citations point into other blocks; such a text cannot change alone. One that says nothing
+            // cites nothing, and the API refuses it like any other (ANTH-6).
+            Some(text)
+                if !json::is_blank(text.get())
+                    && block
+                        .present("citations")
+                        .is_some_and(|raw| !json::is_empty_list(raw.get())) =>
             {
                 Content::opaque("cited text")
             }

@@ -88,7 +88,7 @@ fn unanswered<'a>(turn: &'a [Message], pairing: &Pairing<'a>) -> Vec<(usize, &'a
 fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
     let mut waiting = Waiting::default();
     let mut paired: HashSet<*const Output> = HashSet::new();
-    for (at, turn, answers) in with_answers(&reading.messages) {
+    for (at, turn, answers) in with_answers(&reading.messages).take_while(|_| !reading.is_late()) {
         let pairing = pairing(turn, answers);
         let mut noted = HashSet::new();
         for (_, id) in unanswered(turn, &pairing) {
@@ -108,7 +108,7 @@ fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
         }
     }
     let mut strays = Vec::new();
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         for (part, own) in message.parts.iter().enumerate() {
             if let Content::Output(output) = &own.content
                 && !paired.contains(&std::ptr::from_ref::<Output>(output))
@@ -126,7 +126,7 @@ fn settle_results(reading: &Reading, draft: &mut Draft<'_>) {
 
 fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
     let text = json::encode(&reading.output_note(NONE_RECORDED));
-    for (at, turn, answers) in with_answers(&reading.messages) {
+    for (at, turn, answers) in with_answers(&reading.messages).take_while(|_| !reading.is_late()) {
         let end = at + turn.len();
         if end == reading.messages.len() {
             continue;
@@ -153,7 +153,7 @@ fn remove_old_cache_marks(reading: &Reading, draft: &mut Draft<'_>) {
         let mark = reading.member(&part.place, &["cache_control"]);
         mark.is_some_and(|place| reading.raw(&place) != "null")
     };
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if message.opaque || message.cache_marks == 0 {
             continue;
         }
@@ -187,7 +187,7 @@ fn put_instructions_behind_the_user(reading: &Reading, draft: &mut Draft<'_>) {
         .filter(|(_, turn)| turn.iter().any(|message| message.role == Role::User))
         .map(|(at, turn)| at..at + turn.len())
         .collect();
-    for group in system_groups(messages) {
+    for group in system_groups(messages).take_while(|_| !reading.is_late()) {
         if group.start == 0 || is_in_place(messages, &group) {
             continue;
         }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use super::run;
-use crate::conversation::message::{Call, Content, Link, Message, Role};
+use crate::conversation::message::{Call, Content, Link, Message, Part, Role};
 use crate::conversation::pairing::Pairing;
 use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
 
@@ -257,38 +257,66 @@ fn blocks_are_right(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Of a use without a result no refusal is known.
-fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
-    // The messages of the uses of each id that have no result yet, the first ones first.
-    let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
-    for (at, turn) in turns(view.messages) {
-        // A response that the provider paused goes on in the next request, and so does one whose
-        // code waits for the client's tools.
-        if turn.iter().any(|message| message.role == Role::User)
-            && turn
-                .iter()
-                .all(|message| message.outputs().next().is_none())
-        {
-            for index in open.drain().flat_map(|(_, uses)| uses) {
-                found.warn(index, "a server tool's use has no result in its turn");
+/// Blocks of server tools without the other half, each as the index of its message and its own in that.
+#[derive(Default)]
+pub(super) struct Halves {
+    pub(super) uses: Vec<(usize, usize)>,
+    pub(super) results: Vec<(usize, usize)>,
+}
+
+impl Halves {
+    /// A response that the provider paused goes on in the next request, and so does one whose code
+    /// waits for the client's tools.
+    pub(super) fn of(messages: &[Message]) -> Self {
+        let mut halves = Self::default();
+        // The uses of each id that have no result yet, the first ones first.
+        let mut open: HashMap<&str, VecDeque<(usize, usize)>> = HashMap::new();
+        for (at, turn) in turns(messages) {
+            let answers = turn.iter().any(|own| own.outputs().next().is_some());
+            if turn[0].role == Role::User && !answers {
+                let uses = open.drain().flat_map(|(_, uses)| uses);
+                halves.uses.extend(uses);
             }
-        }
-        for (index, message) in turn.iter().enumerate() {
-            for opaque in message.opaques() {
-                match &opaque.link {
-                    Link::Opens(id) => open.entry(id).or_default().push_back(at + index),
-                    Link::Closes(id) => {
-                        let closed = open.get_mut(id.as_str()).and_then(VecDeque::pop_front);
-                        if closed.is_none() && !view.envelope.continues {
-                            found.add(
-                                at + index,
-                                "a server tool's result has no use before it in its turn",
-                            );
+            for (index, message) in (at..).zip(turn) {
+                for (part, own) in message.parts.iter().enumerate() {
+                    match link(own) {
+                        Some(Link::Opens(id)) => {
+                            open.entry(id).or_default().push_back((index, part));
                         }
+                        Some(Link::Closes(id)) => {
+                            let uses = open.get_mut(id.as_str());
+                            if uses.and_then(VecDeque::pop_front).is_none() {
+                                halves.results.push((index, part));
+                            }
+                        }
+                        Some(Link::None) | None => {}
                     }
-                    Link::None => {}
                 }
             }
+        }
+        halves
+    }
+}
+
+/// How a block that is not read hangs together with another one.
+pub(super) fn link(part: &Part) -> Option<&Link> {
+    match &part.content {
+        Content::Opaque(opaque) => Some(&opaque.link),
+        _ => None,
+    }
+}
+
+/// Of a use without a result no refusal is known.
+fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
+    let halves = Halves::of(view.messages);
+    for (index, _) in halves.uses {
+        found.warn(index, "a server tool's use has no result in its turn");
+    }
+    // What it belongs to may be held by the provider.
+    if !view.envelope.continues {
+        for (index, _) in halves.results {
+            let what = "a server tool's result has no use before it in its turn";
+            found.add(index, what);
         }
     }
 }

@@ -30,7 +30,7 @@ fn content_of(parts: &str) -> String {
 
 fn leave_out_empty_parts(reading: &Reading, draft: &mut Draft<'_>) {
     let mut speakers = texts::Speakers::of(reading);
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         let is_signed = |part: &Part| {
             serde_json::from_str::<Members<'_>>(reading.raw(&part.place)).map_or(true, |part| {
                 either(&part, "thoughtSignature", "thought_signature").is_some()
@@ -65,7 +65,7 @@ fn leave_out_empty_parts(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 fn make_responses_objects(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if message.opaque {
             continue;
         }
@@ -116,8 +116,7 @@ fn key_of(output: &Output) -> (&str, bool) {
 /// Responses under other names than the only calls that they can answer get those. Without ids,
 /// where they stand tells more than what they are called.
 fn name_responses(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, pair) in reading.messages.windows(2).enumerate() {
-        let [message, next] = pair else { continue };
+    for (index, message, next) in reading.pairs() {
         if !has_calls(message) || message.role != Role::Assistant || next.opaque {
             continue;
         }
@@ -156,7 +155,7 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
     let messages = &reading.messages;
     let mut orphans: HashSet<*const Output> = HashSet::new();
     let (mut by_id, mut by_name) = (Waiting::default(), Waiting::default());
-    for (index, message) in messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         let next = messages.get(index + 1);
         if has_calls(message) && message.role == Role::Assistant {
             let pairing = match next {
@@ -185,7 +184,7 @@ fn settle_responses(reading: &Reading, draft: &mut Draft<'_>) {
         }
     }
     let mut strays = Vec::new();
-    for (index, message) in messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         for (part, own) in message.parts.iter().enumerate() {
             if let Content::Output(output) = &own.content
                 && orphans.contains(&std::ptr::from_ref::<Output>(output))
@@ -213,8 +212,7 @@ fn last_answer(message: &Message, orphans: &HashSet<*const Output>) -> Option<us
 }
 
 fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, pair) in reading.messages.windows(2).enumerate() {
-        let [message, next] = pair else { continue };
+    for (index, message, next) in reading.pairs() {
         if !has_calls(message) || message.role != Role::Assistant {
             continue;
         }
@@ -262,8 +260,7 @@ fn answer(reading: &Reading, part: &Part, call: &Call) -> String {
 }
 
 fn part_calls_from_the_models_words(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, pair) in reading.messages.windows(2).enumerate() {
-        let [before, message] = pair else { continue };
+    for (index, before, message) in reading.pairs() {
         let is_models = |own: &Message| own.role == Role::Assistant;
         if has_calls(message)
             && is_models(message)

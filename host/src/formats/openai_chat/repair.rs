@@ -23,7 +23,7 @@ pub(super) const MENDS: &[Mend] = mends![
 ];
 
 fn give_content(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if message.opaque {
             continue;
         }
@@ -73,7 +73,7 @@ fn set_content(reading: &Reading, draft: &mut Draft<'_>, index: usize) {
 /// Gives calls their type and arguments. Nobody but the model can name a function.
 fn complete_calls(reading: &Reading, draft: &mut Draft<'_>) {
     make_arguments_texts(reading, draft);
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if message.opaque || message.flaws().is_empty() {
             continue;
         }
@@ -114,7 +114,7 @@ fn complete_calls(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 fn make_arguments_texts(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if message.opaque {
             continue;
         }

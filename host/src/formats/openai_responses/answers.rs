@@ -5,10 +5,10 @@
 //! call of its response that waits and is of its kind.
 
 use std::borrow::Borrow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
-use super::units::{answered, asks, is_of_others, is_reference};
+use super::units::{answered, asks, is_of_others, is_reference, may_be_output};
 use crate::conversation::message::Message;
 use crate::conversation::pairing::ByKind;
 
@@ -100,13 +100,18 @@ pub(crate) struct Asked<K = String> {
     response: usize,
     /// Where the responses began of which the newest reference is.
     referred: Option<usize>,
+    /// Calls whose outputs a reference may still be, in order.
+    unanswered: VecDeque<usize>,
+    /// Where the newest reference stands that may be an output.
+    output: usize,
     /// How many messages were looked at.
     seen: usize,
 }
 
 impl<K: Borrow<str> + Eq + Hash> Asked<K> {
     /// Looks at the next message. Gives what it answers; where that is not there, where the responses
-    /// began of which the newest reference is, since that may stand for it.
+    /// began of which the newest reference is, since that may stand for it. Of a reference that may be an
+    /// output, the first call that it may answer.
     pub(super) fn see<'m>(&mut self, message: &'m Message) -> Option<usize>
     where
         K: From<&'m str>,
@@ -115,6 +120,14 @@ impl<K: Borrow<str> + Eq + Hash> Asked<K> {
         self.seen += 1;
         if is_of_others(message) {
             self.response = index + 1;
+            // Outputs come before others speak, so the references before this are those of these calls.
+            while self
+                .unanswered
+                .front()
+                .is_some_and(|call| *call < self.output)
+            {
+                self.unanswered.pop_front();
+            }
         } else if is_reference(message) {
             self.referred = Some(self.response);
         }
@@ -123,7 +136,13 @@ impl<K: Borrow<str> + Eq + Hash> Asked<K> {
             self.waiting.taken.insert(at);
         }
         self.waiting.note(index, message);
-        found.or(self.referred_by(message))
+        let stands_for = self.output_of(message);
+        if may_be_output(message) {
+            self.output = index;
+        } else if message.calls().any(|call| !call.detached) {
+            self.unanswered.push_back(index);
+        }
+        found.or(self.referred_by(message)).or(stands_for)
     }
 
     fn find(&mut self, message: &Message) -> Option<usize> {
@@ -138,6 +157,20 @@ impl<K: Borrow<str> + Eq + Hash> Asked<K> {
     fn referred_by(&self, message: &Message) -> Option<usize> {
         answered(message).and(self.referred)
     }
+
+    /// The first call that has no output yet, if the message may be one.
+    fn output_of(&mut self, message: &Message) -> Option<usize> {
+        if !may_be_output(message) {
+            return None;
+        }
+        while let Some(first) = self.unanswered.front() {
+            if !self.waiting.taken.contains(first) {
+                return Some(*first);
+            }
+            self.unanswered.pop_front();
+        }
+        None
+    }
 }
 
 impl Asked {
@@ -146,8 +179,8 @@ impl Asked {
         for message in messages.iter().skip(self.seen) {
             self.see(message);
         }
-        let found = self.find(next);
-        found.or(self.referred_by(next))
+        let found = self.find(next).or(self.referred_by(next));
+        found.or_else(|| self.output_of(next))
     }
 }
 

@@ -20,7 +20,16 @@ pub(super) enum Kind {
     Other,
 }
 
-/// The kind of local shell calls, whose outputs may name the item of the call.
+/// The type of items that stand for others, which the provider stored.
+pub(super) const REFERENCE: &str = "item_reference";
+
+/// The kind of functions.
+pub(crate) const FUNCTION: &str = "function";
+
+/// The kind of programs.
+pub(super) const PROGRAM: &str = "program";
+
+/// The kind of local shell calls. Their outputs may name the item of the call, or be those of functions.
 pub(crate) const LOCAL_SHELL: &str = "local shell";
 
 /// Types of items that other formats do not have.
@@ -64,13 +73,13 @@ pub(super) fn of(kind: &str, has_call_id: bool) -> Kind {
 /// tool call output").
 pub(super) fn answers(kind: &str) -> &'static str {
     match kind {
-        "function_call" | "function_call_output" => "function",
+        "function_call" | "function_call_output" => FUNCTION,
         "custom_tool_call" | "custom_tool_call_output" => "custom tool",
         "local_shell_call" | "local_shell_call_output" => LOCAL_SHELL,
         "shell_call" | "shell_call_output" => "shell",
         "computer_call" | "computer_call_output" => "computer",
         "apply_patch_call" | "apply_patch_call_output" => "patch",
-        "program" | "program_output" => "program",
+        "program" | "program_output" => PROGRAM,
         "tool_search_call" | "tool_search_output" => "search",
         _ => "",
     }
@@ -80,7 +89,7 @@ pub(super) fn answers(kind: &str) -> &'static str {
 /// provider's own, whose output it saw. A list of tools, a reference and a type of a later time tell
 /// of nothing that it did.
 pub(super) fn is_act(kind: &str) -> bool {
-    is_hosted(kind) && !matches!(kind, "mcp_list_tools" | "item_reference")
+    is_hosted(kind) && !matches!(kind, "mcp_list_tools" | REFERENCE)
 }
 
 /// Tools that the provider runs itself: no output of the client's answers them.
@@ -95,6 +104,6 @@ fn is_hosted(kind: &str) -> bool {
             | "mcp_call"
             | "tool_search_call"
             | "tool_search_output"
-            | "item_reference"
+            | REFERENCE
     )
 }

@@ -19,7 +19,7 @@ use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
 use crate::repair::Mend;
 pub(crate) use answers::Asked;
-pub(crate) use item::LOCAL_SHELL;
+pub(crate) use item::{FUNCTION, LOCAL_SHELL};
 
 pub(super) struct OpenAiResponses;
 
@@ -27,6 +27,7 @@ pub(super) struct OpenAiResponses;
 pub(super) fn is_item(raw: &Raw<'_>) -> bool {
     let kind = raw.text("type").unwrap_or_default();
     item::is_known(&kind)
+        || raw.members.as_ref().is_some_and(read::is_untyped_reference)
         || raw.get("content").is_some_and(|content| {
             json::objects(content.get(), 0).flatten().any(|part| {
                 let part = part.members;

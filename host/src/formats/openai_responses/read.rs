@@ -16,7 +16,8 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     let Some(members) = &raw.members else {
         return Ok(text_of_the_users(raw.place.clone()));
     };
-    let typed = members.text("type");
+    let untyped = || is_untyped_reference(members).then_some(Cow::Borrowed(item::REFERENCE));
+    let typed = members.text("type").or_else(untyped);
     // What the provider searches itself, no client answers.
     let is_hosted = members.text("execution").as_deref() == Some("server");
     let call_id = members.text("call_id").filter(|_| !is_hosted);
@@ -42,6 +43,14 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         message.set_id(id.map(Cow::into_owned));
     }
     Ok(message)
+}
+
+/// Whether an item is a reference whose `type` is left out or null, which the API allows: it has an `id`
+/// and nothing else.
+pub(super) fn is_untyped_reference(members: &Members<'_>) -> bool {
+    let mut others = members.0.iter().filter(|(key, _)| key != "id");
+    members.text("id").is_some()
+        && others.all(|(key, value)| key == "type" && value.get() == "null")
 }
 
 /// An `input` that is a text.

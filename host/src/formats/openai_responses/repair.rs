@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use super::answers::{Answer, Answers, is_nameless};
 use super::item::{self, Kind};
 use super::rules::has_references;
-use super::units::{answered, asks, is_of_others, is_reasoning_item, is_reference};
-use crate::conversation::message::{Call, Message, Role};
-use crate::conversation::pairing::Pairing;
+use super::units::{
+    answered, asks, is_of_others, is_program, is_reasoning_item, is_reference, unanswered,
+};
+use crate::conversation::message::{Content, Message, Role};
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
@@ -36,7 +37,7 @@ fn type_of(reading: &Reading, message: &Message) -> String {
 
 fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
     let mut seen: HashMap<&str, HashSet<&str>> = HashMap::new();
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         let Some(id) = message.id() else {
             continue;
         };
@@ -73,7 +74,7 @@ fn may_lose_id(reading: &Reading, message: &Message) -> bool {
 /// Adds a member to an item that is sealed otherwise: what is sealed stays as it is.
 fn give_a_summary(reading: &Reading, draft: &mut Draft<'_>) {
     let reasoning = |(_, message): &(usize, &Message)| is_reasoning_item(message);
-    for (index, message) in reading.messages.iter().enumerate().filter(reasoning) {
+    for (index, message) in reading.each().filter(reasoning) {
         let edit = match reading.member(&message.place, &["summary"]) {
             Some(place) if reading.raw(&place) == "null" => Some(Replacement {
                 place,
@@ -91,7 +92,7 @@ fn give_a_summary(reading: &Reading, draft: &mut Draft<'_>) {
 
 /// Gives calls arguments, and outputs an output. Nobody but the model can name a function.
 fn complete_items(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if message.opaque || message.flaws().is_empty() {
             continue;
         }
@@ -171,12 +172,12 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
 /// others out.
 fn settle_kinds(reading: &Reading, draft: &mut Draft<'_>) {
     let answers = Answers::of(&reading.messages);
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         let Some(Answer::OtherKind(call)) = answers.get(index) else {
             continue;
         };
         let kind = match reading.messages[call].calls().next().map(|call| call.kind) {
-            Some("function") => r#""function_call_output""#,
+            Some(item::FUNCTION | item::LOCAL_SHELL) => r#""function_call_output""#,
             Some("custom tool") => r#""custom_tool_call_output""#,
             _ => "",
         };
@@ -202,8 +203,10 @@ fn leave_out_empty_texts(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
-    ids::make_unique(reading, draft, |reading, part| {
-        reading.member(&part.place, &["call_id"])
+    ids::make_unique(reading, draft, |reading, part| match &part.content {
+        // The calls of a program name it as their caller.
+        Content::Call(call) if is_program(call) => None,
+        _ => reading.member(&part.place, &["call_id"]),
     });
 }
 
@@ -211,7 +214,7 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     let answers = Answers::of(&reading.messages);
     let mut strays = Vec::new();
     let mut waiting = Waiting::default();
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if answers.get(index) == Some(Answer::Nothing) {
             strays.extend(answered(message).map(|id| (index, id)));
         }
@@ -237,7 +240,7 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 /// Where the output of each item's call goes: behind the other calls of its response and their
-/// outputs.
+/// outputs, in front of the output of the program that made them.
 fn behind_each(messages: &[Message]) -> Vec<usize> {
     let end = messages.len();
     let mut behind = vec![end; end];
@@ -245,7 +248,7 @@ fn behind_each(messages: &[Message]) -> Vec<usize> {
     let (mut outputs, mut calls) = (end, end);
     for (index, message) in messages.iter().enumerate().rev() {
         behind[index] = calls;
-        if message.outputs().next().is_none() {
+        if message.outputs().all(|output| output.kind == item::PROGRAM) {
             outputs = index;
         }
         if message.calls().next().is_none() {
@@ -256,53 +259,51 @@ fn behind_each(messages: &[Message]) -> Vec<usize> {
 }
 
 fn answer_calls(reading: &Reading, draft: &mut Draft<'_>) {
-    // The output may be what a reference stands for.
-    if has_references(&reading.messages) {
-        return;
-    }
     let behind = behind_each(&reading.messages);
     for (at, unit) in reading.units() {
         if at + unit.len() == reading.messages.len() {
             continue;
         }
-        let waiting: HashSet<*const Call> = Pairing::of(unit)
-            .unanswered
-            .into_iter()
-            .filter(|call| !call.detached)
-            .map(std::ptr::from_ref)
-            .collect();
-        if waiting.is_empty() {
-            continue;
-        }
         // Calls whose outputs have forms that a note does not fit into.
         let mut lost = Vec::new();
-        for (index, message) in (at..).zip(unit) {
-            let waits = |call: &&Call| waiting.contains(&std::ptr::from_ref(*call));
-            let Some(call) = message.calls().find(waits) else {
+        for index in unanswered(unit) {
+            let (index, message) = (at + index, &unit[index]);
+            let Some(call) = message.calls().next() else {
                 continue;
             };
-            let kind = type_of(reading, message);
-            if matches!(kind.as_str(), "function_call" | "custom_tool_call") {
-                let id = json::encode(&call.id);
-                let text = json::encode(&reading.output_note(NONE_RECORDED));
-                let output =
-                    format!(r#"{{"type":"{kind}_output","call_id":{id},"output":{text}}}"#);
-                draft.add(behind[index], 0, output);
-                draft.did(index, ANSWERED);
-            } else {
-                lost.push(index);
-            }
+            let kind = match type_of(reading, message).as_str() {
+                "function_call" | "local_shell_call" => "function_call_output",
+                "custom_tool_call" => "custom_tool_call_output",
+                _ => {
+                    lost.push(index);
+                    continue;
+                }
+            };
+            let id = json::encode(&call.id);
+            let text = json::encode(&reading.output_note(NONE_RECORDED));
+            let caller = caller(reading, message);
+            let output = format!(r#"{{"type":"{kind}","call_id":{id},"output":{text}{caller}}}"#);
+            draft.add(behind[index], 0, output);
+            draft.did(index, ANSWERED);
         }
         leave_out_calls(draft, at, unit, lost);
     }
 }
 
+/// The member of an output that says which program made its call; empty where the call has none.
+fn caller(reading: &Reading, call: &Message) -> String {
+    let caller = reading.member(&call.place, &["caller"]);
+    let caller = caller.map(|place| reading.raw(&place));
+    caller
+        .filter(|raw| *raw != "null")
+        .map_or_else(String::new, |raw| format!(r#","caller":{raw}"#))
+}
+
 /// Leaves calls of a unit out, if nothing that stays hangs on them (RESP-4): where there is no
 /// reasoning, or all that it produced goes with it.
 fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec<usize>) {
-    let is_bound = |message: &Message| {
-        is_reasoning_item(message) || message.calls().any(|call| call.name == "program")
-    };
+    let is_bound =
+        |message: &Message| is_reasoning_item(message) || message.calls().any(is_program);
     let bound = unit.iter().filter(|message| is_bound(message)).count();
     let going = if bound == 0 {
         lost
@@ -339,6 +340,9 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
     let mut has_product = false;
     let mut moved = Vec::new();
     for (index, message) in reading.messages.iter().enumerate().rev() {
+        if reading.is_late() {
+            return;
+        }
         if is_reasoning_item(message) {
             if has_product {
                 product = None;

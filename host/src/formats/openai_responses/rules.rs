@@ -3,9 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::answers::{Answer, Answers};
-use super::units::{is_reasoning_item, is_reference};
+use super::units::{is_reasoning_item, is_reference, unanswered};
 use crate::conversation::message::{Content, Message, Role};
-use crate::conversation::pairing::Pairing;
 use crate::formats::json::Members;
 use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
 
@@ -91,19 +90,8 @@ fn items_are_whole(view: &View<'_>, found: &mut Findings) {
 
 fn calls_have_their_outputs(view: &View<'_>, found: &mut Findings) {
     for (at, unit) in view.units().filter(|(at, unit)| !view.is_last(*at, unit)) {
-        let waiting: HashSet<*const _> = Pairing::of(unit)
-            .unanswered
-            .into_iter()
-            .filter(|call| !call.detached)
-            .map(std::ptr::from_ref)
-            .collect();
-        for (index, message) in unit.iter().enumerate() {
-            if message
-                .calls()
-                .any(|call| waiting.contains(&std::ptr::from_ref(call)))
-            {
-                found.add(at + index, "a call has no output, and others follow it");
-            }
+        for index in unanswered(unit) {
+            found.add(at + index, "a call has no output, and others follow it");
         }
     }
 }

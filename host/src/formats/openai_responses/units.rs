@@ -1,8 +1,12 @@
 //! Items that stay or go together: one response of the model's and the outputs of its calls.
 
+use std::collections::HashSet;
+
 use super::answers::Asked;
+use super::item;
 use crate::conversation::Unit;
-use crate::conversation::message::{Content, Link, Message, Opaque, Part, Role};
+use crate::conversation::message::{Call, Content, Link, Message, Opaque, Part, Role};
+use crate::conversation::pairing::Pairing;
 
 /// What an item means for the unit that it may belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +48,8 @@ struct Open {
 /// an output parts them; with it, all up to the next reasoning. What stands behind a call that
 /// nothing answered yet is of the same response. An output that comes late takes all between
 /// itself and its call into one unit; one whose call is not there all between itself and where
-/// the responses began of which the newest reference is, since that may stand for the call.
+/// the responses began of which the newest reference is, since that may stand for the call. A reference
+/// that may be the output of a call takes all between itself and the first call that waits.
 /// A reference may as well stand for reasoning, and its id tells that. Where it does not, the reference
 /// may stand for what hangs on reasoning, too: it stays with what stands before it like a call, and
 /// with what comes behind it like reasoning.
@@ -60,7 +65,9 @@ pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
                     unit.has_words |= later.has_words;
                 }
             }
-            if let Some(unit) = units.last_mut() {
+            if let Some(unit) = units.last_mut().filter(|_| is_reference(message)) {
+                unit.take(place, message);
+            } else if let Some(unit) = units.last_mut() {
                 unit.has_answers = true;
                 // What was answered is a product, also where a reference stands for it.
                 unit.has_product = true;
@@ -94,7 +101,7 @@ pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
         .collect()
 }
 
-/// The unit of the call that `next` answers; else the last one.
+/// The unit of the call that `next` answers, or may stand for the answer to; else the last one.
 pub(super) fn reopens(
     messages: &[Message],
     units: &[Unit],
@@ -102,7 +109,7 @@ pub(super) fn reopens(
     asked: &mut Asked,
 ) -> usize {
     let last = units.len().saturating_sub(1);
-    if answered(next).is_none() {
+    if answered(next).is_none() && !may_be_output(next) {
         return last;
     }
     asked.nearest(messages, next).map_or(last, |call| {
@@ -114,7 +121,36 @@ pub(super) fn reopens(
 pub(super) fn is_reference(message: &Message) -> bool {
     message
         .opaques()
-        .any(|opaque| opaque.kind == "item_reference")
+        .any(|opaque| opaque.kind == item::REFERENCE)
+}
+
+/// Whether an item may stand for the output of a call: it is a reference, and by its id neither to
+/// reasoning nor to a message.
+pub(super) fn may_be_output(message: &Message) -> bool {
+    let is_other = |id: &str| id.starts_with(REASONING) || id.starts_with(MESSAGE);
+    is_reference(message) && !message.id().is_some_and(is_other)
+}
+
+/// The calls of a unit that have no output, and behind which no reference stands that may be one: the
+/// indices of their items, in order. Those whose output may come later are none of them.
+pub(super) fn unanswered(unit: &[Message]) -> Vec<usize> {
+    let waiting: HashSet<*const Call> = Pairing::of(unit)
+        .unanswered
+        .into_iter()
+        .filter(|call| !call.detached)
+        .map(std::ptr::from_ref)
+        .collect();
+    let waits = |index: &usize| {
+        let mut calls = unit[*index].calls().map(std::ptr::from_ref);
+        calls.any(|call| waiting.contains(&call))
+    };
+    let referred = unit.iter().rposition(may_be_output).unwrap_or_default();
+    (referred..unit.len()).filter(waits).collect()
+}
+
+/// Whether a call runs a program, which may call the client's tools in its turn.
+pub(super) fn is_program(call: &Call) -> bool {
+    call.kind == item::PROGRAM
 }
 
 /// Whether neither the model nor a tool says it.
@@ -140,7 +176,7 @@ impl Open {
 
     fn take(&mut self, place: Place, message: &Message) {
         // The calls of a program hang on it as items hang on their reasoning.
-        let is_program = message.calls().any(|call| call.name == "program");
+        let is_program = message.calls().any(is_program);
         let is_reasoning = matches!(place, Place::Reasoning | Place::ReferredReasoning);
         let is_reference = place == Place::Reference;
         self.has_reasoning |= is_reasoning || is_reference || is_program;
@@ -181,6 +217,9 @@ fn place(message: &Message) -> Place {
 
 /// How the provider's ids of reasoning begin.
 const REASONING: &str = "rs_";
+
+/// How those of messages begin.
+const MESSAGE: &str = "msg_";
 
 /// Whether an item is reasoning.
 pub(super) fn is_reasoning_item(message: &Message) -> bool {
@@ -242,5 +281,87 @@ mod tests {
             .map(|unit| read.messages(unit).len())
             .collect();
         assert_eq!(lengths, [1, 2, 2, 1]);
+    }
+
+    #[test]
+    fn references_that_may_be_outputs_stay_with_the_calls_before_them() {
+        let user = json!({"role": "user", "content": "When is high tide?"});
+        let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "tides", "arguments": "{}"});
+        let output =
+            |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "07:14"});
+        let refers = |id: &str| json!({"type": "item_reference", "id": id});
+        for (items, expected, broken) in [
+            (
+                vec![call("a"), refers("fco_a"), user.clone()],
+                vec![1, 2, 1],
+                0,
+            ),
+            (
+                vec![
+                    call("a"),
+                    call("b"),
+                    output("a"),
+                    refers("fco_b"),
+                    user.clone(),
+                ],
+                vec![1, 4, 1],
+                0,
+            ),
+            // It comes late, and what comes later still belongs to other calls.
+            (
+                vec![
+                    call("a"),
+                    user.clone(),
+                    refers("fco_a"),
+                    user.clone(),
+                    refers("fco_x"),
+                    user.clone(),
+                ],
+                vec![1, 3, 1, 1, 1],
+                0,
+            ),
+            // Neither a message nor what stands before a call is its output.
+            (
+                vec![call("a"), user.clone(), refers("msg_1"), user.clone()],
+                vec![1, 1, 1, 1, 1],
+                1,
+            ),
+            (
+                vec![refers("fco_a"), call("a"), user.clone()],
+                vec![1, 2, 1],
+                1,
+            ),
+        ] {
+            let items = [vec![user.clone()], items].concat();
+            let document = json!({"model": "m", "input": items}).to_string();
+            let read = Conversation::of(&document, Some(Format::OpenAiResponses)).expect("reads");
+            let lengths: Vec<usize> = read.units().iter().map(|unit| unit.messages).collect();
+            assert_eq!(lengths, expected, "{document}");
+            assert_eq!(read.violations().len(), broken, "{document}");
+        }
+    }
+
+    #[test]
+    fn a_reference_may_leave_its_type_out() {
+        let user = json!({"role": "user", "content": "Thank you."});
+        let output =
+            json!({"type": "function_call_output", "call_id": "call_1", "output": "07:14"});
+        for reference in [
+            json!({"type": "item_reference", "id": "fc_1"}),
+            json!({"type": null, "id": "fc_1"}),
+            json!({"id": "fc_1"}),
+        ] {
+            let items = json!([reference, output, user]).to_string();
+            let read = Conversation::of(&items, None).expect("reads");
+            assert_eq!(read.violations(), []);
+            let lengths: Vec<usize> = read.units().iter().map(|unit| unit.messages).collect();
+            assert_eq!(lengths, [2, 1]);
+            // Nothing else tells the format.
+            let items = json!([reference, user]).to_string();
+            let read = Conversation::of(&items, None).expect("reads");
+            assert_eq!(read.format(), Format::OpenAiResponses);
+        }
+        let other = json!([{"id": "fc_1", "name": "tides"}]).to_string();
+        assert!(Conversation::of(&other, Some(Format::OpenAiResponses)).is_err());
     }
 }

@@ -348,6 +348,22 @@ fn responses() -> Vec<Case> {
             vec![3],
             json!([hello(), call("a"), {"type": "function_call_output", "call_id": "a", "output": ""}]),
         ),
+        (
+            OpenAiResponses,
+            "RESP-1",
+            json!([hello(), shell, {"type": "custom_tool_call_output", "call_id": "c", "output": "src"}]),
+            vec![3],
+            // Codex answers its own shell so.
+            json!([hello(), shell, output("c")]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-2",
+            json!([hello(), {"type": "item_reference", "id": "fco_1"}, call("a"), hello()]),
+            vec![3],
+            // A reference may stand for the output.
+            json!([hello(), call("a"), {"type": "item_reference", "id": "fco_1"}, hello()]),
+        ),
     ]
 }
 
@@ -382,6 +398,7 @@ fn anthropic() -> Vec<Case> {
     let unsigned = json!({"type": "compaction", "content": "We fixed it."});
     let signed = json!({"type": "compaction", "content": "We fixed it.", "signature": "c2ln"});
     let summary = |block: &Value| json!({"role": "assistant", "content": [block]});
+    let cited = |said: &str| json!({"type": "text", "text": said, "citations": [{"type": "char_location", "cited_text": "a", "document_index": 0, "start_char_index": 0, "end_char_index": 1}]});
     let mut marked_thinking = thinking.clone();
     marked_thinking["cache_control"] = json!({"type": "ephemeral"});
     vec![
@@ -572,6 +589,13 @@ fn anthropic() -> Vec<Case> {
             // "all messages must have non-empty content except for the optional final assistant
             // message"
             json!([hello(), says("")]),
+        ),
+        (
+            Anthropic,
+            "ANTH-6",
+            json!([hello(), {"role": "assistant", "content": [cited(""), text]}, hello()]),
+            vec![2],
+            json!([hello(), {"role": "assistant", "content": [cited("Fixed."), text]}, hello()]),
         ),
         (
             Anthropic,

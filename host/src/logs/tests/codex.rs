@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{body, file, log, messages, try_read};
+use crate::conversation::Conversation;
 use crate::formats::Format;
 use crate::logs::LogKind;
 
@@ -405,4 +406,26 @@ fn sessions_in_one_file_are_counted_and_reasoning_goes_with_its_call() {
             answer("Nine.")
         ]
     );
+}
+
+// LCX-9: Codex answers its own shell as it answers a function.
+#[test]
+fn local_shell_calls_get_outputs_that_the_format_takes() {
+    let shell = |key: &str, id: &str| json!({"type": "local_shell_call", key: id, "status": "completed", "action": {"type": "exec", "command": ["ls"]}});
+    let log = log(&[
+        item(user("Count the crates.")),
+        item(shell("call_id", "c1")),
+        item(output("c1")),
+        item(shell("call_id", "c2")),
+        item(user("And barrels?")),
+        // Older versions recorded the id of the item alone.
+        item(shell("id", "lsh_1")),
+        item(output("lsh_1")),
+        item(answer("Twelve.")),
+    ]);
+    assert_eq!((log.facts.completed_calls, log.facts.dropped_calls), (1, 0));
+    let read = Conversation::of(&log.document, Some(log.format)).expect("reads");
+    assert_eq!(read.violations(), []);
+    let lengths: Vec<usize> = read.units().iter().map(|unit| unit.messages).collect();
+    assert_eq!(lengths, [1, 2, 2, 1, 2, 1]);
 }

@@ -418,3 +418,37 @@ fn result_of_other_json_becomes_a_text_and_bare_texts_blocks() {
         assert_eq!(repairs, [("ANTH-11", 3)]);
     }
 }
+
+#[test]
+fn a_server_tool_whose_code_calls_the_clients_tools_keeps_its_use_and_result() {
+    let model = |blocks: &[Value]| json!({"role": "assistant", "content": blocks});
+    let runs = json!({"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}});
+    let calls = json!({"type": "tool_use", "id": "a", "name": "read", "input": {},
+        "caller": {"type": "code_execution_20250825", "tool_id": "s"}});
+    let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ok"}]});
+    let ran = json!({"type": "code_execution_tool_result", "tool_use_id": "s", "content": {}});
+    let stray = json!({"type": "web_search_tool_result", "tool_use_id": "t", "content": []});
+    let whole = [
+        hello(),
+        model(&[runs.clone(), calls.clone()]),
+        result.clone(),
+        model(&[ran, text("b")]),
+        hello(),
+    ];
+    let with_last = |last: Value| Value::from([&whole[..], &[last, hello()]].concat());
+    let repairs = mend(
+        Anthropic,
+        &with_last(model(&[text("c"), stray])),
+        &with_last(model(&[text("c")])),
+    );
+    assert_eq!(repairs, [("ANTH-7", 6)]);
+    // The call would name a use that is not there.
+    let document = json!([
+        hello(),
+        model(&[runs, calls]),
+        result,
+        model(&[text("b")]),
+        hello()
+    ]);
+    assert_eq!(mend(Anthropic, &document, &document), []);
+}

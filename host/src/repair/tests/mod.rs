@@ -10,9 +10,11 @@ mod table;
 use baler_generated::broken_at;
 use serde_json::{Value, json};
 
-use super::{Repair, RepairCounts, RuleRepairs};
+use super::done::Repairs;
+use super::{Draft, Mend, Mended, Reading, Repair, RepairCounts, RuleRepairs};
 use crate::conversation::Conversation;
-use crate::formats::{Format, Rule, Violation};
+use crate::deadline::Deadline;
+use crate::formats::{Format, ReadError, Rule, Violation};
 use crate::listed::MOST_LISTED;
 use crate::marks::{self, By, Purpose, Site};
 
@@ -193,4 +195,43 @@ fn of_many_repairs_the_first_are_listed_and_all_are_done_and_counted() {
     assert_eq!(again.repair_counts().total, MANY + 1);
     assert_eq!(again.repairs().len(), MOST_LISTED);
     assert_eq!(again.replaced().last(), Some((MANY + 3, "{}")));
+}
+
+thread_local! {
+    static DEADLINE: Deadline = Deadline::never();
+}
+
+/// A mend that leaves all messages out, and runs out of time at the first.
+fn leave_all_out(reading: &Reading, draft: &mut Draft<'_>) {
+    let mut seen = 0;
+    for (index, _) in reading.each() {
+        draft.leave_out(index);
+        draft.did(index, "left out");
+        DEADLINE.with(Deadline::stop);
+        seen += 1;
+    }
+    assert!((1..100).contains(&seen), "{seen}");
+    assert_eq!(reading.units().count(), 0);
+    assert_eq!(reading.pairs().count(), 0);
+}
+
+#[test]
+fn a_mend_that_runs_out_of_time_ends_soon_and_is_thrown_away() {
+    let mut messages = vec![hello(); LONG];
+    messages.push(orphan("a"));
+    let document = Value::from(messages).to_string();
+    let conversation = read(Format::OpenAiChat, &document);
+    let deadline = DEADLINE.with(Clone::clone);
+    let reading = || Reading::of(&conversation, &deadline);
+    let mends = [Mend {
+        rule: Rule::Chat1,
+        run: leave_all_out,
+    }];
+    let before = reading().expect("reads");
+    let mended = Mended::of(&conversation, &before, Repairs::default());
+    assert!(super::mend(before, &mends, &deadline).is_none());
+    assert!(matches!(reading(), Err(ReadError::OutOfTime)));
+    let repaired = conversation.read_repaired(document, mended, &deadline);
+    assert!(matches!(repaired, Err(ReadError::OutOfTime)));
+    assert!(conversation.repaired_within(&deadline).is_none());
 }

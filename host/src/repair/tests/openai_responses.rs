@@ -394,3 +394,133 @@ fn a_shell_call_without_a_call_id_gets_no_output_of_its_own() {
     let document = json!([hello(), shell]);
     assert_eq!(mend(OpenAiResponses, &document, &document), []);
 }
+
+#[test]
+fn the_output_of_a_function_answers_a_local_shell_call() {
+    let shell = |id: &str| json!({"type": "local_shell_call", "call_id": id, "status": "completed", "action": {"type": "exec", "command": ["ls"]}});
+    let typed = |kind: &str, id: &str| json!({"type": kind, "call_id": id, "output": "ok"});
+    let own = "local_shell_call_output";
+    for document in [
+        json!([hello(), shell("a"), output("a"), hello()]),
+        // An output of its own kind has the first claim.
+        json!([
+            hello(),
+            shell(""),
+            call(""),
+            output(""),
+            typed(own, ""),
+            hello()
+        ]),
+        json!([
+            hello(),
+            shell(""),
+            call(""),
+            typed(own, ""),
+            output(""),
+            hello()
+        ]),
+    ] {
+        let before = super::read(OpenAiResponses, &document.to_string());
+        assert_eq!(before.broken().count(), 0, "{document}");
+        assert_eq!(before.units().len(), 3, "{document}");
+        assert_eq!(mend(OpenAiResponses, &document, &document), []);
+    }
+    let mut note = output("a");
+    note["output"] = json!("NOTE");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), shell("a"), hello()]),
+        &json!([hello(), shell("a"), note, hello()]),
+    );
+    assert_eq!(repairs, [("RESP-2", 2)]);
+    // That of a custom tool has the same form.
+    let custom = typed("custom_tool_call_output", "a");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), shell("a"), custom, hello()]),
+        &json!([hello(), shell("a"), output("a"), hello()]),
+    );
+    assert_eq!(repairs, [("RESP-1", 3)]);
+    // The other way round no program does it.
+    let mut note = output("b");
+    note["output"] = json!("NOTE");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), call("b"), typed(own, "b"), hello()]),
+        &json!([hello(), call("b"), note, hello()]),
+    );
+    assert_eq!(repairs, [("RESP-2", 2), ("RESP-1", 3)]);
+}
+
+#[test]
+fn what_a_reference_may_stand_for_stays() {
+    let allows =
+        json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true});
+    let empty = json!({"role": "user", "content": [{"type": "input_text", "text": ""}]});
+    for reference in [
+        json!({"type": "item_reference", "id": "mcpr_1"}),
+        json!({"id": "mcpr_1"}),
+    ] {
+        let repairs = mend(
+            OpenAiResponses,
+            &json!([hello(), reference, hello(), allows, empty]),
+            &json!([hello(), reference, hello(), allows]),
+        );
+        assert_eq!(repairs, [("ALL-6", 5)]);
+    }
+    // It may be the output of a call before it, and is none of one behind it.
+    let reference = json!({"id": "fco_1"});
+    let mut note = output("b");
+    note["output"] = json!("NOTE");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([hello(), call("a"), reference, hello(), call("b"), hello()]),
+        &json!([
+            hello(),
+            call("a"),
+            reference,
+            hello(),
+            call("b"),
+            note,
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("RESP-2", 5)]);
+}
+
+#[test]
+fn calls_of_a_program_keep_their_caller() {
+    let program =
+        |id: &str| json!({"type": "program", "call_id": id, "code": "read()", "fingerprint": "f"});
+    let caller = json!({"type": "program", "caller_id": "p"});
+    let with_caller = |mut item: Value| {
+        item["caller"] = caller.clone();
+        item
+    };
+    let done = json!({"type": "program_output", "call_id": "p", "result": "ok"});
+    let mut note = with_caller(output("b"));
+    note["output"] = json!("NOTE");
+    let repairs = mend(
+        OpenAiResponses,
+        &json!([
+            hello(),
+            program("p"),
+            with_caller(call("a")),
+            with_caller(call("b")),
+            with_caller(output("a")),
+            done,
+            hello()
+        ]),
+        &json!([
+            hello(),
+            program("p"),
+            with_caller(call("a")),
+            with_caller(call("b")),
+            with_caller(output("a")),
+            note,
+            done,
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("RESP-2", 4)]);
+}

@@ -7,7 +7,13 @@ use serde_json::Value;
 use super::{SILENT, Wrong, is_silent};
 
 fn kind(item: &Value) -> &str {
-    item["type"].as_str().unwrap_or("message")
+    // A reference may leave its type out, too.
+    let untyped = if item.get("role").is_none() && item.get("id").is_some() {
+        "item_reference"
+    } else {
+        "message"
+    };
+    item["type"].as_str().unwrap_or(untyped)
 }
 
 fn is_output(item: &Value) -> bool {

@@ -7,7 +7,7 @@ use crate::repair::answers::NONE_RECORDED;
 use crate::repair::{Draft, Reading, outputs, texts};
 
 pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
-    for (index, message) in reading.messages.iter().enumerate() {
+    for (index, message) in reading.each() {
         if message.opaque || message.flaws().is_empty() {
             continue;
         }

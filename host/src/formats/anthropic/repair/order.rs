@@ -9,7 +9,7 @@ use crate::repair::{Draft, Reading};
 const DONE: &str = "results were put in front of other blocks";
 
 pub(super) fn put_results_first(reading: &Reading, draft: &mut Draft<'_>) {
-    for (at, turn) in turns(&reading.messages) {
+    for (at, turn) in turns(&reading.messages).take_while(|_| !reading.is_late()) {
         if turn.iter().any(|message| message.role != Role::User) {
             continue;
         }

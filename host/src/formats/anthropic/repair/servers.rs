@@ -1,37 +1,26 @@
 //! A server tool's use without its result, and the other way round (ANTH-7).
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::conversation::message::{Content, Link, Message, Part};
-use crate::formats::anthropic::rules::turns;
+use crate::formats::anthropic::rules::{Halves, link};
+use crate::formats::json;
 use crate::repair::{Draft, Reading, texts};
 
 /// Leaves a half out where all else in its message is neither signed nor unknown: whether the
-/// API takes such a message without one of its blocks, nobody says.
+/// API takes such a message without one of its blocks, nobody says. A use that calls of the client's
+/// tools name as their caller stays: without it they would name nothing.
 pub(super) fn leave_out_halves(reading: &Reading, draft: &mut Draft<'_>) {
+    let Halves { uses, results } = Halves::of(&reading.messages);
+    let callers = callers(reading);
+    let is_caller = |(message, part): &(usize, usize)| {
+        let part = &reading.messages[*message].parts[*part];
+        matches!(link(part), Some(Link::Opens(id)) if callers.contains(id))
+    };
     let mut halves: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (at, turn) in turns(&reading.messages) {
-        let mut open: HashMap<&str, VecDeque<(usize, usize)>> = HashMap::new();
-        for (index, message) in turn.iter().enumerate() {
-            for (part, link) in links(message) {
-                match link {
-                    Link::Opens(id) => open.entry(id).or_default().push_back((at + index, part)),
-                    Link::Closes(id) => {
-                        let uses = open.get_mut(id.as_str());
-                        if uses.and_then(VecDeque::pop_front).is_none() {
-                            halves.entry(at + index).or_default().push(part);
-                        }
-                    }
-                    Link::None => {}
-                }
-            }
-        }
-        // The provider paused the last response; it goes on in the next request.
-        if at + turn.len() < reading.messages.len() {
-            for (message, part) in open.into_values().flatten() {
-                halves.entry(message).or_default().push(part);
-            }
-        }
+    let uses = uses.into_iter().filter(|own| !is_caller(own));
+    for (message, part) in uses.chain(results) {
+        halves.entry(message).or_default().push(part);
     }
     let mut speakers = texts::Speakers::of(reading);
     for (index, parts) in halves {
@@ -51,12 +40,19 @@ pub(super) fn leave_out_halves(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-fn links(message: &Message) -> impl Iterator<Item = (usize, &Link)> {
-    let parts = message.parts.iter().enumerate();
-    parts.filter_map(|(index, part)| match &part.content {
-        Content::Opaque(opaque) => Some((index, &opaque.link)),
-        _ => None,
-    })
+/// The ids of the uses whose code called tools of the client's.
+fn callers(reading: &Reading) -> HashSet<String> {
+    let messages = reading.each();
+    let parts = messages.flat_map(|(_, message)| &message.parts);
+    let calls = parts.filter(|part| matches!(part.content, Content::Call(_)));
+    let ids = calls.filter_map(|call| {
+        let caller = reading.member(&call.place, &["caller"])?;
+        reading.member(&caller, &["tool_id"])
+    });
+    ids.map(|id| reading.raw(&id))
+        .filter(|id| json::is_text(id))
+        .map(|id| json::decode(id).into_owned())
+        .collect()
 }
 
 /// Whether there are more sealed parts in a message than the halves that go.
