@@ -74,6 +74,7 @@ pub(super) fn read(parts: &[Part<'_>]) -> Vec<Fact> {
     for part in parts {
         match part {
             Part::User(text) => read_request(text, &mut facts),
+            Part::Program(text) => read_errors(text, false, &mut facts),
             Part::Assistant { text, calls } => read_said(text, *calls, &mut facts),
             Part::Call {
                 id,

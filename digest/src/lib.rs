@@ -32,6 +32,7 @@ mod names;
 mod open;
 mod order;
 mod part;
+mod programs;
 mod quote;
 mod rules;
 mod scan;
@@ -48,6 +49,7 @@ pub use excerpt::{Excerpt, Extent};
 pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, REWRITTEN};
 pub use lines::{indented, is_blank, on_one_line, one_word};
 pub use part::Part;
+pub use programs::{INSERTED, is_by_program};
 pub use quote::quoted;
 pub use story::{Story, as_summary, to_retell, without_headings};
 pub use work::Work;
@@ -77,9 +79,10 @@ pub struct Notes {
 impl Notes {
     /// Reads the next unit.
     pub fn read(&mut self, parts: &[Part<'_>]) {
-        self.names.read(self.facts.len(), parts);
-        self.signs.read(parts);
-        let facts = facts::read(parts);
+        let parts = programs::told_apart(parts);
+        self.names.read(self.facts.len(), &parts);
+        self.signs.read(&parts);
+        let facts = facts::read(&parts);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
         if parts.iter().any(is_output)
             && let Some(line) = facts.iter().rev().find_map(Fact::error)

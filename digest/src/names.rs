@@ -68,6 +68,7 @@ impl Names {
         for part in parts {
             let (text, label, is_used) = match part {
                 Part::User(text) => (text, self.label("the user"), true),
+                Part::Program(text) => (text, self.label("a program"), false),
                 Part::Assistant { text, .. } => (text, self.label("the assistant"), true),
                 Part::Summary(text) => {
                     self.read_summary(unit, text);

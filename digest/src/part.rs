@@ -7,8 +7,10 @@ use super::text;
 /// A part of a unit, as far as something can be told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// Text of the user's own.
+    /// Text in the user's role. What programs are known to write there is told apart when it is read.
     User(Cow<'a, str>),
+    /// Text in the user's role that a program wrote: no rule and no request.
+    Program(Cow<'a, str>),
     /// Text of the model's.
     Assistant {
         /// What it says.
@@ -38,6 +40,41 @@ pub enum Part<'a> {
     },
     /// A text that an earlier compaction wrote of what it left out.
     Summary(Cow<'a, str>),
+}
+
+impl Part<'_> {
+    /// The same part, with nothing copied.
+    pub(crate) fn borrowed(&self) -> Part<'_> {
+        match self {
+            Self::User(text) => Part::User(Cow::Borrowed(text)),
+            Self::Program(text) => Part::Program(Cow::Borrowed(text)),
+            Self::Assistant { text, calls } => Part::Assistant {
+                text: Cow::Borrowed(text),
+                calls: *calls,
+            },
+            Self::Call {
+                id,
+                name,
+                arguments,
+            } => Part::Call {
+                id: Cow::Borrowed(id),
+                name: Cow::Borrowed(name),
+                arguments: Cow::Borrowed(arguments),
+            },
+            Self::Output {
+                call_id,
+                name,
+                failed,
+                text,
+            } => Part::Output {
+                call_id: Cow::Borrowed(call_id),
+                name: Cow::Borrowed(name),
+                failed: *failed,
+                text: Cow::Borrowed(text),
+            },
+            Self::Summary(text) => Part::Summary(Cow::Borrowed(text)),
+        }
+    }
 }
 
 /// Whether an output is data, and not text, wrapped or not.

@@ -35,6 +35,22 @@ pub enum ArchiveError {
         /// The archive.
         place: String,
     },
+    /// What is stored to undo a compaction is whole, and larger than what is read.
+    #[error(
+        "{what} under `{reference}` in `{place}` has {bytes} bytes, and at most {most} are read; baler stores no larger one, so have the document back from where it came from"
+    )]
+    TooLarge {
+        /// What it is: the record of a compaction, or its texts around the messages.
+        what: &'static str,
+        /// The reference.
+        reference: String,
+        /// The archive.
+        place: String,
+        /// Its bytes.
+        bytes: usize,
+        /// The most that are read.
+        most: usize,
+    },
     /// Another version of baler wrote how a compaction is undone.
     #[error(
         "`{reference}` has version {found}, and this baler reads version 1; take the baler that wrote it"

@@ -20,6 +20,10 @@ pub(super) const MOST_DOCUMENT: u64 = 1 << 30;
 /// some ten times as much. No provider takes a request with as much around its messages.
 pub(super) const MOST_RECORD: usize = 32 << 20;
 
+/// What errors call them.
+const RECORD: &str = "the record of a compaction";
+const TEXTS: &str = "the text around the messages";
+
 /// Version of the form.
 const VERSION: u32 = 1;
 
@@ -136,9 +140,7 @@ impl Archive {
     pub async fn undo(&self, reference: &str) -> Result<String, ArchiveError> {
         let damaged = || self.damaged(reference);
         let record = self.read(Kind::Undo, reference).await?;
-        if record.len() > MOST_RECORD {
-            return Err(damaged());
-        }
+        self.check_size(RECORD, reference, &record)?;
         let record: Record = serde_json::from_str(&record).map_err(|_| damaged())?;
         if record.undo != VERSION {
             return Err(ArchiveError::Version {
@@ -147,9 +149,7 @@ impl Archive {
             });
         }
         let texts = self.get(&record.texts).await?;
-        if texts.len() > MOST_RECORD {
-            return Err(damaged());
-        }
+        self.check_size(TEXTS, &record.texts, &texts)?;
         let texts: Vec<String> = serde_json::from_str(&texts).map_err(|_| damaged())?;
         let mut times: HashMap<&str, usize> = HashMap::new();
         let mut different = Vec::new();
@@ -191,6 +191,26 @@ impl Archive {
         } else {
             Err(damaged())
         }
+    }
+
+    /// # Errors
+    /// `stored` has more bytes than are read of a record or of its texts.
+    fn check_size(
+        &self,
+        what: &'static str,
+        reference: &str,
+        stored: &str,
+    ) -> Result<(), ArchiveError> {
+        if stored.len() <= MOST_RECORD {
+            return Ok(());
+        }
+        Err(ArchiveError::TooLarge {
+            what,
+            reference: reference.to_owned(),
+            place: self.place.to_string(),
+            bytes: stored.len(),
+            most: MOST_RECORD,
+        })
     }
 }
 
@@ -289,20 +309,25 @@ mod tests {
     #[tokio::test]
     async fn undo_refuses_texts_and_records_that_are_too_large() {
         let archive = Archive::in_memory();
-        let texts = format!(r#"["a"{}]"#, " ".repeat(MOST_RECORD));
-        let units = format!("[{}]", " ".repeat(MOST_RECORD));
-        for (texts, units, is_good) in [
-            (r#"["a"]"#, "[]", true),
-            (texts.as_str(), "[]", false),
-            (r#"["a"]"#, units.as_str(), false),
+        let space = " ".repeat(MOST_RECORD);
+        let texts = format!(r#"["a"{space}]"#);
+        let reference = forged(&archive, r#"["a"]"#, "[]", "a").await;
+        assert_eq!(archive.undo(&reference).await.as_deref(), Ok("a"));
+        for (texts, units, told) in [
+            (texts.as_str(), "[]", TEXTS),
+            (r#"["a"]"#, format!("[{space}]").as_str(), RECORD),
         ] {
             let reference = forged(&archive, texts, units, "a").await;
-            let wanted = if is_good {
-                Ok("a".to_owned())
-            } else {
-                Err(archive.damaged(&reference))
+            let error = archive.undo(&reference).await.expect_err("too large");
+            let ArchiveError::TooLarge {
+                what, bytes, most, ..
+            } = &error
+            else {
+                panic!("{error}");
             };
-            assert_eq!(archive.undo(&reference).await, wanted);
+            assert_eq!((*what, *most), (told, MOST_RECORD));
+            assert!(*bytes > MOST_RECORD);
+            assert!(error.to_string().contains("33554432"), "{error}");
         }
     }
 

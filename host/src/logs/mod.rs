@@ -1,12 +1,14 @@
 //! Session logs of agent programs: from a log to the request body that it stands for.
 //!
 //! Formats and rules (`LCC-2` and so on): docs/wire-formats.md, section "Session logs". What a
-//! provider sent or was sent is copied byte for byte; only what lies around it is new.
+//! provider sent or was sent is copied byte for byte; only what lies around it is new. Where only
+//! the record says that a program wrote a text in the user's role, tags around it say so too (`inserted`).
 
 mod sniff;
 mod lines;
 mod pairing;
 mod body;
+mod inserted;
 mod gemini;
 mod claude_code;
 mod codex;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::lines::{self, Lines, is_true};
-use super::{Log, LogError, LogKind};
+use super::{Log, LogError, LogKind, inserted};
 use crate::deadline::Deadline;
 use crate::formats::json::{self, Members};
 use segment::Segment;
@@ -94,6 +94,8 @@ pub(super) enum BlockKind<'a> {
     Thinking,
     Call(Cow<'a, str>),
     Result(Cow<'a, str>),
+    /// A text that nothing but its record tells to be the program's: a text alone, or a block with one.
+    Inserted,
     Other,
 }
 
@@ -102,6 +104,9 @@ impl<'a> Block<'a> {
     pub(super) fn listed(&self) -> Cow<'a, str> {
         match self.kind {
             BlockKind::Bare => Cow::Owned(format!(r#"{{"type":"text","text":{}}}"#, self.raw)),
+            BlockKind::Inserted => {
+                inserted::marked_block(self.raw).map_or(Cow::Borrowed(self.raw), Cow::Owned)
+            }
             _ => Cow::Borrowed(self.raw),
         }
     }
@@ -135,17 +140,30 @@ fn reply<'a>(line: &Members<'a>) -> Content<'a> {
 
 fn said<'a>(line: &Members<'a>) -> Content<'a> {
     let content = lines::object(line, "message").and_then(|message| message.present("content"));
-    let Some(blocks) = content.and_then(blocks) else {
+    let Some(mut blocks) = content.and_then(blocks) else {
         return Content::None;
     };
     if is_true(line, "isCompactSummary") {
         let texts: Vec<String> = blocks.iter().filter_map(text_of).collect();
         return Content::Summary(texts.join("\n\n"));
     }
-    Content::Said {
-        blocks,
-        is_meta: is_true(line, "isMeta"),
+    let is_meta = is_true(line, "isMeta") || has_other_origin(line);
+    if is_meta {
+        for block in &mut blocks {
+            let is_text = matches!(block.kind, BlockKind::Bare | BlockKind::Other);
+            if is_text && inserted::marked_block(block.raw).is_some() {
+                block.kind = BlockKind::Inserted;
+            }
+        }
     }
+    Content::Said { blocks, is_meta }
+}
+
+/// Whether a line says that somebody else than the user wrote it: a task that ended, another agent.
+fn has_other_origin(line: &Members<'_>) -> bool {
+    lines::object(line, "origin")
+        .and_then(|origin| origin.text("kind"))
+        .is_some_and(|kind| kind != "human")
 }
 
 /// The blocks of a content, without empty texts; none where it is neither a text nor a list of

@@ -8,6 +8,7 @@ use super::ids::Ids;
 use crate::formats::Format;
 use crate::formats::json::{self, Members};
 use crate::logs::LogFacts;
+use crate::logs::inserted;
 use crate::logs::lines::{self, is_true};
 use crate::logs::pairing::Calls;
 
@@ -115,21 +116,39 @@ impl<'a> Turns<'a> {
             Some("bashExecution") => {
                 let text = Cow::Owned(json::encode(&execution(message)));
                 let signature = None;
-                self.turns
-                    .push(Turn::User(vec![Block::Text { text, signature }]));
+                let mut blocks = vec![Block::Text { text, signature }];
+                mark(&mut blocks);
+                self.turns.push(Turn::User(blocks));
             }
             Some("branchSummary" | "compactionSummary") => {
                 let summary = message.text("summary").unwrap_or_default().into_owned();
                 self.turns.push(Turn::Summary(summary));
             }
+            Some("user") => self.said(blocks::read_shown(content)),
             // A message of an extension may name no role.
-            Some("user" | "custom" | "hookMessage") | None => {
-                let blocks = blocks::read_shown(content);
-                if !blocks.is_empty() {
-                    self.turns.push(Turn::User(blocks));
-                }
+            Some("custom" | "hookMessage") | None => {
+                let mut blocks = blocks::read_shown(content);
+                mark(&mut blocks);
+                self.said(blocks);
             }
             Some(_) => facts.skipped_lines += 1,
+        }
+    }
+
+    fn said(&mut self, blocks: Vec<Block<'a>>) {
+        if !blocks.is_empty() {
+            self.turns.push(Turn::User(blocks));
+        }
+    }
+}
+
+/// Marks the texts of an entry that the user did not write.
+fn mark(blocks: &mut [Block<'_>]) {
+    for block in blocks {
+        if let Block::Text { text, .. } = block
+            && let Some(marked) = inserted::marked(text)
+        {
+            *text = Cow::Owned(marked);
         }
     }
 }
@@ -144,24 +163,27 @@ fn tokens(message: &Members<'_>) -> u64 {
     }
 }
 
-/// A command that the user ran, as text for the model.
+/// A command that the user ran, in the words in which pi tells the model of it.
 fn execution(message: &Members<'_>) -> String {
     let command = message.text("command").unwrap_or_default();
     let output = message.text("output").unwrap_or_default();
     let mut text = format!("Ran `{command}`\n");
-    match output.trim() {
-        "" => text.push_str("(no output)"),
-        _ => text.push_str(&format!("```\n{output}\n```")),
+    if output.is_empty() {
+        text.push_str("(no output)");
+    } else {
+        text.push_str(&format!("```\n{output}\n```"));
     }
     if is_true(message, "cancelled") {
-        text.push_str("\n\n(the command was cancelled)");
+        text.push_str("\n\n(command cancelled)");
     } else if let Some(code) = message.present("exitCode").map(|raw| raw.get())
         && code != "0"
     {
-        text.push_str(&format!("\n\nThe command exited with code {code}"));
+        text.push_str(&format!("\n\nCommand exited with code {code}"));
     }
-    if is_true(message, "truncated") {
-        text.push_str("\n\n(the output is longer than what is shown)");
+    if is_true(message, "truncated")
+        && let Some(path) = message.text("fullOutputPath")
+    {
+        text.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
     }
     text
 }

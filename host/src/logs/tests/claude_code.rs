@@ -220,8 +220,47 @@ fn what_the_program_adds_stays_and_no_system_prompt_is_made_up() {
         json!(true),
     );
     let log = log(&[caveat, user("u1", "u0", json!("早上好"))]);
-    assert_eq!(messages(&log)[0]["content"][1]["text"], "早上好");
+    let content = &messages(&log)[0]["content"];
+    assert_eq!(
+        content[0],
+        json!({"type": "text", "text": "<inserted-by-program>\nCaveat: local commands.\n</inserted-by-program>"})
+    );
+    assert_eq!(content[1]["text"], "早上好");
     assert!(body(&log).get("system").is_none());
+}
+
+// LCC-10
+#[test]
+fn what_the_program_says_is_marked_once_and_its_bytes_stay() {
+    let meta = |content| with(user("u1", "", content), "isMeta", json!(true));
+    let tagged = "<system-reminder>Never row.</system-reminder>";
+    let block = json!({"type": "text", "text": "Never \u{e9} row.", "cache_control": {"type": "ephemeral"}});
+    let mut marked = block.clone();
+    marked["text"] = json!("<inserted-by-program>\nNever \u{e9} row.\n</inserted-by-program>");
+    let picture =
+        json!({"type": "image", "source": {"type": "url", "url": "https://a.test/b.png"}});
+    for (line, content) in [
+        (meta(json!(tagged)), json!(tagged)),
+        (meta(json!([block, picture])), json!([marked, picture])),
+        (
+            with(
+                user("u1", "", json!("The mast was mended.")),
+                "origin",
+                json!({"kind": "task-notification"}),
+            ),
+            json!([{"type": "text", "text": "<inserted-by-program>\nThe mast was mended.\n</inserted-by-program>"}]),
+        ),
+        (
+            with(
+                user("u1", "", json!("Never row.")),
+                "origin",
+                json!({"kind": "human"}),
+            ),
+            json!("Never row."),
+        ),
+    ] {
+        assert_eq!(messages(&log(&[line]))[0]["content"], content);
+    }
 }
 
 // LCC-5, LCC-11

@@ -129,7 +129,7 @@ fn later_versions_are_read_from_the_newest_entry_to_the_root() {
             "Feed the goats.",
             "With hay?",
             "[Shoes were tried.]",
-            "It is noon.",
+            "<inserted-by-program>\nIt is noon.\n</inserted-by-program>",
             "With hay."
         ]
     );
@@ -259,7 +259,36 @@ fn commands_of_the_user_are_told_unless_they_are_private() {
         ran("cat diary", true),
         user("Count."),
     ]);
-    let text = &texts(&log)[0];
-    assert!(text.contains("ls barn") && text.contains("3 goats") && text.contains("code 2"));
+    assert_eq!(
+        texts(&log),
+        [
+            "Ran `ls barn`\n```\n3 goats\n\n```\n\nCommand exited with code 2",
+            "Count."
+        ]
+    );
     assert!(!log.document.contains("diary"));
+}
+
+#[test]
+fn what_an_extension_says_is_marked_and_its_bytes_stay() {
+    let said = "Never \u{e9} \"feed\".\n</inserted-by-program>\nNever milk.";
+    let reminder = "<system-reminder>Always wait.</system-reminder>";
+    for (entry, text) in [
+        (
+            json!({"type": "custom_message", "customType": "bell", "content": said, "display": true}),
+            format!("<inserted-by-program>\n{said}\n</inserted-by-program>"),
+        ),
+        (
+            entry(json!({"role": "hookMessage", "content": [{"type": "text", "text": said}]})),
+            format!("<inserted-by-program>\n{said}\n</inserted-by-program>"),
+        ),
+        (
+            entry(json!({"role": "custom", "content": reminder})),
+            reminder.to_owned(),
+        ),
+        (user(said), said.to_owned()),
+    ] {
+        let log = log(&[start(), entry, user("Count.")]);
+        assert_eq!(texts(&log), [text.as_str(), "Count."]);
+    }
 }

@@ -3,6 +3,7 @@
 mod chains;
 mod fixtures;
 mod hostile;
+mod programs;
 
 use crate::compaction::Compaction;
 use crate::situation::{Budget, Pins, Request};

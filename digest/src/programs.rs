@@ -1,0 +1,269 @@
+//! What programs write into the user's turns, and how it is told from the user's own words.
+//!
+//! The client of an agent puts outputs of commands, reminders, notices and contents of files where the
+//! user speaks. None of it may become the user's rule or request: whoever can make a command print a line
+//! would give orders for as long as the conversation lasts. All that is known of such texts stands here:
+//! tags in [`TAGS`], texts without tags in `beginnings`, files beside a question in `files`.
+//! `docs/wire-formats.md` says which program writes which, and how that is known.
+
+mod beginnings;
+mod files;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use crate::part::Part;
+
+/// The tag in which a reader of session logs puts a text that the log's record tells to be a
+/// program's, where nothing in the text does.
+pub const INSERTED: &str = "inserted-by-program";
+
+/// What stands between the tags of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// What a command, a file or another agent says, which may hold any tag. The program writes such
+    /// texts one after the other, so the last closing tag of any of them ends them all.
+    Output,
+    /// What the program itself says. It may stand on both sides of what the user says.
+    Words,
+    /// What the user typed; only the tags are the program's.
+    Typed,
+}
+
+use Holds::{Output, Typed, Words};
+
+/// The tags by which programs mark what they write as the user, in lower case.
+const TAGS: [(&str, Holds); 26] = [
+    // Claude Code
+    ("bash-stdout", Output),
+    ("bash-stderr", Output),
+    ("local-command-stdout", Output),
+    ("local-command-stderr", Output),
+    ("task-notification", Output),
+    ("teammate-message", Output),
+    ("user-prompt-submit-hook", Output),
+    ("ide_selection", Output),
+    ("bash-input", Words),
+    ("command-name", Words),
+    ("command-message", Words),
+    ("local-command-caveat", Words),
+    ("system-reminder", Words),
+    ("ide_opened_file", Words),
+    ("available-deferred-tools", Words),
+    ("command-args", Typed),
+    // Codex
+    ("user_shell_command", Output),
+    ("subagent_notification", Output),
+    ("user_instructions", Output),
+    ("skill", Output),
+    ("environment_context", Words),
+    ("turn_aborted", Words),
+    ("recommended_plugins", Words),
+    // Gemini CLI
+    ("hook_context", Output),
+    ("session_context", Words),
+    // baler's readers of logs
+    (INSERTED, Output),
+];
+
+/// How lines begin that a program writes directly behind its text, without a tag.
+const NOTICES: [&str; 5] = [
+    // pi
+    "(command cancelled)",
+    "Command exited with code ",
+    "[Output truncated. Full output: ",
+    // Claude Code
+    "Read the output file to retrieve the result: ",
+    "Full transcript available at: ",
+];
+
+/// Whether all of a text was written by a program, and nothing by the user.
+#[must_use]
+pub fn is_by_program(text: &str) -> bool {
+    let parted = Parted::of(text);
+    !parted.programs.is_empty() && parted.own.iter().all(|own| own.trim().is_empty())
+}
+
+/// The parts of a unit, where texts of the user's hold nothing but the user's own words; what programs
+/// wrote stands behind them as [`Part::Program`].
+pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
+    let mut told = Vec::with_capacity(parts.len());
+    let mut files = files::Files::among(parts);
+    for (index, part) in parts.iter().enumerate() {
+        let Part::User(text) = part else {
+            told.push(part.borrowed());
+            continue;
+        };
+        let mut own = Vec::new();
+        let mut programs = Vec::new();
+        for (piece, is_file) in files.pieces(index, text) {
+            if is_file {
+                programs.push(piece);
+            } else {
+                let parted = Parted::of(piece);
+                own.extend(parted.own);
+                programs.extend(parted.programs);
+            }
+        }
+        if programs.is_empty() {
+            told.push(part.borrowed());
+            continue;
+        }
+        own.retain(|own| !own.trim().is_empty());
+        if !own.is_empty() {
+            told.push(Part::User(Cow::Owned(own.join("\n"))));
+        }
+        let programs = programs.into_iter().map(Cow::Borrowed);
+        told.extend(programs.map(Part::Program));
+    }
+    told
+}
+
+/// A text, told apart.
+struct Parted<'a> {
+    own: Vec<&'a str>,
+    programs: Vec<&'a str>,
+}
+
+impl<'a> Parted<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut parted = Self {
+            own: Vec::new(),
+            programs: Vec::new(),
+        };
+        let mut at = beginnings::end(text);
+        if at > 0 {
+            at = behind_notices(text, at);
+            parted.programs.push(&text[..at]);
+        }
+        let mut tags = Tags { text, at };
+        // The user's words between tags end with the closing one.
+        let mut is_typed = false;
+        while let Some(tag) = tags.next() {
+            let begins = !tag.closes && begins_line(&text[at..tag.start]);
+            let end = match tag.holds {
+                Typed if begins => {
+                    is_typed = true;
+                    tag.end
+                }
+                Typed if tag.closes && is_typed => {
+                    is_typed = false;
+                    tag.end
+                }
+                Output if begins => behind_notices(text, end_of_outputs(text, tag.end)),
+                Words if begins => end_of_words(text, &tag),
+                // The user speaks of the tag.
+                _ => continue,
+            };
+            parted.own.push(&text[at..tag.start]);
+            parted.programs.push(&text[tag.start..end]);
+            at = end;
+            tags.at = end;
+        }
+        parted.own.push(&text[at..]);
+        parted
+    }
+}
+
+/// Whether what follows `before` stands at the beginning of a line, or directly behind what a program
+/// wrote, where `before` begins.
+fn begins_line(before: &str) -> bool {
+    let mut back = before.chars().rev();
+    back.find(|c| *c == '\n' || !c.is_whitespace())
+        .is_none_or(|c| c == '\n')
+}
+
+/// Where the outputs end of which one begins before `at`: behind the last closing tag of any. The end
+/// of the text, where there is none: what was cut off was an output too.
+fn end_of_outputs(text: &str, at: usize) -> usize {
+    Tags { text, at }
+        .filter(|tag| tag.closes && tag.holds == Output)
+        .last()
+        .map_or(text.len(), |tag| tag.end)
+}
+
+/// Where the words of a program end that begin with `tag`: behind the closing tag that belongs to it.
+/// A closing tag too many is its as well: a text that the program quotes holds one. The end of the text,
+/// where there is none.
+fn end_of_words(text: &str, tag: &Tag) -> usize {
+    let mut depth = 1_usize;
+    let mut end = None;
+    let same = Tags { text, at: tag.end }.filter(|other| other.name == tag.name);
+    for other in same {
+        if other.closes {
+            depth = depth.saturating_sub(1);
+            end = Some(other.end);
+        } else if depth == 0 {
+            break;
+        } else if begins_line(&text[tag.end..other.start]) {
+            depth += 1;
+        }
+    }
+    end.unwrap_or(text.len())
+}
+
+/// Where the lines end that a program wrote directly behind what ends at `end`.
+fn behind_notices(text: &str, mut end: usize) -> usize {
+    loop {
+        let rest = text[end..].trim_start();
+        if !NOTICES.iter().any(|notice| rest.starts_with(notice)) {
+            return end;
+        }
+        end = text.len() - rest.len() + rest.find('\n').unwrap_or(rest.len());
+    }
+}
+
+/// A tag of [`TAGS`] in a text.
+struct Tag {
+    start: usize,
+    end: usize,
+    name: &'static str,
+    holds: Holds,
+    closes: bool,
+}
+
+/// The tags of [`TAGS`] in a text, from `at` on, in any case and with any attributes.
+struct Tags<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Iterator for Tags<'_> {
+    type Item = Tag;
+
+    fn next(&mut self) -> Option<Tag> {
+        loop {
+            let start = self.at + self.text.get(self.at..)?.find('<')?;
+            self.at = start + 1;
+            let inside = &self.text[self.at..];
+            let bare = inside.strip_prefix('/').unwrap_or(inside);
+            let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            let length = bare.find(|c: char| !is_of_name(c)).unwrap_or(bare.len());
+            let (name, behind) = bare.split_at(length);
+            let known = TAGS
+                .iter()
+                .find(|(known, _)| known.eq_ignore_ascii_case(name));
+            let ends = behind
+                .chars()
+                .next()
+                .is_none_or(|c| matches!(c, '>' | '/') || c.is_whitespace());
+            let Some(&(name, holds)) = known.filter(|_| ends) else {
+                continue;
+            };
+            // A bracket in an attribute, or none at the end, makes it no less a tag.
+            let attributes = behind
+                .find(['<', '>'])
+                .filter(|at| behind[*at..].starts_with('>'))
+                .map_or(0, |at| at + 1);
+            self.at = self.text.len() - behind.len() + attributes;
+            return Some(Tag {
+                start,
+                end: self.at,
+                name,
+                holds,
+                closes: bare.len() < inside.len(),
+            });
+        }
+    }
+}
