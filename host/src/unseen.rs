@@ -6,6 +6,7 @@
 //! leaves of the budget is theirs; what they need at least is small, so that one giant output does
 //! not put every budget out of reach.
 
+mod gaps;
 mod shorten;
 
 use std::ops::Range;

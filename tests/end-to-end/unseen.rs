@@ -366,11 +366,112 @@ async fn an_output_that_was_shortened_without_an_archive_gets_its_reference_late
     let twice = compacted(&with, &body, &[Strategy::truncate()], &to(2_000)).await;
     let text = berths_in(twice.document());
     assert_eq!(text.matches("too long for the context window").count(), 1);
-    let (_, rest) = text.split_once("; whole: ").expect("a reference");
+    // What the first cut left out is gone.
+    assert!(!text.contains("; whole: "));
+    let (_, rest) = text.split_once("; longer: ").expect("a reference");
     let (reference, _) = rest.split_once(']').expect("a bracket");
     let archive = with.archive().expect("there is one");
     let found = archive.text(reference).await.expect("it is stored");
     assert!(found.contains("berth 0:"));
+}
+
+/// Bytes of the output that a text is of: those that it has, and those that its gaps tell of.
+fn bytes_told_by(text: &str) -> usize {
+    let Some(marked) = text.strip_prefix("<baler:rewritten by=\"baler\"") else {
+        return text.len();
+    };
+    let marked = marked.strip_suffix("</baler:rewritten>").expect("its end");
+    let (_, body) = marked.split_once('\n').expect("a first line");
+    let bytes = body.split_inclusive('\n').map(|line| {
+        let gap = line.strip_prefix("[… ");
+        match gap.and_then(|gap| gap.strip_suffix(" bytes left out …]\n")) {
+            Some(said) => {
+                let bytes = said.rsplit(' ').next().expect("a number");
+                bytes.parse::<usize>().expect("a number")
+            }
+            // The backslash is the host's.
+            None => line.len() - usize::from(line.starts_with("\\[…")),
+        }
+    });
+    bytes.sum()
+}
+
+fn content_of<'a>(messages: &'a Value, id: &str) -> Option<&'a str> {
+    let mut messages = messages.as_array()?.iter();
+    let found = messages.find(|own| own["tool_call_id"] == id)?;
+    found["content"].as_str()
+}
+
+/// However often a conversation is compacted before its model answers.
+#[tokio::test]
+async fn outputs_that_are_shortened_again_and_again_tell_all_that_is_missing() {
+    let host = host_with(|builder| builder.archive(baler_host::Archive::in_memory()));
+    let lines = |line: &dyn Fn(usize) -> String| -> String { (0..250).map(line).collect() };
+    let outputs = [
+        ("a", lines(&|row| format!("berth {row}: 停泊中\r\n"))),
+        ("b", "07:14 and 19:40".to_owned()),
+        ("c", lines(&|row| format!("[… {row} bytes left out …]\n"))),
+        ("d", lines(&|row| format!("error: {row} and more, "))),
+    ];
+    let calls: Vec<Value> = outputs
+        .iter()
+        .map(|(id, _)| call(id, "look", &json!({"at": id})))
+        .collect();
+    let mut messages = vec![json!({"role": "user", "content": "Find a berth for the Aurora."})];
+    for (id, text) in old_steps() {
+        messages.push(json!({"role": "assistant", "content": null,
+            "tool_calls": [call(&id, "quay", &json!({}))]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+    messages.push(json!({"role": "assistant", "content": null, "tool_calls": calls}));
+    for (id, text) in &outputs {
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+    let mut body = json!({"model": "gpt-4o", "messages": messages});
+    let tokens = host.read(body.to_string()).expect("reads").tokens();
+    let mut shortened = 0;
+    for percent in [60, 45, 30, 15, 5] {
+        let budget = to(tokens * percent / 100);
+        let compaction = compacted(&host, &body, &[Strategy::truncate()], &budget).await;
+        shortened += compaction.receipt().units.outputs_shortened;
+        body = serde_json::from_str(compaction.document()).expect("JSON");
+        for (id, whole) in &outputs {
+            let text = content_of(&body["messages"], id).expect("its output is there");
+            assert_eq!(bytes_told_by(text), whole.len(), "{percent} {id}: {text}");
+            let Some((_, rest)) = text.split_once("; whole: ") else {
+                assert_eq!(text, whole, "{percent} {id}");
+                continue;
+            };
+            let (reference, _) = rest.split_once(']').expect("a bracket");
+            let archive = host.archive().expect("there is one");
+            let entry = archive.get(reference).await.expect("it is stored");
+            let entry: Value = serde_json::from_str(&entry).expect("JSON");
+            assert_eq!(
+                content_of(&entry, id),
+                Some(whole.as_str()),
+                "{percent} {id}"
+            );
+        }
+    }
+    // More than there are: some were shortened twice at least.
+    assert!(shortened > 3, "{shortened}");
+}
+
+#[tokio::test]
+async fn a_failure_that_gemini_has_as_an_object_is_one_after_it_was_shortened() {
+    let mut body = gemini();
+    let trace = newest_outputs()[1].clone();
+    let contents = body["contents"].as_array_mut().expect("a list");
+    let newest = contents.last_mut().expect("a content");
+    newest["parts"][1]["functionResponse"]["response"] =
+        json!({"error": {"code": 5, "trace": trace}});
+    let compaction = compacted(host(), &body, &[Strategy::truncate()], &to(1_000)).await;
+    let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let newest = after["contents"].as_array().and_then(|list| list.last());
+    let response = &newest.expect("a content")["parts"][1]["functionResponse"]["response"];
+    let text = response["error"].as_str().expect("a text");
+    assert!(text.starts_with("<baler:rewritten by=\"baler\""), "{text}");
+    assert_eq!(response.as_object().map(serde_json::Map::len), Some(1));
 }
 
 #[tokio::test]
