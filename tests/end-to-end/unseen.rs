@@ -3,7 +3,7 @@
 use baler_corpus::sound;
 use baler_host::{
     Budget, Compaction, Conversation, Fate, Format, Host, Pins, Policy, Request, SecretKey,
-    Strategy,
+    Strategy, UnitKind,
 };
 use serde_json::{Value, json};
 
@@ -489,6 +489,52 @@ async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
     assert_eq!(compaction.fates().last(), Some(&Fate::Kept));
     let receipt = compaction.receipt();
     assert!(receipt.tokens.floor > receipt.tokens.budget);
+}
+
+fn pinned(units: Vec<usize>, tokens: u32) -> Request {
+    Request {
+        pins: Pins::Units(units),
+        ..to(tokens)
+    }
+}
+
+#[tokio::test]
+async fn unseen_outputs_of_a_pinned_step_stay_whole() {
+    let host = host();
+    for body in [chat(), anthropic()] {
+        let step = host.read(body.to_string()).expect("reads").units().len() - 1;
+        let request = pinned(vec![step], 1_000);
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &request).await;
+        assert!(compaction.is_compacted() && compaction.receipt().tokens.below_floor);
+        assert_eq!(compaction.fates().last(), Some(&Fate::Kept));
+        assert_eq!(berths_in(compaction.document()), newest_outputs()[1]);
+    }
+}
+
+/// Without an answer behind them its outputs would count as unseen in the result.
+#[tokio::test]
+async fn the_answer_stays_behind_a_pinned_step() {
+    let host = host();
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find a berth for the Aurora."},
+        {"role": "assistant", "content": null, "tool_calls": [call("a", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": listing("quay", 900)},
+        {"role": "assistant", "content": null, "tool_calls": [call("b", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "b", "content": listing("quay", 900)},
+        {"role": "assistant", "content": "Berth 12 is free."},
+        {"role": "user", "content": "Book it."},
+    ]});
+    let chain = [Strategy::truncate()];
+    let first = compacted(host, &body, &chain, &pinned(vec![1], 1)).await;
+    assert!(first.is_compacted());
+    assert_eq!(first.fates()[1..4], [Fate::Kept, Fate::Dropped, Fate::Kept]);
+    // The step has another number now.
+    let mut units = first.conversation().units().iter();
+    let step = units.position(|unit| unit.kind == UnitKind::Step);
+    let again = pinned(vec![step.expect("a step")], 1);
+    let second = host.compact(first.conversation(), &chain, &again).await;
+    let second = second.expect("no archive that could fail");
+    assert_eq!(second.document(), first.document());
 }
 
 /// An answer of the model's makes what stands before it seen.
