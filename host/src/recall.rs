@@ -16,7 +16,7 @@ const MOST_TEXT: usize = 16_000;
 const MOST_FOUND: usize = 8;
 /// The most characters of an excerpt.
 const EXCERPT: usize = 240;
-/// The most words of a query that count.
+/// The most words of a query that count; each has a bit of a `u32`.
 const WORDS: usize = 16;
 /// The most entries that a search looks through, the newest first.
 const MOST_SEARCHED: usize = 4_000;
@@ -246,27 +246,33 @@ fn told(error: &ArchiveError) -> String {
 struct Found {
     reference: String,
     /// How many different ones.
-    words: usize,
+    words: u32,
     excerpt: String,
 }
 
 impl Found {
     fn of(reference: String, text: &str, words: &[String]) -> Option<Self> {
-        let lower = text.to_lowercase();
-        let count = words.iter().filter(|word| lower.contains(*word)).count();
-        if count == 0 {
-            return None;
-        }
-        let in_line = |line: &&str| {
+        // One bit for each word. Line by line, since a text may have hundreds of megabytes; no word
+        // goes on from one line to the next.
+        let held_by = |line: &str| {
             let lower = line.to_lowercase();
-            words.iter().filter(|word| lower.contains(*word)).count()
+            let words = words.iter().enumerate();
+            let held = words.filter(|(_, word)| lower.contains(word.as_str()));
+            held.fold(0_u32, |bits, (index, _)| bits | (1 << index))
         };
-        // The first of the best, as `max_by_key` takes the last.
-        let line = text.lines().rev().max_by_key(in_line).unwrap_or_default();
-        Some(Self {
+        let (mut all, mut most, mut best) = (0, 0, "");
+        for line in text.lines() {
+            let held = held_by(line);
+            all |= held;
+            if held.count_ones() > most {
+                most = held.count_ones();
+                best = line;
+            }
+        }
+        (all != 0).then(|| Self {
             reference,
-            words: count,
-            excerpt: excerpt(line.trim_start(), words),
+            words: all.count_ones(),
+            excerpt: excerpt(best.trim_start(), words),
         })
     }
 }
