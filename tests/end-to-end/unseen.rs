@@ -491,6 +491,55 @@ async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
     assert!(receipt.tokens.floor > receipt.tokens.budget);
 }
 
+#[tokio::test]
+async fn pictures_in_an_output_stay_as_they_are_behind_its_shortened_text() {
+    let picture = json!({"type": "image", "source":
+        {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}});
+    let [_, berths] = newest_outputs();
+    let (first, last) = berths.split_at(berths.floor_char_boundary(berths.len() / 2));
+    let says = |text: &str| json!({"type": "text", "text": text});
+    let mut body = anthropic();
+    let messages = body["messages"].as_array_mut().expect("a list");
+    let newest = messages.last_mut().expect("a message");
+    newest["content"][1]["content"] = json!([says(first), picture, says(last)]);
+    let compaction = compacted(host(), &body, &[Strategy::truncate()], &to(2_500)).await;
+    assert_eq!(compaction.receipt().units.outputs_shortened, 1);
+    let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let newest = after["messages"].as_array().and_then(|list| list.last());
+    let content = &newest.expect("a message")["content"][1]["content"];
+    assert_eq!(content.as_array().map(Vec::len), Some(2));
+    assert_eq!(content[1], picture);
+    let text = content[0]["text"].as_str().expect("a text");
+    // The two texts are two lines or more of one.
+    assert_eq!(bytes_told_by(text), berths.len() + 1);
+}
+
+#[tokio::test]
+async fn outputs_that_are_equal_are_shortened_each_for_its_own_call() {
+    let text = listing("quay", 2_000);
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find a berth for the Aurora."},
+        {"role": "assistant", "content": null, "tool_calls": [
+            call("a", "quay", &json!({})), call("b", "quay", &json!({})), call("c", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": text},
+        {"role": "tool", "tool_call_id": "b", "content": text},
+        {"role": "tool", "tool_call_id": "c", "content": ""},
+    ]});
+    let host = host();
+    let mut document = body.clone();
+    for tokens in [2_500, 1_200] {
+        let compaction = compacted(host, &document, &[Strategy::truncate()], &to(tokens)).await;
+        assert_eq!(compaction.receipt().units.outputs_shortened, 2);
+        document = serde_json::from_str(compaction.document()).expect("JSON");
+        let [a, b, c] = ["a", "b", "c"].map(|id| content_of(&document["messages"], id));
+        let (a, b) = (a.expect("it is there"), b.expect("it is there"));
+        assert_eq!([bytes_told_by(a), bytes_told_by(b)], [text.len(); 2]);
+        // Each has a seal of its own.
+        assert_ne!(a, b);
+        assert_eq!(c, Some(""));
+    }
+}
+
 fn pinned(units: Vec<usize>, tokens: u32) -> Request {
     Request {
         pins: Pins::Units(units),
