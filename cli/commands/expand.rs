@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::iter;
 
 use baler_host::{Archive, ArchiveError};
 use clap::Args;
@@ -37,6 +38,9 @@ Exit codes: 0 all were found, 1 the archive cannot be read, 2 wrong use: no refe
 /// The most bytes that are kept from the look at all entries until they are printed. What is beyond
 /// is read again then; only where it is gone by that time, a part of the result stands alone.
 const KEPT: usize = 64 << 20;
+
+/// Bytes that are written at once, or a line where that has more.
+const PIECE: usize = 64 << 10;
 
 impl ExpandCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
@@ -81,16 +85,29 @@ impl ExpandCommand {
             let before = if is_first { "{" } else { "," };
             output::document(&[before, "\"", reference, "\":", messages])
         } else {
-            let before = if is_first { "" } else { "\n" };
-            output::words(&format!("{before}{}\n", cleaned_lines(messages)))
+            if !is_first {
+                output::words("\n")?;
+            }
+            pieces(messages).try_for_each(|piece| output::words(&piece))
         }
     }
 }
 
-/// A stranger's words, line by line.
-fn cleaned_lines(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(figures::cleaned).collect();
-    lines.join("\n")
+/// A stranger's words, cleaned line by line, in pieces of whole lines: an entry may be nothing but
+/// millions of them.
+fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
+    let mut lines = text.lines().peekable();
+    iter::from_fn(move || {
+        lines.peek()?;
+        let mut piece = String::new();
+        while piece.len() < PIECE
+            && let Some(line) = lines.next()
+        {
+            piece.push_str(&figures::cleaned(line));
+            piece.push('\n');
+        }
+        Some(piece)
+    })
 }
 
 /// A wrong reference is the caller's; all else is the archive's.
@@ -100,5 +117,26 @@ pub(crate) fn failure(error: ArchiveError) -> Failure {
             Failure::wrong_use(error)
         }
         error => anyhow::Error::from(error).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_whole_lines_and_small_however_many_there_are() {
+        let text: String = (0..30_000)
+            .map(|line| format!("line {line}\t\u{7}\n\n"))
+            .collect();
+        let all: Vec<String> = pieces(&text).collect();
+        assert!(all.len() > 2);
+        for piece in &all {
+            assert!(piece.len() < PIECE + 20 && piece.ends_with('\n'));
+        }
+        let cleaned: String = (0..30_000)
+            .map(|line| format!("line {line} \n\n"))
+            .collect();
+        assert!(all.concat() == cleaned);
     }
 }

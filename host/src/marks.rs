@@ -10,6 +10,7 @@
 //! the user did not say it.
 
 use std::fmt;
+use std::sync::Once;
 
 use baler_digest::without_headings;
 use hmac::{Hmac, KeyInit, Mac};
@@ -79,6 +80,10 @@ pub(crate) const LEFT_OUT: &str = "Earlier messages were left out.";
 
 /// How all tags begin; a text that does not start so holds no mark.
 const START: &str = "<baler:";
+
+/// Version of the form, in front of each seal. In another form it is another number, so that a mark
+/// is never read by other rules than it was made by.
+const VERSION: &str = "1";
 
 /// Whether a text that begins with these characters may hold a mark. Reads no more of them than it
 /// has to.
@@ -197,7 +202,9 @@ pub(crate) fn wrap(
         .map(|byte| format!("{byte:02x}"))
         .collect();
     let text = escape(text);
-    format!("<baler:{name} by=\"{by}\"{more} seal=\"{seal}\">{line}{text}{line}</baler:{name}>")
+    format!(
+        "<baler:{name} by=\"{by}\"{more} seal=\"{VERSION}.{seal}\">{line}{text}{line}</baler:{name}>"
+    )
 }
 
 /// `text`, a summary that another program recorded, in tags that anybody may write.
@@ -231,6 +238,17 @@ pub(crate) fn open(key: &SecretKey, site: Site<'_>, marked: &str) -> Option<Open
     if let Some(recorded) = open_recorded(site, marked) {
         return Some(recorded);
     }
+    if let Some(version) = other_version(marked) {
+        static TOLD: Once = Once::new();
+        // Anybody can write one, and any number of them.
+        TOLD.call_once(|| {
+            tracing::warn!(
+                version,
+                "a mark of another version of baler's is read as plain text"
+            );
+        });
+        return None;
+    }
     Purpose::ALL.into_iter().find_map(|purpose| {
         site.of(purpose)?;
         let (name, line) = (purpose.name(), purpose.line_break());
@@ -249,6 +267,15 @@ pub(crate) fn open(key: &SecretKey, site: Site<'_>, marked: &str) -> Option<Open
             text,
         })
     })
+}
+
+/// The version that a mark says it has, where that is not ours.
+fn other_version(marked: &str) -> Option<u16> {
+    let (tag, _) = marked.split_once('>')?;
+    let (_, seal) = tag.rsplit_once(" seal=\"")?;
+    let (version, _) = seal.split_once('.')?;
+    let number = version.parse().ok()?;
+    (version != VERSION).then_some(number)
 }
 
 /// A name, as far as it can stand in a tag. No strategy gets the host's.
@@ -447,6 +474,18 @@ mod tests {
         assert_eq!(open(&KEY, &marked.replace("summary", "note")), None);
         assert_eq!(open(&KEY, &format!("{marked} ")), None);
         assert_eq!(open(&SecretKey::new([8; 32]), &marked), None);
+    }
+
+    #[test]
+    fn a_mark_of_another_version_does_not_open() {
+        let marked = wrap(&KEY, Purpose::Summary, Site::User, GUEST, "12 tests passed");
+        assert!(marked.contains(" seal=\"1."), "{marked}");
+        assert_eq!(other_version(&marked), None);
+        for (seal, version) in [("2.", Some(2)), ("01.", Some(1)), ("x.", None), ("", None)] {
+            let other = marked.replace(" seal=\"1.", &format!(" seal=\"{seal}"));
+            assert_eq!(other_version(&other), version);
+            assert_eq!(open(&KEY, Site::User, &other), None);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ const MOST_TEXT: usize = 16_000;
 const MOST_FOUND: usize = 8;
 /// The most characters of an excerpt.
 const EXCERPT: usize = 240;
-/// The most words of a query that count.
+/// The most words of a query that count; each has a bit of a `u32`.
 const WORDS: usize = 16;
 /// The most entries that a search looks through, the newest first.
 const MOST_SEARCHED: usize = 4_000;
@@ -50,6 +50,8 @@ pub struct Recall {
     references: Vec<String>,
     /// The same, to be looked up.
     known: HashSet<String>,
+    /// Whether more is stored than it was told of.
+    has_unlisted: bool,
 }
 
 /// What a model may ask.
@@ -76,12 +78,23 @@ impl Recall {
             archive,
             references: Vec::new(),
             known: HashSet::new(),
+            has_unlisted: false,
         }
     }
 
     /// Lets it show what left by a compaction of this conversation.
     pub fn note(&mut self, receipt: &Receipt) {
         self.note_all(references(receipt));
+        self.note_unlisted(has_unlisted(receipt));
+    }
+
+    pub(crate) fn note_unlisted(&mut self, has_unlisted: bool) {
+        self.has_unlisted |= has_unlisted;
+    }
+
+    /// What an answer says besides where it may lack something that can be had in another way.
+    fn unlisted(&self) -> &'static str {
+        if self.has_unlisted { UNLISTED } else { "" }
     }
 
     pub(crate) fn note_all<'a>(&mut self, references: impl IntoIterator<Item = &'a str>) {
@@ -150,7 +163,10 @@ impl Recall {
     async fn by_reference(&self, reference: &str, offset: usize) -> String {
         let reference = reference.trim().to_ascii_lowercase();
         if !self.known.contains(&reference) {
-            return "Nothing left this conversation under that reference. Give one that stands in it, or search with `query`.".to_owned();
+            let unlisted = self.unlisted();
+            return format!(
+                "Nothing left this conversation under that reference. Give one that stands in it, or search with `query`.{unlisted}"
+            );
         }
         match self.archive.text(&reference).await {
             Err(error) => told(&error),
@@ -218,11 +234,19 @@ impl Recall {
         if unread > 0 {
             answer.push_str(&format!("\n({unread} could not be read.)"));
         }
+        answer.push_str(self.unlisted());
         answer
     }
 }
 
 const HOW: &str = "Give `reference`, 20 hex digits as they stand in this conversation, or `query`, words to search for, as a JSON object.";
+
+const UNLISTED: &str = "\n(Not all is known here: a repair changed more messages than its receipt lists. `baler undo` with that receipt gives back the whole conversation as it was before.)";
+
+/// Whether more is stored of what a repair changed than a receipt lists.
+pub(crate) fn has_unlisted(receipt: &Receipt) -> bool {
+    receipt.undo.is_some() && receipt.original_count > receipt.originals.len()
+}
 
 /// The references of what left, as a receipt names them.
 pub(crate) fn references(receipt: &Receipt) -> impl Iterator<Item = &str> {
@@ -246,27 +270,33 @@ fn told(error: &ArchiveError) -> String {
 struct Found {
     reference: String,
     /// How many different ones.
-    words: usize,
+    words: u32,
     excerpt: String,
 }
 
 impl Found {
     fn of(reference: String, text: &str, words: &[String]) -> Option<Self> {
-        let lower = text.to_lowercase();
-        let count = words.iter().filter(|word| lower.contains(*word)).count();
-        if count == 0 {
-            return None;
-        }
-        let in_line = |line: &&str| {
+        // One bit for each word. Line by line, since a text may have hundreds of megabytes; no word
+        // goes on from one line to the next.
+        let held_by = |line: &str| {
             let lower = line.to_lowercase();
-            words.iter().filter(|word| lower.contains(*word)).count()
+            let words = words.iter().enumerate();
+            let held = words.filter(|(_, word)| lower.contains(word.as_str()));
+            held.fold(0_u32, |bits, (index, _)| bits | (1 << index))
         };
-        // The first of the best, as `max_by_key` takes the last.
-        let line = text.lines().rev().max_by_key(in_line).unwrap_or_default();
-        Some(Self {
+        let (mut all, mut most, mut best) = (0_u32, 0, "");
+        for line in text.lines() {
+            let held = held_by(line);
+            all |= held;
+            if held.count_ones() > most {
+                most = held.count_ones();
+                best = line;
+            }
+        }
+        (all != 0).then(|| Self {
             reference,
-            words: count,
-            excerpt: excerpt(line.trim_start(), words),
+            words: all.count_ones(),
+            excerpt: excerpt(best.trim_start(), words),
         })
     }
 }

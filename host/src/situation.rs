@@ -255,6 +255,7 @@ pub(crate) struct Standing {
 impl Situation {
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
         let standing = standing(conversation, request);
+        let unseen = Unseen::of(conversation, &request.policy, &standing);
         let marks = conversation.mark_tokens();
         let budget = conversation.tokens_of(request.budget);
         let (max_bytes, max_media) = request.limits(conversation.format());
@@ -275,7 +276,7 @@ impl Situation {
             archived,
             spending: Spending::default(),
             answered: conversation.answered(),
-            unseen: Unseen::of(conversation, &request.policy),
+            unseen,
         };
         situation.find_floor();
         situation.share_with_unseen();
@@ -612,7 +613,8 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
         .iter()
         .enumerate()
         .map(|(index, unit)| {
-            is_live(unit)
+            pinned.contains(&index)
+                || is_live(unit)
                 || unseen.contains(&index)
                 || last_words == Some(index)
                 || unit.traits.pending
@@ -624,7 +626,6 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                 || provider_summary == Some(index)
         })
         .collect();
-    // Pins do not count: they are numbers of this conversation's units, and a result has others.
     if let Some(answer) = unseen::answer_that_stays(conversation, &stays) {
         stays[answer] = true;
     }
@@ -632,14 +633,11 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
         .iter()
         .zip(stays)
         .enumerate()
-        .map(|(index, (unit, stays))| {
-            let pinned = pinned.contains(&index);
-            Standing {
-                pinned,
-                live: is_live(unit),
-                unseen: unseen.contains(&index),
-                protected: pinned || stays,
-            }
+        .map(|(index, (unit, stays))| Standing {
+            pinned: pinned.contains(&index),
+            live: is_live(unit),
+            unseen: unseen.contains(&index),
+            protected: stays,
         })
         .collect()
 }

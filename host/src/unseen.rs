@@ -6,6 +6,7 @@
 //! leaves of the budget is theirs; what they need at least is small, so that one giant output does
 //! not put every budget out of reach.
 
+mod gaps;
 mod shorten;
 
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::ops::Range;
 use crate::conversation::Conversation;
 use crate::conversation::message::{Content, Message, Role};
 use crate::formats::json;
-use crate::situation::Policy;
+use crate::situation::{Policy, Standing};
 
 pub(crate) use shorten::shortened;
 
@@ -80,12 +81,12 @@ pub(crate) struct Free {
 }
 
 impl Unseen {
-    /// The outputs of `conversation`, none of them shortened.
-    pub(crate) fn of(conversation: &Conversation, policy: &Policy) -> Self {
+    /// The outputs of `conversation`, none of them shortened. Those of pinned units stay whole.
+    pub(crate) fn of(conversation: &Conversation, policy: &Policy, standing: &[Standing]) -> Self {
         let mut outputs = Vec::new();
         if policy.rewrite_outputs {
             let answered = conversation.answered();
-            for unit in units(conversation) {
+            for unit in units(conversation).filter(|unit| !standing[*unit].pinned) {
                 of_unit(conversation, unit, answered, &mut outputs);
             }
         }

@@ -1,7 +1,7 @@
 use baler_generated::broken_at;
 use baler_host::{
-    Archive, ArchiveError, Budget, Conversation, Host, HostError, MOST_LISTED, Outcome, Receipt,
-    Request, Strategy, Unchanged,
+    Archive, ArchiveError, Budget, Conversation, Host, HostError, MOST_LISTED, Outcome, Recall,
+    Receipt, Request, Strategy, Unchanged,
 };
 use serde_json::{Value, json};
 
@@ -130,6 +130,18 @@ async fn of_many_repairs_the_first_are_listed_and_nothing_is_lost() {
         assert_eq!(receipt.undo.is_some(), is_kept);
         if let Some(undo) = &receipt.undo {
             assert_eq!(archive.undo(undo).await.as_deref(), Ok(document.as_str()));
+            let mut recall = Recall::new(archive.clone());
+            recall.note(receipt);
+            for asked in [
+                r#"{"query": "submarine"}"#,
+                r#"{"reference": "3f2a90c41be07d5512aa"}"#,
+            ] {
+                let answer = recall.answer(asked).await;
+                assert!(
+                    answer.contains("`baler undo` with that receipt"),
+                    "{answer}"
+                );
+            }
         }
     }
 }

@@ -280,7 +280,7 @@ fn part(part: &Value) -> String {
 fn short(text: &str) -> String {
     let seal = text
         .find(" seal=\"")
-        .map(|at| text[at..].chars().take(24).collect::<String>());
+        .map(|at| text[at..].chars().take(26).collect::<String>());
     let text = match seal {
         Some(seal) => text.replace(&seal, ""),
         None => text.to_owned(),

@@ -3,7 +3,7 @@
 use baler_corpus::sound;
 use baler_host::{
     Budget, Compaction, Conversation, Fate, Format, Host, Pins, Policy, Request, SecretKey,
-    Strategy,
+    Strategy, UnitKind,
 };
 use serde_json::{Value, json};
 
@@ -366,11 +366,112 @@ async fn an_output_that_was_shortened_without_an_archive_gets_its_reference_late
     let twice = compacted(&with, &body, &[Strategy::truncate()], &to(2_000)).await;
     let text = berths_in(twice.document());
     assert_eq!(text.matches("too long for the context window").count(), 1);
-    let (_, rest) = text.split_once("; whole: ").expect("a reference");
+    // What the first cut left out is gone.
+    assert!(!text.contains("; whole: "));
+    let (_, rest) = text.split_once("; longer: ").expect("a reference");
     let (reference, _) = rest.split_once(']').expect("a bracket");
     let archive = with.archive().expect("there is one");
     let found = archive.text(reference).await.expect("it is stored");
     assert!(found.contains("berth 0:"));
+}
+
+/// Bytes of the output that a text is of: those that it has, and those that its gaps tell of.
+fn bytes_told_by(text: &str) -> usize {
+    let Some(marked) = text.strip_prefix("<baler:rewritten by=\"baler\"") else {
+        return text.len();
+    };
+    let marked = marked.strip_suffix("</baler:rewritten>").expect("its end");
+    let (_, body) = marked.split_once('\n').expect("a first line");
+    let bytes = body.split_inclusive('\n').map(|line| {
+        let gap = line.strip_prefix("[… ");
+        match gap.and_then(|gap| gap.strip_suffix(" bytes left out …]\n")) {
+            Some(said) => {
+                let bytes = said.rsplit(' ').next().expect("a number");
+                bytes.parse::<usize>().expect("a number")
+            }
+            // The backslash is the host's.
+            None => line.len() - usize::from(line.starts_with("\\[…")),
+        }
+    });
+    bytes.sum()
+}
+
+fn content_of<'a>(messages: &'a Value, id: &str) -> Option<&'a str> {
+    let mut messages = messages.as_array()?.iter();
+    let found = messages.find(|own| own["tool_call_id"] == id)?;
+    found["content"].as_str()
+}
+
+/// However often a conversation is compacted before its model answers.
+#[tokio::test]
+async fn outputs_that_are_shortened_again_and_again_tell_all_that_is_missing() {
+    let host = host_with(|builder| builder.archive(baler_host::Archive::in_memory()));
+    let lines = |line: &dyn Fn(usize) -> String| -> String { (0..250).map(line).collect() };
+    let outputs = [
+        ("a", lines(&|row| format!("berth {row}: 停泊中\r\n"))),
+        ("b", "07:14 and 19:40".to_owned()),
+        ("c", lines(&|row| format!("[… {row} bytes left out …]\n"))),
+        ("d", lines(&|row| format!("error: {row} and more, "))),
+    ];
+    let calls: Vec<Value> = outputs
+        .iter()
+        .map(|(id, _)| call(id, "look", &json!({"at": id})))
+        .collect();
+    let mut messages = vec![json!({"role": "user", "content": "Find a berth for the Aurora."})];
+    for (id, text) in old_steps() {
+        messages.push(json!({"role": "assistant", "content": null,
+            "tool_calls": [call(&id, "quay", &json!({}))]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+    messages.push(json!({"role": "assistant", "content": null, "tool_calls": calls}));
+    for (id, text) in &outputs {
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+    let mut body = json!({"model": "gpt-4o", "messages": messages});
+    let tokens = host.read(body.to_string()).expect("reads").tokens();
+    let mut shortened = 0;
+    for percent in [60, 45, 30, 15, 5] {
+        let budget = to(tokens * percent / 100);
+        let compaction = compacted(&host, &body, &[Strategy::truncate()], &budget).await;
+        shortened += compaction.receipt().units.outputs_shortened;
+        body = serde_json::from_str(compaction.document()).expect("JSON");
+        for (id, whole) in &outputs {
+            let text = content_of(&body["messages"], id).expect("its output is there");
+            assert_eq!(bytes_told_by(text), whole.len(), "{percent} {id}: {text}");
+            let Some((_, rest)) = text.split_once("; whole: ") else {
+                assert_eq!(text, whole, "{percent} {id}");
+                continue;
+            };
+            let (reference, _) = rest.split_once(']').expect("a bracket");
+            let archive = host.archive().expect("there is one");
+            let entry = archive.get(reference).await.expect("it is stored");
+            let entry: Value = serde_json::from_str(&entry).expect("JSON");
+            assert_eq!(
+                content_of(&entry, id),
+                Some(whole.as_str()),
+                "{percent} {id}"
+            );
+        }
+    }
+    // More than there are: some were shortened twice at least.
+    assert!(shortened > 3, "{shortened}");
+}
+
+#[tokio::test]
+async fn a_failure_that_gemini_has_as_an_object_is_one_after_it_was_shortened() {
+    let mut body = gemini();
+    let trace = newest_outputs()[1].clone();
+    let contents = body["contents"].as_array_mut().expect("a list");
+    let newest = contents.last_mut().expect("a content");
+    newest["parts"][1]["functionResponse"]["response"] =
+        json!({"error": {"code": 5, "trace": trace}});
+    let compaction = compacted(host(), &body, &[Strategy::truncate()], &to(1_000)).await;
+    let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let newest = after["contents"].as_array().and_then(|list| list.last());
+    let response = &newest.expect("a content")["parts"][1]["functionResponse"]["response"];
+    let text = response["error"].as_str().expect("a text");
+    assert!(text.starts_with("<baler:rewritten by=\"baler\""), "{text}");
+    assert_eq!(response.as_object().map(serde_json::Map::len), Some(1));
 }
 
 #[tokio::test]
@@ -388,6 +489,101 @@ async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
     assert_eq!(compaction.fates().last(), Some(&Fate::Kept));
     let receipt = compaction.receipt();
     assert!(receipt.tokens.floor > receipt.tokens.budget);
+}
+
+#[tokio::test]
+async fn pictures_in_an_output_stay_as_they_are_behind_its_shortened_text() {
+    let picture = json!({"type": "image", "source":
+        {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}});
+    let [_, berths] = newest_outputs();
+    let (first, last) = berths.split_at(berths.floor_char_boundary(berths.len() / 2));
+    let says = |text: &str| json!({"type": "text", "text": text});
+    let mut body = anthropic();
+    let messages = body["messages"].as_array_mut().expect("a list");
+    let newest = messages.last_mut().expect("a message");
+    newest["content"][1]["content"] = json!([says(first), picture, says(last)]);
+    let compaction = compacted(host(), &body, &[Strategy::truncate()], &to(2_500)).await;
+    assert_eq!(compaction.receipt().units.outputs_shortened, 1);
+    let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let newest = after["messages"].as_array().and_then(|list| list.last());
+    let content = &newest.expect("a message")["content"][1]["content"];
+    assert_eq!(content.as_array().map(Vec::len), Some(2));
+    assert_eq!(content[1], picture);
+    let text = content[0]["text"].as_str().expect("a text");
+    // The two texts are two lines or more of one.
+    assert_eq!(bytes_told_by(text), berths.len() + 1);
+}
+
+#[tokio::test]
+async fn outputs_that_are_equal_are_shortened_each_for_its_own_call() {
+    let text = listing("quay", 2_000);
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find a berth for the Aurora."},
+        {"role": "assistant", "content": null, "tool_calls": [
+            call("a", "quay", &json!({})), call("b", "quay", &json!({})), call("c", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": text},
+        {"role": "tool", "tool_call_id": "b", "content": text},
+        {"role": "tool", "tool_call_id": "c", "content": ""},
+    ]});
+    let host = host();
+    let mut document = body.clone();
+    for tokens in [2_500, 1_200] {
+        let compaction = compacted(host, &document, &[Strategy::truncate()], &to(tokens)).await;
+        assert_eq!(compaction.receipt().units.outputs_shortened, 2);
+        document = serde_json::from_str(compaction.document()).expect("JSON");
+        let [a, b, c] = ["a", "b", "c"].map(|id| content_of(&document["messages"], id));
+        let (a, b) = (a.expect("it is there"), b.expect("it is there"));
+        assert_eq!([bytes_told_by(a), bytes_told_by(b)], [text.len(); 2]);
+        // Each has a seal of its own.
+        assert_ne!(a, b);
+        assert_eq!(c, Some(""));
+    }
+}
+
+fn pinned(units: Vec<usize>, tokens: u32) -> Request {
+    Request {
+        pins: Pins::Units(units),
+        ..to(tokens)
+    }
+}
+
+#[tokio::test]
+async fn unseen_outputs_of_a_pinned_step_stay_whole() {
+    let host = host();
+    for body in [chat(), anthropic()] {
+        let step = host.read(body.to_string()).expect("reads").units().len() - 1;
+        let request = pinned(vec![step], 1_000);
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &request).await;
+        assert!(compaction.is_compacted() && compaction.receipt().tokens.below_floor);
+        assert_eq!(compaction.fates().last(), Some(&Fate::Kept));
+        assert_eq!(berths_in(compaction.document()), newest_outputs()[1]);
+    }
+}
+
+/// Without an answer behind them its outputs would count as unseen in the result.
+#[tokio::test]
+async fn the_answer_stays_behind_a_pinned_step() {
+    let host = host();
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find a berth for the Aurora."},
+        {"role": "assistant", "content": null, "tool_calls": [call("a", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": listing("quay", 900)},
+        {"role": "assistant", "content": null, "tool_calls": [call("b", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "b", "content": listing("quay", 900)},
+        {"role": "assistant", "content": "Berth 12 is free."},
+        {"role": "user", "content": "Book it."},
+    ]});
+    let chain = [Strategy::truncate()];
+    let first = compacted(host, &body, &chain, &pinned(vec![1], 1)).await;
+    assert!(first.is_compacted());
+    assert_eq!(first.fates()[1..4], [Fate::Kept, Fate::Dropped, Fate::Kept]);
+    // The step has another number now.
+    let mut units = first.conversation().units().iter();
+    let step = units.position(|unit| unit.kind == UnitKind::Step);
+    let again = pinned(vec![step.expect("a step")], 1);
+    let second = host.compact(first.conversation(), &chain, &again).await;
+    let second = second.expect("no archive that could fail");
+    assert_eq!(second.document(), first.document());
 }
 
 /// An answer of the model's makes what stands before it seen.

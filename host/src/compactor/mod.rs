@@ -70,6 +70,8 @@ pub struct Compactor {
     fruitless: Option<Fruitless>,
     /// References of what left, oldest first.
     left: Vec<String>,
+    /// Whether more left than receipts listed.
+    has_unlisted: bool,
     running: Option<Running>,
 }
 
@@ -163,6 +165,7 @@ impl Compactor {
             failures: 0,
             fruitless: None,
             left: Vec::new(),
+            has_unlisted: false,
             running: None,
         })
     }
@@ -238,6 +241,7 @@ impl Compactor {
     pub fn recall(&self) -> Option<Recall> {
         let mut recall = Recall::new(self.host.archive()?.clone());
         recall.note_all(self.left.iter().map(String::as_str));
+        recall.note_unlisted(self.has_unlisted);
         Some(recall)
     }
 
@@ -526,6 +530,7 @@ impl Compactor {
         self.fruitless = None;
         self.left
             .extend(recall::references(receipt).map(str::to_owned));
+        self.has_unlisted |= recall::has_unlisted(receipt);
         self.journal.compaction(snapshot, compaction.conversation());
         self.view = next;
         self.generation += 1;

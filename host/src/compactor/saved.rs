@@ -30,6 +30,9 @@ struct Saved<J, L> {
     /// References of what left.
     #[serde(default)]
     left: L,
+    /// Whether more left than that.
+    #[serde(default)]
+    has_unlisted: bool,
     /// Which messages of the view are summaries that another program recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     recorded_summaries: Vec<usize>,
@@ -73,6 +76,7 @@ impl Compactor {
                 failures: self.failures,
                 fruitless: self.fruitless,
                 left: &self.left,
+                has_unlisted: self.has_unlisted,
                 recorded_summaries: self.view.recorded_summaries(),
             })
         });
@@ -119,6 +123,7 @@ impl Compactor {
         compactor.failures = saved.failures;
         compactor.fruitless = saved.fruitless;
         compactor.left = saved.left;
+        compactor.has_unlisted = saved.has_unlisted;
         Ok(compactor)
     }
 }

@@ -17,6 +17,7 @@ use crate::receipt::{AttemptResult, Outcome, Unchanged};
 use crate::report::Introspection;
 use crate::situation::{Budget, Pins, Request};
 use crate::strategy::Strategy;
+use crate::unseen;
 
 /// A question of another host's cannot be answered.
 #[derive(Debug, thiserror::Error)]
@@ -164,13 +165,16 @@ impl Host {
             return Err(AnswerError::Units);
         }
         let has = |unit: &wire::Unit, name| unit.traits.iter().any(|own| own == name);
-        let protected = ask.units.iter().enumerate();
-        let protected = protected.filter(|(_, unit)| has(unit, "protected") || has(unit, "pinned"));
+        // What is unseen here as well is protected without a pin, which would keep it whole.
+        let unseen = unseen::units(&conversation);
+        let pinned = ask.units.iter().enumerate().filter(|(index, unit)| {
+            has(unit, "pinned") || has(unit, "protected") && !unseen.contains(index)
+        });
         let live = ask.units.iter().find(|unit| has(unit, "live"));
         let situation = &ask.situation;
         let mut request = Request {
             budget: Budget::Tokens(situation.budget - margin(situation)),
-            pins: Pins::Units(protected.map(|(index, _)| index).collect()),
+            pins: Pins::Units(pinned.map(|(index, _)| index).collect()),
             live_from: live.map(|unit| unit.first_message),
             context_window: situation.context_window,
             cached_units: Some(situation.cached_units),

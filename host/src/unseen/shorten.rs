@@ -5,6 +5,7 @@ use std::ops::Range;
 use baler_digest::tells_of_error;
 
 use super::UnseenOutput;
+use super::gaps::{self, Body};
 use crate::conversation::message::Content;
 use crate::formats::json;
 use crate::marks::{self, By, Purpose};
@@ -25,9 +26,6 @@ const LAST: (usize, usize) = (2, 5);
 /// The most error lines between the first and the last ones.
 const ERRORS: usize = 40;
 
-/// Bytes of a line that says how many were left out.
-const GAP: usize = 32;
-
 /// How often the text is made and counted at most. One try is enough where all of an output has as
 /// many tokens for its bytes as the rest.
 const TRIES: usize = 12;
@@ -41,6 +39,10 @@ const HEAD: &str = "[This output was too long for the context window and is shor
 
 /// What stands before the reference in this line.
 const WHOLE: &str = "; whole: ";
+
+/// The same where the reference names a text that had been shortened already: without an archive, or
+/// by a strategy.
+const LONGER: &str = "; longer: ";
 
 /// The text of an output in at most `cap` tokens, in its mark, and its tokens; none where it has no
 /// more already, or would not become smaller.
@@ -60,17 +62,18 @@ pub(crate) fn shortened(
         return None;
     };
     let opened = conversation.opened(message, part);
-    let was_shortened = opened
+    let rewritten = opened
         .as_ref()
-        .is_some_and(|mark| mark.is_hosts && mark.purpose == Purpose::Rewritten);
+        .filter(|mark| mark.purpose == Purpose::Rewritten)
+        .map(|mark| mark.is_hosts);
     let text = match opened {
         Some(opened) => opened.text,
         None => found.text(conversation.source()).into_owned(),
     };
-    let (head, body) = head(situation, output, &text, was_shortened);
-    let errors = error_lines(body);
+    let (head, body) = head(situation, output, &text, rewritten);
+    let errors = error_lines(&body);
     let write = |room: usize| {
-        let text = format!("{head}{}", body_within(body, &errors, room));
+        let text = format!("{head}{}", body_within(&body, &errors, room));
         let marked = marks::wrap(
             conversation.key(),
             Purpose::Rewritten,
@@ -84,7 +87,7 @@ pub(crate) fn shortened(
     // Where the whole has bytes enough, a dense text may have all of its own.
     let most = (conversation.bytes() > situation.max_bytes).then(|| output.bytes_at(cap));
     // What fits, and what is too large.
-    let (mut low, mut high) = (0, body.len());
+    let (mut low, mut high) = (0, body.text.len());
     let mut best: Option<(String, u32)> = None;
     let mut room = scaled(high, cap as usize, output.tokens as usize);
     for attempt in 0..TRIES {
@@ -140,108 +143,107 @@ fn is_most_of(found: usize, most: usize) -> bool {
 
 /// What stands above the lines that are left, and the lines. A text that the host shortened before
 /// keeps the line with the reference to the whole. Who else begins like that gets a line above it.
+/// `rewritten` tells of a text that stands in a mark whether it is the host's.
 fn head<'a>(
     situation: &Situation,
     output: &UnseenOutput,
     text: &'a str,
-    was_shortened: bool,
-) -> (String, &'a str) {
+    rewritten: Option<bool>,
+) -> (String, Body<'a>) {
     let earlier = text
         .split_once('\n')
-        .filter(|(line, _)| was_shortened && line.starts_with(HEAD));
+        .filter(|(line, _)| rewritten == Some(true) && line.starts_with(HEAD));
     let body = match earlier {
-        // What was shortened without an archive gets its reference once there is one.
-        Some((line, body)) if line.contains(WHOLE) || !situation.archived => {
-            return (format!("{line}\n"), body);
+        Some((line, body)) => {
+            let body = Body::shortened_before(body);
+            let has_reference = line.contains(WHOLE) || line.contains(LONGER);
+            // What was shortened without an archive gets its reference once there is one.
+            if has_reference || !situation.archived {
+                return (format!("{line}\n"), body);
+            }
+            body
         }
-        Some((_, body)) => body,
-        None => text,
+        None => Body::whole(text),
     };
+    let names = if rewritten.is_some() { LONGER } else { WHOLE };
     let reference = situation
         .reference(output.unit)
-        .map(|reference| format!("{WHOLE}{reference}"))
+        .map(|reference| format!("{names}{reference}"))
         .unwrap_or_default();
     (format!("{HEAD}{reference}]\n"), body)
 }
 
-/// At most about `room` bytes of `text`: its first and its last lines, and lines between them
+/// At most about `room` bytes of `body`: its first and its last lines, and lines between them
 /// that tell of errors, which are among `errors`.
-fn body_within(text: &str, errors: &[(usize, usize)], room: usize) -> String {
+fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> String {
+    let text = &*body.text;
     if text.len() <= room {
         return text.to_owned();
     }
     let share = |(part, of): (usize, usize)| room * part / of;
-    let first = front(text, share(FIRST));
-    let last = first.max(back(text, share(LAST)));
+    let first = front(body, share(FIRST));
+    let last = first.max(back(body, share(LAST)));
     let left = room.saturating_sub(first).saturating_sub(text.len() - last);
     let errors = newest(errors, text, first..last, left);
     // What error lines do not take, first and last lines do.
-    let used: usize = errors.iter().map(|(start, end)| end - start + GAP).sum();
-    let more = left.saturating_sub(used + 2 * GAP) / 2;
-    let first = front(text, share(FIRST) + more);
-    let last = first.max(back(text, share(LAST) + more));
-    let mut written = String::with_capacity(room + 4 * GAP);
+    let used: usize = errors
+        .iter()
+        .map(|(start, end)| end - start + gaps::LENGTH)
+        .sum();
+    let more = left.saturating_sub(used + 2 * gaps::LENGTH) / 2;
+    let first = front(body, share(FIRST) + more);
+    let last = first.max(back(body, share(LAST) + more));
+    let mut written = String::with_capacity(room + 4 * gaps::LENGTH);
     written.push_str(&text[..first]);
     let mut at = first;
     for (start, end) in errors {
         let (start, end) = (start.max(at), end.min(last));
         if start < end {
-            gap(&mut written, &text[at..start]);
+            body.leave_out(&mut written, at..start);
             written.push_str(&text[start..end]);
             at = end;
         }
     }
-    gap(&mut written, &text[at..last]);
+    body.leave_out(&mut written, at..last);
     written.push_str(&text[last..]);
     written
 }
 
-/// Says how much was left out, where something was.
-fn gap(written: &mut String, left_out: &str) {
-    if left_out.is_empty() {
-        return;
-    }
-    if !written.is_empty() && !written.ends_with('\n') {
-        written.push('\n');
-    }
-    let lines = left_out.matches('\n').count();
-    let amount = match lines {
-        0 | 1 => format!("{} bytes", left_out.len()),
-        _ => format!("{lines} lines"),
-    };
-    written.push_str(&format!("[… {amount} left out …]\n"));
-}
-
-/// The end of the lines that `text` begins with, in at most `room` bytes; of a long line its
+/// The end of the lines that a text begins with, in at most `room` bytes; of a long line its
 /// beginning.
-fn front(text: &str, room: usize) -> usize {
+fn front(body: &Body<'_>, room: usize) -> usize {
+    let text = &*body.text;
     let end = text.floor_char_boundary(room.min(text.len()));
-    match text[..end].rfind('\n') {
+    let end = match text[..end].rfind('\n') {
         // A line break near the end is worth more than the rest of a line.
         Some(line) if end - line <= LINE.min(room / 4) => line + 1,
         _ => end,
-    }
+    };
+    body.end_at(end)
 }
 
-/// The start of the lines that `text` ends with, in at most `room` bytes.
-fn back(text: &str, room: usize) -> usize {
+/// The start of the lines that a text ends with, in at most `room` bytes.
+fn back(body: &Body<'_>, room: usize) -> usize {
+    let text = &*body.text;
     let start = text.ceil_char_boundary(text.len() - room.min(text.len()));
-    match text[start..].find('\n') {
+    let start = match text[start..].find('\n') {
         Some(line) if line < LINE.min(room / 4) && start + line + 1 < text.len() => {
             start + line + 1
         }
         _ => start,
-    }
+    };
+    body.start_at(start)
 }
 
 /// Where lines that tell of errors stand, of a long one its beginning. Looked for once: a text may
 /// be large.
-fn error_lines(text: &str) -> Vec<(usize, usize)> {
+fn error_lines(body: &Body<'_>) -> Vec<(usize, usize)> {
+    let text = &*body.text;
     let mut found = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
-        if tells_of_error(line) {
+        if !Body::is_gap(line) && tells_of_error(line) {
             found.push((start, text.floor_char_boundary(end.min(start + PIECE))));
         }
         start = end;
@@ -262,14 +264,14 @@ fn newest(
     let behind = errors.partition_point(|(start, _)| *start < between.end);
     for (start, end) in errors[..behind].iter().rev() {
         let (start, end) = (*start.max(&between.start), *end.min(&between.end));
-        if end <= start || left < GAP || found.len() == ERRORS {
+        if end <= start || left < gaps::LENGTH || found.len() == ERRORS {
             break;
         }
         let (end, cost) = if found.is_empty() {
             let end = text.floor_char_boundary(end.min(start + left));
             (end, end - start)
         } else {
-            (end, end - start + GAP)
+            (end, end - start + gaps::LENGTH)
         };
         if cost > left {
             break;
@@ -291,7 +293,8 @@ mod tests {
     use crate::situation::Request;
 
     fn within(text: &str, room: usize) -> String {
-        body_within(text, &error_lines(text), room)
+        let body = Body::whole(text);
+        body_within(&body, &error_lines(&body), room)
     }
 
     /// What an output of this text, the newest of a conversation, is shortened to.
@@ -404,6 +407,32 @@ mod tests {
         assert_eq!(kept + missing, 100, "{body}");
     }
 
+    /// However often, and whatever its lines look like.
+    #[test]
+    fn gaps_of_a_body_that_is_shortened_again_and_again_add_up_to_the_whole() {
+        let joined = |line: &dyn Fn(usize) -> String| -> String { (0..300).map(line).collect() };
+        let crlf = joined(&|row| format!("row {row} 平穏\r\n"));
+        let long = "日本".repeat(3_000);
+        let gaps = joined(&|row| format!("[… {row} lines, 700 bytes left out …]\n"));
+        let errors = joined(&|row| format!("error: row {row} [… 5 bytes left out …]\n"));
+        let mixed = format!("{crlf}{long}\n\\{gaps}{long}{errors}{gaps}");
+        for text in [crlf, long, gaps, errors, mixed] {
+            let mut written: Option<String> = None;
+            for room in [9_000, 4_000, 2_001, 900, 303, 60, 0] {
+                let next = {
+                    let body = match &written {
+                        Some(written) => Body::shortened_before(written),
+                        None => Body::whole(&text),
+                    };
+                    body_within(&body, &error_lines(&body), room)
+                };
+                let told = Body::shortened_before(&next).missing(0..next.len());
+                assert_eq!(told.bytes, text.len(), "{room}: {next}");
+                written = Some(next);
+            }
+        }
+    }
+
     #[test]
     fn body_of_one_long_line_keeps_its_two_ends() {
         let text = format!("begin{}end", "日本".repeat(10_000));
@@ -414,6 +443,7 @@ mod tests {
 
     #[test]
     fn body_without_room_is_one_gap() {
-        assert_eq!(within("a\nb\nc\n", 0), "[… 3 lines left out …]\n");
+        let text = "a line\n".repeat(20);
+        assert_eq!(within(&text, 0), "[… 20 lines, 140 bytes left out …]\n");
     }
 }

@@ -91,7 +91,11 @@ impl WireFormat for Gemini {
         if json::is_text(old) {
             text.to_owned()
         } else {
-            format!(r#"{{"output":{text}}}"#)
+            // A call that failed is not to look like one that did not.
+            let members = serde_json::from_str::<Members<'_>>(old).ok();
+            let failed = members.is_some_and(|members| members.present("error").is_some());
+            let key = if failed { "error" } else { "output" };
+            format!(r#"{{"{key}":{text}}}"#)
         }
     }
 }
