@@ -14,6 +14,8 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+mod state;
+
 /// What must never be printed.
 const PRIVATE: &str = "the bread is in the oven";
 
@@ -22,7 +24,9 @@ struct Bench(TempDir);
 
 impl Bench {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        let folder = TempDir::new().unwrap();
+        state::in_folder(folder.path());
+        Self(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -21,12 +21,14 @@ mod tls;
 #[path = "serve/tokens.rs"]
 mod tokens;
 
+mod state;
+
 fn baler(folder: &TempDir) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baler"));
     command
         .env_clear()
         .env("NO_COLOR", "1")
-        .env("BALER_STATE", folder.path().join("state"))
+        .env("BALER_STATE", state::in_folder(folder.path()))
         .current_dir(folder.path())
         .stdin(Stdio::null());
     command
