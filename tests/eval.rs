@@ -8,11 +8,13 @@
 )]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+mod state;
 
 /// What must never be printed.
 const PRIVATE: &str = "the bread is in the oven";
@@ -22,7 +24,9 @@ struct Bench(TempDir);
 
 impl Bench {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        let folder = TempDir::new().unwrap();
+        state::in_folder(folder.path());
+        Self(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -419,9 +423,8 @@ fn wrong_use_is_told_with_what_to_do() {
     );
 }
 
-#[test]
-fn a_recorded_compaction_is_measured_at_the_size_of_its_own_summary() {
-    let bench = Bench::new();
+/// A session that its program compacted, with what it wrote itself: three of six names.
+fn compacted_session() -> String {
     let line = |kind: &str, number: usize, content: Value| {
         json!({"type": kind, "uuid": format!("u{number}"), "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z",
             "message": {"role": kind, "id": format!("m{number}"), "model": "claude-sonnet-4", "content": content}})
@@ -447,10 +450,52 @@ fn a_recorded_compaction_is_measured_at_the_size_of_its_own_summary() {
         21,
         json!([{"type": "text", "text": format!("I have read {files}.")}]),
     ));
-    bench.file("corpus/kitchen/session.jsonl", &(lines.join("\n") + "\n"));
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn a_recorded_compaction_is_measured_at_the_size_of_its_own_summary() {
+    let bench = Bench::new();
+    bench.file("corpus/kitchen/session.jsonl", &compacted_session());
     let figures = bench.figures(&["--recorded", "--strategy", "native:digest"]);
     assert_eq!(mean(&figures, "recorded", 0.0, "recall"), 0.5);
     assert_eq!(mean(&figures, "keep-last", 0.0, "recall"), 0.0);
+}
+
+/// `docs/fidelity.py` works them out once more, from the JSON alone.
+#[test]
+fn the_tables_of_the_docs_are_those_that_the_command_prints() {
+    let bench = Bench::new();
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("corpus/kitchen/session.jsonl", &compacted_session());
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for name in ["fidelity.py", "fidelity.md"] {
+        fs::copy(docs.join(name), bench.path(name)).unwrap();
+    }
+    let printed = |json: &str, more: &[&str]| {
+        let strategies = ["--strategy", "native:digest", "--strategy", "tiered"];
+        let ran = bench.run(&[&["corpus", "--json", json][..], &strategies, more].concat());
+        assert!(ran.status.success(), "{}", said(&ran));
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let plain = printed("plain.json", &["--budget", "10%", "--budget", "50%"]);
+    let recorded = printed("recorded.json", &["--recorded"]);
+    let script = Command::new("python3")
+        .args(["fidelity.py", "plain.json", "recorded.json"])
+        .current_dir(bench.0.path())
+        .output();
+    // Nothing else of the project needs Python.
+    let Ok(ran) = script else { return };
+    assert!(ran.status.success(), "{}", said(&ran));
+    let written = fs::read_to_string(bench.path("fidelity.md")).unwrap();
+    let (_, recorded) = recorded.split_once("### ").unwrap();
+    let tables = plain.replace("### ", "### At ");
+    for part in [tables.trim_end(), recorded.trim_end()] {
+        assert!(written.contains(part), "{part}\n\n{written}");
+    }
+    let best = "\n| tiered / best baseline (which) | bakery |";
+    assert!(written.contains(best), "{written}");
 }
 
 /// A person plans a week and hums between the sentences, so that each message has 100 characters.

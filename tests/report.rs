@@ -18,6 +18,8 @@ use tempfile::TempDir;
 #[path = "report/browser.rs"]
 mod browser;
 
+mod state;
+
 /// A folder of its own for a test.
 struct Bench {
     folder: TempDir,
@@ -31,9 +33,9 @@ struct Ran {
 
 impl Bench {
     fn new() -> Self {
-        Self {
-            folder: TempDir::new().expect("a folder"),
-        }
+        let folder = TempDir::new().expect("a folder");
+        state::in_folder(folder.path());
+        Self { folder }
     }
 
     fn path(&self, name: &str) -> PathBuf {

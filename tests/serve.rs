@@ -23,6 +23,8 @@ mod tls;
 #[path = "serve/tokens.rs"]
 mod tokens;
 
+mod state;
+
 fn baler(folder: &TempDir) -> Command {
     within(folder, Command::new(env!("CARGO_BIN_EXE_baler")))
 }
@@ -32,7 +34,7 @@ fn within(folder: &TempDir, mut command: Command) -> Command {
     command
         .env_clear()
         .env("NO_COLOR", "1")
-        .env("BALER_STATE", folder.path().join("state"))
+        .env("BALER_STATE", state::in_folder(folder.path()))
         .current_dir(folder.path())
         .stdin(Stdio::null());
     command

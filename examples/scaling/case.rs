@@ -3,7 +3,7 @@
 use baler_generated::Kind;
 use baler_host::Pins;
 
-use crate::dimensions::{self, Dimension};
+use crate::dimensions::{self, Dimension, calls};
 use crate::logs;
 use crate::plans;
 use crate::receipts;
@@ -104,7 +104,39 @@ enum Make {
     Log(fn(usize) -> Input),
 }
 
+/// Dimensions that strategies, appending and archives are measured in where not all are: what they
+/// look at grows in these.
+pub(crate) const OF_STRATEGIES: [&str; 8] = [
+    "turns",
+    "steps",
+    "parallel calls",
+    "long outputs in one step",
+    calls::UNSEEN_OUTPUTS,
+    "text: names",
+    "text: names that collide",
+    "texts of the user's",
+];
+
 impl Line {
+    /// Whether it is measured where nothing is asked for: every dimension in every format, but not
+    /// every strategy in each.
+    pub(crate) fn is_chosen(&self) -> bool {
+        match self.stage {
+            Stage::Read
+            | Stage::Validate
+            | Stage::Repair
+            | Stage::Compact("native:truncate")
+            | Stage::ArchiveInFolder
+            | Stage::Live
+            | Stage::Recall
+            | Stage::Plan
+            | Stage::Report => true,
+            Stage::Compact(_) | Stage::Append | Stage::Archive | Stage::Undo => {
+                matches!(self.make, Make::Request(..)) && OF_STRATEGIES.contains(&self.dimension)
+            }
+        }
+    }
+
     pub(crate) fn label(&self) -> String {
         format!("{:<26} {:<17} {}", self.dimension, self.kind, self.stage)
     }
@@ -181,6 +213,16 @@ pub(crate) fn lines() -> Vec<Line> {
             });
         }
     }
+    // Each shortened output tells where the whole of it is archived.
+    for wire in Kind::ALL {
+        lines.push(Line {
+            dimension: calls::UNSEEN_OUTPUTS,
+            kind: wire.name(),
+            stage: Stage::ArchiveInFolder,
+            state: State::Valid,
+            make: Make::Request(calls::unseen_outputs, wire),
+        });
+    }
     lines
 }
 
@@ -197,6 +239,7 @@ fn stages(state: State, is_request: bool) -> Vec<Stage> {
         }
         State::Odd => {
             stages.push(Stage::Repair);
+            stages.push(Stage::Compact("native:truncate"));
             stages.push(Stage::Compact("native:digest"));
             if is_request {
                 stages.push(Stage::Append);

@@ -3,8 +3,11 @@
 /// Above this, something grows worse than n log n, which is about 1.1 at these sizes.
 pub(crate) const MOST: f64 = 1.3;
 
+/// Sizes that a fit needs.
+pub(crate) const LEAST_SIZES: usize = 3;
+
 /// What is less at the largest size is noise: 20 ms.
-const LEAST_SECONDS: f64 = 0.020;
+pub(crate) const LEAST_SECONDS: f64 = 0.020;
 
 /// Seconds below this count as this: 1 ms.
 const FLOOR_SECONDS: f64 = 0.001;
@@ -36,7 +39,7 @@ pub(crate) struct Fit {
 impl Fit {
     fn of(points: &[(f64, f64)], least: f64, floor: f64) -> Option<Self> {
         let (_, largest) = points.last()?;
-        if points.len() < 3 || *largest < least {
+        if points.len() < LEAST_SIZES || *largest < least {
             return None;
         }
         let logarithms: Vec<(f64, f64)> = points
@@ -45,7 +48,7 @@ impl Fit {
             .collect();
         Some(Self {
             all: slope(&logarithms),
-            top: slope(&logarithms[logarithms.len() - 3..]),
+            top: slope(&logarithms[logarithms.len() - LEAST_SIZES..]),
         })
     }
 

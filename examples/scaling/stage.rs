@@ -32,6 +32,8 @@ pub(crate) enum Stage {
     Append,
     /// A compaction that archives what it removes, in memory.
     Archive,
+    /// The same in a temporary folder, as the program does.
+    ArchiveInFolder,
     Undo,
     /// An agent's life under a [`baler_host::Compactor`]: compactions of compactions.
     Live,
@@ -62,6 +64,7 @@ impl fmt::Display for Stage {
             Self::Compact(strategy) => return write!(f, "compact {strategy}"),
             Self::Append => "append",
             Self::Archive => "archive",
+            Self::ArchiveInFolder => "archive in a folder",
             Self::Undo => "undo",
             Self::Live => "live",
             Self::Recall => "recall",
@@ -139,7 +142,8 @@ impl Bench {
             Stage::Repair => Ok(self.repair(input)),
             Stage::Compact(_) => self.compact(input),
             Stage::Append => Ok(self.append(input)),
-            Stage::Archive => self.archive(input),
+            Stage::Archive => self.archive(Archive::in_memory(), input),
+            Stage::ArchiveInFolder => self.archive_in_folder(input),
             Stage::Undo => self.undo(input),
             Stage::Recall => self.recall(input),
             Stage::Plan => self.plan(input),
@@ -207,14 +211,19 @@ impl Bench {
         Run::since(start, "appended")
     }
 
-    fn archive(&self, input: &Input) -> anyhow::Result<Run> {
-        let host = Self::archiving()?;
+    fn archive(&self, archive: Archive, input: &Input) -> anyhow::Result<Run> {
+        let host = Self::archiving(archive)?;
         let (run, _) = self.compacted(&host, &self.chain, input)?;
         Ok(run)
     }
 
+    fn archive_in_folder(&self, input: &Input) -> anyhow::Result<Run> {
+        let folder = tempfile::tempdir().context("there is no folder for an archive")?;
+        self.archive(Archive::open(folder.path())?, input)
+    }
+
     fn undo(&self, input: &Input) -> anyhow::Result<Run> {
-        let host = Self::archiving()?;
+        let host = Self::archiving(Archive::in_memory())?;
         let (_, compaction) = self.compacted(&host, &self.chain, input)?;
         let archive = host.archive().context("it was given one")?;
         let Some(receipt) = compaction.as_ref().map(Compaction::receipt) else {
@@ -234,7 +243,7 @@ impl Bench {
     }
 
     fn recall(&self, input: &Input) -> anyhow::Result<Run> {
-        let host = Self::archiving()?;
+        let host = Self::archiving(Archive::in_memory())?;
         let (_, compaction) = self.compacted(&host, &self.chain, input)?;
         let archive = host.archive().context("it was given one")?.clone();
         let receipt: Option<&Receipt> = compaction.as_ref().map(Compaction::receipt);
@@ -298,8 +307,7 @@ impl Bench {
         Ok((run, Some(compaction)))
     }
 
-    fn archiving() -> anyhow::Result<Host> {
-        let archive = Archive::in_memory();
+    fn archiving(archive: Archive) -> anyhow::Result<Host> {
         Ok(Host::builder().key(key()).archive(archive).build()?)
     }
 }

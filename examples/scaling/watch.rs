@@ -38,22 +38,34 @@ impl Ran {
 
     /// The better of two measurements, size by size.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (own, again) in self.measured.iter_mut().zip(other.measured) {
-            if again.outcome == own.outcome && again.seconds < own.seconds {
-                own.seconds = again.seconds;
+        for again in other.measured {
+            let own = self.measured.iter_mut().find(|own| own.size == again.size);
+            match own {
+                Some(own) if again.outcome == own.outcome => {
+                    own.seconds = own.seconds.min(again.seconds);
+                }
+                Some(_) => {}
+                // It went on to larger sizes.
+                None => self.measured.push(again),
             }
         }
         self.stopped = self.stopped.take().or(other.stopped);
     }
 }
 
-/// Measures the line with this number.
-pub(crate) fn run(line: usize, arguments: &Arguments, state: &Path) -> anyhow::Result<Ran> {
+/// Measures the line with this number; it stops growing at a size that takes `enough` seconds.
+pub(crate) fn run(
+    line: usize,
+    arguments: &Arguments,
+    enough: f64,
+    state: &Path,
+) -> anyhow::Result<Ran> {
     let program = std::env::current_exe().context("this program does not know where it is")?;
     let mut child = Command::new(program)
         .args(["--line", &line.to_string()])
         .args(["--max", &arguments.largest().to_string()])
         .args(["--limit", &arguments.limit.to_string()])
+        .args(["--enough", &enough.to_string()])
         .arg("--state")
         .arg(state)
         .stdin(Stdio::null())

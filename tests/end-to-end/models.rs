@@ -9,7 +9,7 @@ use baler_models::Provider;
 use baler_models::clients::{Client, KeySource, ModelChoice};
 use baler_models::testing::{Reply, ScriptedServer};
 
-use crate::support::{assert_good, bundled, chat, host_with, read, share};
+use crate::support::{assert_good, bundled, chat, host_beside, read, share};
 
 const TIME: Duration = Duration::from_millis(400);
 
@@ -59,7 +59,7 @@ fn failures() -> Vec<(&'static str, Reply)> {
 /// PAIN-17, PL-S19, P26, ALL-N3, ALL-N9, ALL-N15, AP-N10, PU-N13, PL-I5
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_its_model_does_a_strategy_ends_in_time_and_well() {
-    let host = host_with(|builder| builder.key(SecretKey::new([7; 32])));
+    let host = host_beside(|builder| builder.key(SecretKey::new([7; 32])));
     let summarize = bundled(&host, "summarize").await;
     // It is asked once who it is, before its time is taken.
     host.introspect(&summarize, None).await.expect("it says");
@@ -103,7 +103,7 @@ async fn whatever_its_model_does_a_strategy_ends_in_time_and_well() {
 /// PL-13, PU-8, SU6, AP-5
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_answers_writes_the_summary() {
-    let host = host_with(|builder| builder.key(SecretKey::new([7; 32])));
+    let host = host_beside(|builder| builder.key(SecretKey::new([7; 32])));
     let summarize = bundled(&host, "summarize").await;
     let server = ScriptedServer::start([Reply::text(
         Provider::Compatible,
@@ -129,7 +129,7 @@ async fn a_model_that_answers_writes_the_summary() {
 /// What its model does not tell, the digest does.
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_its_model_does_tiered_model_hands_over() {
-    let host = host_with(|builder| builder.key(SecretKey::new([7; 32])));
+    let host = host_beside(|builder| builder.key(SecretKey::new([7; 32])));
     let tiered = bundled(&host, "tiered-model").await;
     let conversation = read(&host, &chat());
     let story = "The lexer was looked at, because a column was lost.";

@@ -9,14 +9,7 @@ use tempfile::TempDir;
 /// A host with a state folder of its own, compiling in a child as the program does.
 pub(crate) struct TestHost {
     pub(crate) host: Host,
-    _state: TempDir,
-}
-
-impl TestHost {
-    /// The host alone. Its folder goes: what was compiled is not compiled again by others.
-    pub(crate) fn into_host(self) -> Arc<Host> {
-        Arc::new(self.host)
-    }
+    state: TempDir,
 }
 
 impl std::ops::Deref for TestHost {
@@ -39,7 +32,7 @@ pub(crate) fn host_with(change: impl FnOnce(HostBuilder) -> HostBuilder) -> Test
     let state = tempfile::tempdir().expect("a folder");
     TestHost {
         host: change(builder(&state)).build().expect("a host"),
-        _state: state,
+        state,
     }
 }
 
@@ -47,6 +40,11 @@ pub(crate) fn host_with(change: impl FnOnce(HostBuilder) -> HostBuilder) -> Test
 pub(crate) fn host() -> &'static TestHost {
     static HOST: LazyLock<TestHost> = LazyLock::new(|| host_with(|builder| builder));
     &HOST
+}
+
+/// A host in the state folder of `host()`. What one of these compiled, all others with its key run.
+pub(crate) fn host_beside(change: impl FnOnce(HostBuilder) -> HostBuilder) -> Host {
+    change(builder(&host().state)).build().expect("a host")
 }
 
 /// A strategy that ships with baler, as a guest.

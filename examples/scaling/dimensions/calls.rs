@@ -8,9 +8,13 @@ use crate::wire::{
     Call, around, calling, line, outputs, paragraph, quoted, said, said_of, step, user,
 };
 
+/// The dimension whose outputs the host itself shortens.
+pub(crate) const UNSEEN_OUTPUTS: &str = "unseen outputs of one step";
+
 pub(super) const DIMENSIONS: &[Dimension] = &[
     Dimension::valid("parallel calls", ALL, parallel),
     Dimension::valid("parallel calls, newest", ALL, parallel_newest),
+    Dimension::valid(UNSEEN_OUTPUTS, ALL, unseen_outputs),
     Dimension::valid("outputs in reverse", ALL, reversed),
     Dimension::valid("long outputs in one step", ALL, long_outputs),
     Dimension::valid("pending calls", ALL, pending),
@@ -42,6 +46,17 @@ fn parallel(wire: Kind, n: usize) -> Input {
 fn parallel_newest(wire: Kind, n: usize) -> Input {
     let mut messages = vec![user(wire, "Count the grain.")];
     messages.extend(step(wire, &numbered(n)));
+    Input::request(wire, "", messages)
+}
+
+/// The same with outputs that are too large to stay whole, but have to stay: the host shortens each.
+pub(crate) fn unseen_outputs(wire: Kind, n: usize) -> Input {
+    // A shortened output has 400 tokens; eight paragraphs have more.
+    let calls: Vec<Call> = (0..n / 32)
+        .map(|number| Call::new(format!("c{number}"), paragraph(number).repeat(8)))
+        .collect();
+    let mut messages = vec![user(wire, "Count the grain.")];
+    messages.extend(step(wire, &calls));
     Input::request(wire, "", messages)
 }
 

@@ -1,7 +1,7 @@
 //! The dimensions that a request can grow in. Each is a function from a size to a document.
 
 mod broken;
-mod calls;
+pub(crate) mod calls;
 pub(crate) mod messages;
 mod parts;
 mod requests;

@@ -16,7 +16,10 @@ pub(super) fn report(folder: &Path, input: &Input) -> anyhow::Result<Run> {
     let Some(program) = program.filter(|program| program.exists()) else {
         return Ok(Run::none("no program; build it first"));
     };
-    let (receipt, page) = (folder.join("receipt.json"), folder.join("page.html"));
+    // Several lines are measured at once, in the same folder.
+    let own = std::process::id();
+    let receipt = folder.join(format!("receipt-{own}.json"));
+    let page = folder.join(format!("page-{own}.html"));
     std::fs::write(&receipt, input.document()).context("a receipt cannot be written")?;
     let start = Instant::now();
     let status = Command::new(program)

@@ -18,7 +18,7 @@ use baler_host::{
 use baler_models::{Answer, Asked, Finish, Model, Question};
 use serde_json::{Value, json};
 
-use crate::support::{bundled, host_with};
+use crate::support::{bundled, host_beside};
 
 /// A model that says what it was told to, and then the same again and again.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ async fn compactor(
     model: Option<&Arc<Script>>,
     options: CompactorOptions,
 ) -> Compactor {
-    let host = host_with(|builder| builder.key(SecretKey::new([7; 32]))).into_host();
+    let host = Arc::new(host_beside(|builder| builder.key(SecretKey::new([7; 32]))));
     let strategy = if strategy.starts_with("native:") {
         Strategy::native(strategy).expect("is one")
     } else {

@@ -1,0 +1,157 @@
+//! What all lines come to, by stage, and by stage and format.
+
+use crate::case::Line;
+use crate::fit::MOST;
+use crate::watch::Ran;
+
+/// What is told of a line.
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    pub(crate) stage: String,
+    pub(crate) kind: &'static str,
+    pub(crate) dimension: &'static str,
+    /// The worst that was fitted; none where it was too quick at all sizes.
+    pub(crate) exponent: Option<f64>,
+    /// It aborted, hung or reached a limit.
+    pub(crate) is_stopped: bool,
+}
+
+impl Told {
+    pub(crate) fn of(line: &Line, ran: &Ran) -> Self {
+        Self {
+            stage: line.stage.to_string(),
+            kind: line.kind,
+            dimension: line.dimension,
+            exponent: ran.fit().map(|fit| fit.worst()),
+            is_stopped: ran.stopped.is_some(),
+        }
+    }
+}
+
+/// Lines that have something in common.
+#[derive(Debug)]
+struct Group<'a> {
+    stage: &'a str,
+    kind: &'a str,
+    lines: Vec<&'a Told>,
+}
+
+impl<'a> Group<'a> {
+    /// The exponents with their lines, from small to large.
+    fn exponents(&self) -> Vec<(f64, &'a Told)> {
+        let lines = self.lines.iter();
+        let mut exponents: Vec<(f64, &Told)> = lines
+            .filter_map(|line| Some((line.exponent?, *line)))
+            .collect();
+        exponents.sort_by(|one, other| one.0.total_cmp(&other.0));
+        exponents
+    }
+
+    fn median(&self) -> Option<f64> {
+        let exponents = self.exponents();
+        let upper = exponents.get(exponents.len() / 2)?.0;
+        let lower = exponents.get((exponents.len() - 1) / 2)?.0;
+        Some(f64::midpoint(lower, upper))
+    }
+
+    fn highest(&self) -> Option<(f64, &'a Told)> {
+        self.exponents().pop()
+    }
+
+    fn quick(&self) -> usize {
+        let lines = self.lines.iter();
+        lines
+            .filter(|line| line.exponent.is_none() && !line.is_stopped)
+            .count()
+    }
+
+    fn above(&self) -> usize {
+        let exponents = self.exponents();
+        exponents.iter().filter(|(one, _)| *one > MOST).count()
+    }
+
+    fn stopped(&self) -> usize {
+        self.lines.iter().filter(|line| line.is_stopped).count()
+    }
+}
+
+/// Lines by stage, or by stage and format, in the order of the lines.
+fn groups(lines: &[Told], by_kind: bool) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for line in lines {
+        let kind = if by_kind { line.kind } else { "" };
+        let known = groups
+            .iter_mut()
+            .find(|group| group.stage == line.stage && group.kind == kind);
+        match known {
+            Some(group) => group.lines.push(line),
+            None => groups.push(Group {
+                stage: &line.stage,
+                kind,
+                lines: vec![line],
+            }),
+        }
+    }
+    groups
+}
+
+fn shown(exponent: Option<f64>) -> String {
+    exponent.map_or_else(|| "–".to_owned(), |exponent| format!("{exponent:.2}"))
+}
+
+/// For people: a line for each stage.
+pub(crate) fn text(lines: &[Told]) -> String {
+    let mut text = format!(
+        "{:<28}{:>6}{:>10}{:>8}{:>9}{:>11}{:>9}  of\n",
+        "stage", "lines", "too quick", "median", "highest", "above 1.3", "stopped"
+    );
+    for group in groups(lines, false) {
+        let highest = group.highest();
+        let of = highest.map_or_else(String::new, |(_, line)| {
+            format!("{}, {}", line.dimension, line.kind)
+        });
+        text.push_str(&format!(
+            "{:<28}{:>6}{:>10}{:>8}{:>9}{:>11}{:>9}  {of}\n",
+            group.stage,
+            group.lines.len(),
+            group.quick(),
+            shown(group.median()),
+            shown(highest.map(|(exponent, _)| exponent)),
+            group.above(),
+            group.stopped(),
+        ));
+    }
+    text
+}
+
+/// For a document: a row for each stage and format.
+pub(crate) fn markdown(lines: &[Told]) -> String {
+    let mut text = "| stage | format | dimensions | of these under 20 ms | median exponent | highest exponent | its dimension |\n\
+        |---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for group in groups(lines, true) {
+        let highest = group.highest();
+        text.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} | {} |\n",
+            group.stage,
+            group.kind,
+            group.lines.len(),
+            group.quick(),
+            shown(group.median()),
+            shown(highest.map(|(exponent, _)| exponent)),
+            highest.map_or("–", |(_, line)| line.dimension),
+        ));
+    }
+    let all = Group {
+        stage: "",
+        kind: "",
+        lines: lines.iter().collect(),
+    };
+    text.push_str(&format!(
+        "\n{} lines: {} above {MOST}, {} stopped.\n",
+        lines.len(),
+        all.above(),
+        all.stopped(),
+    ));
+    text
+}
