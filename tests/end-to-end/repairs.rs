@@ -3,7 +3,7 @@ use baler_host::{
     Archive, ArchiveError, Budget, Conversation, Host, HostError, MOST_LISTED, Outcome, Recall,
     Receipt, Request, Strategy, Unchanged,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::support::{assert_good, broken_chat, half, host, host_with};
 
