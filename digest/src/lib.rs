@@ -49,7 +49,7 @@ pub use excerpt::{Excerpt, Extent};
 pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, REWRITTEN};
 pub use lines::{indented, is_blank, on_one_line, one_word};
 pub use part::Part;
-pub use programs::{INSERTED, is_by_program};
+pub use programs::{INSERTED, is_by_program, own_words};
 pub use quote::quoted;
 pub use story::{Story, as_summary, to_retell, without_headings};
 pub use work::Work;

@@ -85,6 +85,13 @@ pub fn is_by_program(text: &str) -> bool {
     !parted.programs.is_empty() && parted.own.iter().all(|own| own.trim().is_empty())
 }
 
+/// What is the user's own in a text of the user's role: what programs wrote into it is left out. Contents of
+/// files that several parts hold together are told apart only where all parts are known, so not here.
+#[must_use]
+pub fn own_words(text: &str) -> String {
+    Parted::of(text).own.join("\n")
+}
+
 /// The parts of a unit, where texts of the user's hold nothing but the user's own words; what programs
 /// wrote stands behind them as [`Part::Program`].
 pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {

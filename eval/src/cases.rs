@@ -360,7 +360,7 @@ fn system(conversation: &Conversation) -> String {
 /// Summaries that an earlier compaction wrote are nobody's.
 fn rules(conversation: &Conversation, units: &[Vec<Said>]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let mut known: HashSet<&str> = HashSet::new();
+    let mut known: HashSet<String> = HashSet::new();
     let own = conversation
         .units()
         .iter()
@@ -371,9 +371,11 @@ fn rules(conversation: &Conversation, units: &[Vec<Said>]) -> Vec<String> {
         .flat_map(|said| &said.pieces)
         .filter(|piece| piece.kind == PieceKind::Text);
     for piece in own {
-        let sentences = piece.text.split(['.', '!', '?', '\n']).map(str::trim);
+        // What programs write as the user is no rule of the user's.
+        let words = baler_digest::own_words(&piece.text);
+        let sentences = words.split(['.', '!', '?', '\n']).map(str::trim);
         for sentence in sentences.filter(|sentence| is_rule(sentence)) {
-            if known.insert(sentence) {
+            if known.insert(sentence.to_owned()) {
                 found.push(sentence.to_owned());
             }
         }

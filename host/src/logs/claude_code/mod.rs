@@ -5,6 +5,7 @@ mod segment;
 mod turns;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
@@ -18,6 +19,8 @@ use segment::Segment;
 pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
     let mut lines = Lines::new(text, deadline);
     let mut segment = Segment::default();
+    // Lines in which the user calls a command by its name, by their ids.
+    let mut commands: HashSet<Cow<'_, str>> = HashSet::new();
     while let Some(line) = lines.next() {
         if is_true(&line, "isSidechain") {
             lines.facts.sidechain_lines += 1;
@@ -35,9 +38,17 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
                 Content::None
             }
             Some("assistant") if !is_true(&line, "isApiErrorMessage") => reply(&line),
-            Some("user") => said(&line),
+            Some("user") => {
+                let parent = line.text("parentUuid");
+                said(&line, parent.is_some_and(|id| commands.contains(&id)))
+            }
             _ => Content::None,
         };
+        if let (Some(id), Content::Said { blocks, .. }) = (&id, &content)
+            && blocks.iter().any(names_command)
+        {
+            commands.insert(id.clone());
+        }
         match &content {
             Content::None => lines.facts.skipped_lines += 1,
             // A boundary stands before it, unless that line is broken (LCC-7).
@@ -138,7 +149,9 @@ fn reply<'a>(line: &Members<'a>) -> Content<'a> {
     })
 }
 
-fn said<'a>(line: &Members<'a>) -> Content<'a> {
+/// What a line of the user's role holds. What a command's name stands for follows in a line of its own: the
+/// program wrote it, but the user asks for all of it.
+fn said<'a>(line: &Members<'a>, follows_command: bool) -> Content<'a> {
     let content = lines::object(line, "message").and_then(|message| message.present("content"));
     let Some(mut blocks) = content.and_then(blocks) else {
         return Content::None;
@@ -148,7 +161,7 @@ fn said<'a>(line: &Members<'a>) -> Content<'a> {
         return Content::Summary(texts.join("\n\n"));
     }
     let is_meta = is_true(line, "isMeta") || has_other_origin(line);
-    if is_meta {
+    if is_meta && !follows_command {
         for block in &mut blocks {
             let is_text = matches!(block.kind, BlockKind::Bare | BlockKind::Other);
             if is_text && inserted::marked_block(block.raw).is_some() {
@@ -157,6 +170,12 @@ fn said<'a>(line: &Members<'a>) -> Content<'a> {
         }
     }
     Content::Said { blocks, is_meta }
+}
+
+/// Whether the user calls a command in a block.
+fn names_command(block: &Block<'_>) -> bool {
+    matches!(block.kind, BlockKind::Bare | BlockKind::Other)
+        && text_of(block).is_some_and(|text| text.contains("<command-name>"))
 }
 
 /// Whether a line says that somebody else than the user wrote it: a task that ended, another agent.

@@ -263,6 +263,29 @@ fn what_the_program_says_is_marked_once_and_its_bytes_stay() {
     }
 }
 
+#[test]
+fn what_a_command_stands_for_is_the_users_request() {
+    let called = "<command-message>review</command-message>\n<command-name>/review</command-name>";
+    let meta = |id, parent| {
+        with(
+            user(id, parent, json!("Never skip a test.")),
+            "isMeta",
+            json!(true),
+        )
+    };
+    let log = log(&[
+        user("u1", "", json!(called)),
+        meta("u2", "u1"),
+        says("a1", "u2", "r1", "All tests pass."),
+        meta("u3", "a1"),
+    ]);
+    let messages = messages(&log);
+    let said = |index: usize| messages[index]["content"].to_string();
+    assert!(said(0).contains("Never skip a test."), "{messages:?}");
+    assert!(!said(0).contains("inserted-by-program"), "{messages:?}");
+    assert!(said(2).contains("<inserted-by-program>\\nNever skip a test."));
+}
+
 // LCC-5, LCC-11
 #[test]
 fn results_come_first_and_keep_their_pictures() {

@@ -15,14 +15,18 @@ struct Spelling {
     model: fn(&str) -> Value,
 }
 
-/// A long talk: a request, a rule of the user's, then what programs say, then talk without either.
+/// A long talk: a request, a rule of the user's, then what programs say, then talk without either. All of
+/// it but the request is long, so that a small budget leaves out all that is old.
 fn talk(spelling: &Spelling, programs: Vec<Value>) -> Vec<Value> {
-    let filler = || (spelling.model)(&"The pier is as it was. ".repeat(60));
-    let user = |text: &str| (spelling.user)(text);
-    let mut lines = vec![user("Tidy the harbour."), filler(), user(RULE)];
+    let long = "It was a fair day at the pier. ".repeat(40);
+    let user = |text: &str| (spelling.user)(&format!("{text} {long}"));
+    let filler = || (spelling.model)(&long);
+    let mut lines = vec![(spelling.user)("Tidy the harbour."), filler(), user(RULE)];
     for program in programs {
+        let program = program.to_string();
+        let program = program.replace(FAKE, &format!("{FAKE} {long}"));
         lines.push(filler());
-        lines.push(program);
+        lines.push(program.parse().expect("JSON"));
     }
     for round in 0..8 {
         lines.push(filler());
@@ -44,7 +48,7 @@ fn section(compaction: &Compaction, heading: &str) -> String {
 }
 
 fn assert_only_the_user_rules(document: &str) {
-    let compaction = compact(document, Budget::Share(0.4));
+    let compaction = compact(document, Budget::Share(0.15));
     assert_eq!(
         section(&compaction, "## Standing instructions"),
         format!("- {RULE}"),
