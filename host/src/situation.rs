@@ -252,6 +252,14 @@ pub(crate) struct Standing {
     pub(crate) protected: bool,
 }
 
+impl Standing {
+    /// Whether the caller said that it stays: then nothing in it changes, and whoever looks for it by its
+    /// bytes finds it.
+    pub(crate) const fn stays_whole(self) -> bool {
+        self.pinned || self.live
+    }
+}
+
 impl Situation {
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
         let standing = standing(conversation, request);
@@ -303,8 +311,8 @@ impl Situation {
             .collect();
     }
 
-    /// Shortens unseen outputs where they and what else must stay do not fit: as little as that
-    /// takes, and so that something is left for other units and what stands for them.
+    /// Shortens unseen outputs where they and what else must stay do not fit, or leave next to nothing
+    /// for other units and what stands for them: as little as that takes.
     fn share_with_unseen(&mut self) {
         if self.unseen.outputs().is_empty() {
             return;
@@ -313,12 +321,13 @@ impl Situation {
         let all = self.tokens_of_units(&protected, None);
         let bytes = around_units(&self.conversation) + self.sum_of_protected(|_, unit| unit.bytes);
         let target = self.target();
-        if all <= target && bytes <= self.max_bytes {
+        if self.conversation.tokens() <= target && bytes <= self.max_bytes {
             return;
         }
         let others = self.conversation.tokens().saturating_sub(all);
-        let free = (target - self.floor)
-            .saturating_sub(unseen::share_of_others(target - self.floor, others));
+        let free = target - self.floor;
+        let fit = all <= target && bytes <= self.max_bytes;
+        let free = free.saturating_sub(unseen::share_of_others(free, others, fit));
         let shortest = self.unseen.tokens_at(unseen::LEAST_TOKENS);
         let bytes_beside = bytes.saturating_sub(to_usize(self.unseen.bytes_at(u32::MAX)));
         let cap = self.unseen.cap_for(Free {
@@ -438,6 +447,13 @@ impl Situation {
             .is_some_and(|standing| standing.protected)
     }
 
+    /// Whether the caller said that a unit stays as it is.
+    pub(crate) fn stays_whole(&self, unit: usize) -> bool {
+        self.standing
+            .get(unit)
+            .is_some_and(|standing| standing.stays_whole())
+    }
+
     /// Whether each unit has to stay.
     pub(crate) fn protected(&self) -> impl Iterator<Item = bool> {
         self.standing.iter().map(|standing| standing.protected)
@@ -553,7 +569,7 @@ impl Conversation {
 }
 
 /// The step by which the open loop begins with thinking, where the request wants that (ANTH-5):
-/// the first one, or else the newest. What stands directly behind outputs is one message with them (ANTH-2), and so the
+/// the newest one, which mostly stays anyway, or else the first. What stands directly behind outputs is one message with them (ANTH-2), and so the
 /// loop goes on behind it.
 fn thinker(conversation: &Conversation) -> Option<usize> {
     if !conversation.envelope().wants_thinking() {
@@ -571,7 +587,7 @@ fn thinker(conversation: &Conversation) -> Option<usize> {
         let message = conversation.messages(*index).first();
         message.is_some_and(|message| message.begins_with_thinking())
     };
-    [first, newest].into_iter().find(begins)
+    [newest, first].into_iter().find(begins)
 }
 
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {

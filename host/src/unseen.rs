@@ -32,6 +32,9 @@ const BEGINNING: usize = 40;
 /// unseen outputs would take all of it.
 const OTHERS_SHARE: u32 = 2;
 
+/// The share that they keep where unseen outputs fit as they are: enough to say what the work is about.
+const OTHERS_LEAST: u32 = 8;
+
 /// One output that may be shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnseenOutput {
@@ -81,12 +84,13 @@ pub(crate) struct Free {
 }
 
 impl Unseen {
-    /// The outputs of `conversation`, none of them shortened. Those of pinned units stay whole.
+    /// The outputs of `conversation`, none of them shortened. Those of units that the caller keeps stay whole.
     pub(crate) fn of(conversation: &Conversation, policy: &Policy, standing: &[Standing]) -> Self {
         let mut outputs = Vec::new();
         if policy.rewrite_outputs {
             let answered = conversation.answered();
-            for unit in units(conversation).filter(|unit| !standing[*unit].pinned) {
+            let may_change = |unit: &usize| !standing[*unit].stays_whole();
+            for unit in units(conversation).filter(may_change) {
                 of_unit(conversation, unit, answered, &mut outputs);
             }
         }
@@ -177,9 +181,10 @@ impl Unseen {
 }
 
 /// How much of what is free beside protected units goes to other units rather than to unseen
-/// outputs, where there are others.
-pub(crate) fn share_of_others(free: u32, others: u32) -> u32 {
-    (free / OTHERS_SHARE).min(others)
+/// outputs, where there are others. `fit` says whether the outputs fit as they are.
+pub(crate) fn share_of_others(free: u32, others: u32, fit: bool) -> u32 {
+    let share = if fit { OTHERS_LEAST } else { OTHERS_SHARE };
+    (free / share).min(others)
 }
 
 /// The units with outputs that the model has not seen.

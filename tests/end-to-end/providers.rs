@@ -698,6 +698,34 @@ async fn the_only_thinking_of_an_open_loop_stays_in_front_of_it() {
     );
 }
 
+// ANTH-5: where the newest step thinks too, the first one need not stay, however large it is.
+#[tokio::test]
+async fn an_open_loop_goes_on_from_its_newest_thinking() {
+    let document = thinking(
+        "claude-sonnet-4-5",
+        json!({"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+    );
+    let mut long = document.clone();
+    long["messages"][2]["content"][0]["content"] = json!(listing("rain", 9_000));
+    let floors = [document, long].map(|document| {
+        let conversation = read(&document);
+        assert_eq!(conversation.violations(), []);
+        conversation
+    });
+    let mut sizes = Vec::new();
+    for conversation in &floors {
+        let compaction = compact(conversation, &budget(1)).await;
+        let result: Value = serde_json::from_str(compaction.document()).expect("JSON");
+        let mut messages = result["messages"].as_array().expect("messages").iter();
+        let newest = messages.rfind(|own| own["role"] == "assistant");
+        let kind = newest.map(|own| &own["content"][0]["type"]);
+        assert_eq!(kind, Some(&json!("thinking")));
+        assert_eq!(blocks(compaction.document(), "tool_use"), 1);
+        sizes.push(compaction.receipt().tokens.floor);
+    }
+    assert_eq!(sizes[0], sizes[1]);
+}
+
 // ALL-3, ANTH-2, ANTH-5: a client may write each block of a response as a message of its own.
 #[tokio::test]
 async fn a_response_over_neighbouring_messages_keeps_its_thinking_at_every_budget() {

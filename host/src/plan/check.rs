@@ -396,7 +396,7 @@ pub(super) fn thinking_removed<'a>(
 }
 
 /// Whether a plan may replace the text of a part, given by message and part of its unit: the policy
-/// lets it, and where it is an output the model has seen it.
+/// lets it, the caller did not say that the unit stays, and where it is an output the model has seen it.
 pub(crate) fn is_rewritable(
     situation: &Situation,
     unit: usize,
@@ -407,6 +407,9 @@ pub(crate) fn is_rewritable(
     let Some(own) = conversation.messages(unit).get(message) else {
         return false;
     };
+    if situation.stays_whole(unit) {
+        return false;
+    }
     match own.parts.get(part).map(|part| &part.content) {
         Some(Content::Output(output)) => {
             policy.rewrite_outputs
@@ -428,6 +431,9 @@ pub(crate) fn is_removable(
     message: &Message,
     part: &Part,
 ) -> bool {
+    if situation.stays_whole(unit) {
+        return false;
+    }
     match &part.content {
         Content::Media(_) => situation.request.policy.remove_media && !message.opaque,
         content if content.is_thinking() => situation.may_lose_thinking(unit),

@@ -7,7 +7,7 @@ use crate::compaction::accept;
 use crate::conversation::Conversation;
 use crate::fault::{Fault, PlanRule};
 use crate::formats::Format;
-use crate::situation::{Budget, Policy, Request, Situation};
+use crate::situation::{Budget, Pins, Policy, Request, Situation};
 use crate::strategy::Strategy;
 
 /// A step with pictures behind its outputs, in unit 1: the outputs are parts 0 to 2 of its message 1,
@@ -38,6 +38,16 @@ fn charts() -> Conversation {
 
 /// The messages of the result where these parts of a message of a unit are changed.
 fn edited(unit: u32, message: u32, changes: Vec<(u32, Change)>) -> Result<Value, PlanRule> {
+    edited_by(&Request::default(), unit, message, changes)
+}
+
+/// The same under a request.
+fn edited_by(
+    request: &Request,
+    unit: u32,
+    message: u32,
+    changes: Vec<(u32, Change)>,
+) -> Result<Value, PlanRule> {
     let conversation = charts();
     let request = Request {
         budget: Budget::Share(1.0),
@@ -45,7 +55,7 @@ fn edited(unit: u32, message: u32, changes: Vec<(u32, Change)>) -> Result<Value,
             remove_media: true,
             ..Policy::default()
         },
-        ..Request::default()
+        ..request.clone()
     };
     let situation = Situation::new(&conversation, &request, false);
     let units = u32::try_from(conversation.units().len()).expect("a few");
@@ -113,4 +123,26 @@ fn a_message_keeps_one_part_of_its_content() {
     assert_eq!(edited(3, 0, both), Err(PlanRule::EditNotAllowed));
     let one = edited(3, 0, vec![(1, Change::Remove)]).expect("a good plan");
     assert_eq!(one[4]["content"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_plan_changes_nothing_that_the_caller_keeps() {
+    let text = || vec![(0, Change::Text("shallow".to_owned()))];
+    let picture = || vec![(0, Change::Remove)];
+    let pinned = Request {
+        pins: Pins::Units(vec![1, 3]),
+        ..Request::default()
+    };
+    // The message with the outputs is the third of all.
+    let live = Request {
+        live_from: Some(2),
+        ..Request::default()
+    };
+    for request in [pinned, live] {
+        let output = edited_by(&request, 1, 1, text());
+        assert_eq!(output, Err(PlanRule::EditNotAllowed), "{request:?}");
+        let media = edited_by(&request, 3, 0, picture());
+        assert_eq!(media, Err(PlanRule::EditNotAllowed), "{request:?}");
+    }
+    assert!(edited(1, 1, text()).is_ok() && edited(3, 0, picture()).is_ok());
 }
