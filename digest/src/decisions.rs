@@ -1,6 +1,6 @@
 //! What the model decided or found out, and why, in its own words.
 
-use super::rules::sentences;
+use super::sentences::each_sentence;
 use super::text;
 
 /// The most bytes of a sentence that is told, and sentences of one text.
@@ -35,13 +35,16 @@ const SIGNS: [&str; 20] = [
 /// The sentences of a model's text that give a reason or a finding. What is fenced as code is
 /// no sentence.
 pub(super) fn lines(text: &str) -> Vec<String> {
-    let prose = text.split("```").step_by(2);
-    prose
-        .flat_map(sentences)
-        .filter(|sentence| sentence.len() > 20 && !sentence.ends_with(':') && says_why(sentence))
-        .take(SENTENCES)
-        .map(|sentence| text::line(sentence, LIMIT))
-        .collect()
+    let mut found = Vec::new();
+    for prose in text.split("```").step_by(2) {
+        each_sentence(prose, &mut |sentence| {
+            let is_left = found.len() < SENTENCES && sentence.len() > 20;
+            if is_left && !sentence.ends_with(':') && says_why(sentence) {
+                found.push(text::line(sentence, LIMIT));
+            }
+        });
+    }
+    found
 }
 
 fn says_why(sentence: &str) -> bool {

@@ -112,7 +112,9 @@ pub(super) fn begins_like_one(line: &str) -> bool {
 /// code with which a program ended.
 pub(super) fn last_line(text: &str) -> Option<String> {
     let says = |line: &&str| {
-        line.chars().any(char::is_alphanumeric) && !(line.len() <= EXIT && exited_badly(line))
+        line.chars().any(char::is_alphanumeric)
+            && !(line.len() <= EXIT && exited_badly(line))
+            && !says_none(line)
     };
     let line = text.lines().rev().map(str::trim).find(says)?;
     Some(text::around(line, 0, LIMIT))
@@ -135,16 +137,34 @@ pub(super) fn exited_badly(text: &str) -> bool {
     })
 }
 
-/// Where the last sign begins.
+/// Whether a line names errors only to say that there were none.
+pub(super) fn says_none(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    !tells(line) && (0..bytes.len()).any(|at| is_sign(bytes, at))
+}
+
+/// Where the last sign begins that tells of an error.
 fn last_sign(text: &[u8]) -> Option<usize> {
-    (0..text.len()).rev().find(|&at| {
-        let rest = &text[at..];
-        matches!(rest[0] | 0x20, b'e' | b't' | b'f' | b'p')
-            && SIGNS.iter().any(|sign| {
-                rest.get(..sign.len())
-                    .is_some_and(|head| head.eq_ignore_ascii_case(sign))
-            })
-    })
+    (0..text.len())
+        .rev()
+        .find(|&at| is_sign(text, at) && !is_of_none(text, at))
+}
+
+fn is_sign(text: &[u8], at: usize) -> bool {
+    let rest = &text[at..];
+    matches!(rest[0] | 0x20, b'e' | b't' | b'f' | b'p')
+        && SIGNS.iter().any(|sign| {
+            rest.get(..sign.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(sign))
+        })
+}
+
+/// Whether a sign says that there were none: `79 passed; 0 failed`, but not `10 failed` nor
+/// `version 1.0 failed`.
+fn is_of_none(text: &[u8], at: usize) -> bool {
+    let before = text[..at].strip_suffix(b"0 ");
+    let is_apart = |byte: &u8| !byte.is_ascii_digit() && *byte != b'.';
+    before.is_some_and(|before| before.last().is_none_or(is_apart))
 }
 
 #[cfg(test)]
@@ -163,6 +183,29 @@ mod tests {
             ]
         );
         assert!(lines("all is well").is_empty());
+    }
+
+    #[test]
+    fn a_line_that_counts_no_errors_tells_of_none() {
+        for none in [
+            "test result: ok. 79 passed; 0 failed; 0 ignored",
+            "build: 0 errors, 3 warnings",
+            "0 Failed",
+        ] {
+            assert!(!tells(none) && says_none(none), "{none}");
+            assert!(lines(none).is_empty(), "{none}");
+        }
+        for some in [
+            "test result: FAILED. 69 passed; 10 failed; 0 errors",
+            "version 1.0 failed",
+            "0 tests, error: no such file",
+        ] {
+            assert!(tells(some) && !says_none(some), "{some}");
+            assert_eq!(lines(some), [some]);
+        }
+        assert!(!says_none("No seats left on BX71."));
+        let text = "E 3\ntest result: ok. 79 passed; 0 failed";
+        assert_eq!(last_line(text).as_deref(), Some("E 3"));
     }
 
     #[test]

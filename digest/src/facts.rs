@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use super::actions::Action;
 use super::rules::Strength;
 use super::section::{Section, entries};
+use super::sentences::{self, each_sentence};
 use super::{decisions, errors, open, rules, text, values};
 use crate::part::{self, Part};
 
 /// The most bytes of a request, of a rule, and of any other line.
 const REQUEST: usize = 4_000;
-const RULE: usize = 2_000;
+const RULE: usize = sentences::MOST;
 const SAID: usize = 240;
 const CONCLUSION: usize = 700;
 pub(super) const EARLIER: usize = 1_000;
@@ -148,15 +149,13 @@ impl<'a> Answers<'a> {
 fn read_request(text: &str, facts: &mut Vec<Fact>) {
     let mut is_all_rules = text.len() <= RULE;
     let mut left = RULES_OF_MESSAGE;
-    for sentence in rules::sentences(text) {
-        match rules::strength(sentence) {
-            Some(strength) if left > 0 => {
-                left -= 1;
-                facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
-            }
-            _ => is_all_rules = false,
+    each_sentence(text, &mut |sentence| match rules::strength(sentence) {
+        Some(strength) if left > 0 => {
+            left -= 1;
+            facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
         }
-    }
+        _ => is_all_rules = false,
+    });
     // What stands there as rules need not stand there twice.
     if !is_all_rules {
         facts.push(Fact::Request(text::block(text, REQUEST)));
@@ -244,15 +243,14 @@ fn read_summary(text: &str, facts: &mut Vec<Fact>) {
     for (section, entry) in entries(text) {
         match section {
             Section::Requests => {
-                let rules = rules::sentences(&entry)
-                    .filter(|sentence| !sentence.ends_with('…'))
-                    .filter_map(|sentence| {
-                        Some(Fact::Rule(
-                            rules::strength(sentence)?,
-                            text::line(sentence, RULE),
-                        ))
-                    });
-                facts.extend(rules);
+                each_sentence(&entry, &mut |sentence| {
+                    // What was cut may say something else than the whole.
+                    if let Some(strength) = rules::strength(sentence)
+                        && !sentence.ends_with('…')
+                    {
+                        facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
+                    }
+                });
                 facts.push(Fact::Request(text::block(&entry, REQUEST)));
             }
             Section::Rules => {
@@ -264,6 +262,8 @@ fn read_summary(text: &str, facts: &mut Vec<Fact>) {
                 None => Fact::Done(text::line(&entry, EARLIER)),
             }),
             Section::Said => facts.push(Fact::Said(text::block(&entry, CONCLUSION))),
+            // An earlier version took it for one.
+            Section::Errors if errors::says_none(&entry) => {}
             Section::Errors => facts.push(Fact::Error {
                 line: text::line(&entry, RULE),
                 evidence: Evidence::Sure,

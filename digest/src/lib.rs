@@ -37,7 +37,10 @@ mod quote;
 mod rules;
 mod scan;
 mod section;
+mod sentences;
 mod story;
+#[cfg(test)]
+mod tests;
 mod text;
 mod values;
 mod verbs;
@@ -51,6 +54,7 @@ pub use lines::{indented, is_blank, on_one_line, one_word};
 pub use part::Part;
 pub use programs::{INSERTED, is_by_program, own_words};
 pub use quote::quoted;
+pub use sentences::each_sentence;
 pub use story::{Story, as_summary, to_retell, without_headings};
 pub use work::Work;
 pub use write::{Share, Written};

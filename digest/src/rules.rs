@@ -100,55 +100,22 @@ const UNSPACED: &[&str] = &[
     "만 사용",
 ];
 
-/// The sentences of `text`, trimmed, as they stand: at most a mark of a list is left out.
-pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(Sentences).filter_map(|sentence| {
-        let sentence = sentence.trim();
-        let sentence = sentence.strip_prefix("- ").unwrap_or(sentence).trim_start();
-        (!sentence.is_empty()).then_some(sentence)
-    })
-}
+/// Words by which who speaks of himself asks for something all the same.
+const ASKING: [&str; 5] = ["you", "your", "want", "expect", "insist"];
 
-struct Sentences<'a>(&'a str);
-
-impl<'a> Iterator for Sentences<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let mut characters = self.0.char_indices().peekable();
-        while let Some((at, c)) = characters.next() {
-            // A dot inside of a name or a number ends nothing.
-            let ends = match c {
-                '.' | '!' | '?' | '؟' => characters
-                    .peek()
-                    .is_none_or(|(_, next)| next.is_whitespace()),
-                '。' | '！' | '？' => true,
-                _ => false,
-            };
-            if ends {
-                let (sentence, rest) = self.0.split_at(at + c.len_utf8());
-                self.0 = rest;
-                return Some(sentence);
-            }
-        }
-        Some(std::mem::take(&mut self.0))
-    }
-}
-
-/// Whether a sentence holds a rule, and how much it binds. Who speaks of himself makes no rule, and
-/// neither does a program's notice in its tags; but both may matter.
+/// Whether a sentence holds a rule, and how much it binds. Who speaks of himself and asks for nothing
+/// makes no rule, and neither does a program's notice in its tags; but both may matter.
 pub(super) fn strength(sentence: &str) -> Option<Strength> {
     let found = strength_of_words(sentence)?;
-    let own = ["i ", "i'm ", "i've ", "i’m ", "<"];
+    let own = ["i ", "i'm ", "i've ", "i’m "];
     let is_own = own.iter().any(|start| {
         sentence
             .get(..start.len())
             .is_some_and(|head| head.eq_ignore_ascii_case(start))
     });
-    Some(if is_own { Strength::Wish } else { found })
+    let asks = || words(sentence).any(|word| ASKING.iter().any(|known| is_same(known, word)));
+    let is_rule = !sentence.starts_with('<') && (!is_own || asks());
+    Some(if is_rule { found } else { Strength::Wish })
 }
 
 fn strength_of_words(sentence: &str) -> Option<Strength> {
@@ -224,23 +191,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_divides_into_sentences() {
-        let text = "Use v1.2 of lib.rs. Why? Do it!\n- Never push\n\nお願い。必ずテスト！";
-        let found: Vec<&str> = sentences(text).collect();
-        assert_eq!(
-            found,
-            [
-                "Use v1.2 of lib.rs.",
-                "Why?",
-                "Do it!",
-                "Never push",
-                "お願い。",
-                "必ずテスト！"
-            ]
-        );
-    }
-
-    #[test]
     fn a_rule_is_known_by_its_words() {
         for rule in [
             "NEVER touch main.",
@@ -256,6 +206,19 @@ mod tests {
         }
         assert_eq!(strength("Make sure that it builds."), Some(Strength::Wish));
         assert_eq!(strength("I don't know which one."), Some(Strength::Wish));
+    }
+
+    #[test]
+    fn who_speaks_of_himself_and_asks_for_something_rules() {
+        for rule in [
+            "I want you to never push",
+            "I expect that the tests always pass.",
+            "I must ask you to use only TS-11.",
+        ] {
+            assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
+        }
+        let notice = "<note>You must not reply.</note>";
+        assert_eq!(strength(notice), Some(Strength::Wish));
     }
 
     #[test]

@@ -65,11 +65,13 @@ impl Section {
 /// What some strategies put around a summary; it says nothing.
 const WRAPPERS: [&str; 2] = ["<context_summary>", "</context_summary>"];
 
-/// The entries of an earlier summary, each with the section that it stood in. Lines of a
-/// summary that is no digest stand in [`Section::Earlier`], every line for itself.
+/// The entries of an earlier summary, each with the section that it stood in and without what its lines
+/// are indented by. Lines of a summary that is no digest stand in [`Section::Earlier`], every line for
+/// itself.
 pub(super) fn entries(summary: &str) -> Vec<(Section, String)> {
     let mut section = Section::Earlier;
     let mut entries: Vec<(Section, String)> = Vec::new();
+    let mut is_after_empty = false;
     for line in summary.lines() {
         if let Some(headed) = Section::headed(line.trim_end()) {
             section = headed;
@@ -77,7 +79,7 @@ pub(super) fn entries(summary: &str) -> Vec<(Section, String)> {
             && section != Section::Earlier
             && let Some((_, entry)) = entries.last_mut().filter(|(of, _)| *of == section)
         {
-            entry.push('\n');
+            entry.push_str(if is_after_empty { "\n\n" } else { "\n" });
             entry.push_str(more);
         } else if !line.trim().is_empty() && !WRAPPERS.contains(&line.trim()) {
             entries.push((
@@ -85,6 +87,7 @@ pub(super) fn entries(summary: &str) -> Vec<(Section, String)> {
                 line.strip_prefix("- ").unwrap_or(line).trim().to_owned(),
             ));
         }
+        is_after_empty = line.trim().is_empty();
     }
     entries
 }
@@ -95,9 +98,9 @@ mod tests {
 
     #[test]
     fn a_digest_is_read_back_entry_by_entry() {
-        let text = "## What the user asked\n- Fix it\n  quickly\n- Then test\n\n## Errors\n- E1\n";
+        let text = "## What the user asked\n- Fix it\n  quickly\n\n    now\n- Then test\n\n## Errors\n- E1\n";
         let expected = [
-            (Section::Requests, "Fix it\nquickly".to_owned()),
+            (Section::Requests, "Fix it\nquickly\n\n  now".to_owned()),
             (Section::Requests, "Then test".to_owned()),
             (Section::Errors, "E1".to_owned()),
         ];

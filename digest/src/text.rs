@@ -21,23 +21,32 @@ const CUT: &str = "…";
 
 /// `text` as one line without control characters, of at most `limit` bytes.
 pub(super) fn line(text: &str, limit: usize) -> String {
-    clean(&shorten(text.trim(), limit))
+    clean(&shorten(text.trim(), limit)).trim().to_owned()
 }
 
 /// `text` with all its lines, those after the first indented so that none of them can be taken
-/// for a heading or an entry; at most `limit` bytes of it.
+/// for a heading or an entry; at most `limit` bytes of it. One empty line stays between paragraphs:
+/// without it their sentences would be taken for one when they are read again.
+///
+/// A block must not become one again: its lines would be indented once more.
 pub(super) fn block(text: &str, limit: usize) -> String {
     let text = shorten(text.trim(), limit);
     let mut written = String::with_capacity(text.len());
-    for line in text
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-    {
-        if !written.is_empty() {
-            written.push_str("\n  ");
+    let mut is_after_empty = false;
+    for line in text.lines() {
+        let line = clean(line);
+        let line = line.trim_end();
+        if line.is_empty() {
+            is_after_empty = true;
+            continue;
         }
-        written.push_str(&clean(line));
+        if written.is_empty() {
+            written.push_str(line.trim_start());
+        } else {
+            written.push_str(if is_after_empty { "\n\n  " } else { "\n  " });
+            written.push_str(line);
+        }
+        is_after_empty = false;
     }
     written
 }
@@ -124,6 +133,7 @@ mod tests {
         assert_eq!(line("  a\u{1b}[31mb\nc\t ", 100), "a [31mb c");
         assert_eq!(line("日本語日本語", 12), "日本語…");
         assert_eq!(line("", 10), "");
+        assert_eq!(line("\u{7}a\u{7}", 10), "a");
     }
 
     #[test]
@@ -141,7 +151,10 @@ mod tests {
 
     #[test]
     fn lines_of_a_block_are_no_entries_of_their_own() {
-        assert_eq!(block("a\n\n## Rules\n- b\r\n", 100), "a\n  ## Rules\n  - b");
+        assert_eq!(
+            block("\u{1b} a\n\n \u{1b}\n\n## Rules\n- b\r\n", 100),
+            "a\n\n  ## Rules\n  - b"
+        );
     }
 
     #[test]

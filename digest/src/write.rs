@@ -420,7 +420,8 @@ impl Writer<'_, '_> {
             } else if self.add(
                 Section::Requests,
                 *place,
-                &text::block(request, SHORT),
+                // It is a block already.
+                &text::shorten(request, SHORT),
                 &mut limit,
             ) {
                 misses = 0;

@@ -25,16 +25,6 @@ const CUTS: [f64; 3] = [0.4, 0.6, 0.8];
 /// Names last mentioned before this share of the history are far.
 const FAR: f64 = 0.75;
 
-/// Words that tell of an error.
-const ERRORS: [&str; 6] = [
-    "error",
-    "exception",
-    "traceback",
-    "failed",
-    "fatal",
-    "panicked",
-];
-
 /// A name with its kind.
 pub(crate) type Name = (Kind, String);
 
@@ -50,7 +40,7 @@ pub(crate) struct Case {
     /// Characters of the history, instructions left out.
     pub(crate) size: usize,
     pub(crate) needed: Vec<Needed>,
-    /// The user's sentences with a rule in them.
+    /// The user's sentences with a rule in them, with one space between words.
     pub(crate) rules: Vec<String>,
     /// The last line of tool output that tells of an error.
     pub(crate) error: Option<String>,
@@ -356,7 +346,7 @@ fn system(conversation: &Conversation) -> String {
     found.join("\n")
 }
 
-/// The user's sentences that say never, always, must, do not, don't or only.
+/// The user's sentences that say never, always, must, do not, don't or only, without what ends them.
 /// Summaries that an earlier compaction wrote are nobody's.
 fn rules(conversation: &Conversation, units: &[Vec<Said>]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -373,12 +363,13 @@ fn rules(conversation: &Conversation, units: &[Vec<Said>]) -> Vec<String> {
     for piece in own {
         // What programs write as the user is no rule of the user's.
         let words = baler_digest::own_words(&piece.text);
-        let sentences = words.split(['.', '!', '?', '\n']).map(str::trim);
-        for sentence in sentences.filter(|sentence| is_rule(sentence)) {
-            if known.insert(sentence.to_owned()) {
-                found.push(sentence.to_owned());
+        baler_digest::each_sentence(&words, &mut |sentence| {
+            let sentence = sentence.trim_end_matches(['.', '!', '?']);
+            let sentence = baler_digest::on_one_line(sentence);
+            if is_rule(&sentence) && known.insert(sentence.clone()) {
+                found.push(sentence);
             }
-        }
+        });
     }
     found
 }
@@ -401,13 +392,9 @@ fn last_error(history: &[&Said]) -> Option<String> {
         .rev()
         .flat_map(|said| said.pieces.iter().rev())
         .filter(|piece| piece.kind == PieceKind::Output);
-    let tells = |line: &&str| {
-        let lower = line.to_lowercase();
-        ERRORS.iter().any(|sign| lower.contains(sign))
-    };
     outputs
         .flat_map(|piece| piece.text.lines().rev().map(str::trim))
-        .find(tells)
+        .find(|line| baler_digest::tells_of_error(line))
         .map(str::to_owned)
 }
 
@@ -533,6 +520,22 @@ mod tests {
         assert_ne!(summary, words);
         assert_eq!(without_tags(summary), words);
         assert_eq!(without_tags(words), words);
+    }
+
+    #[test]
+    fn rules_are_whole_sentences_however_their_lines_break() {
+        let text = "Do not\n  use HX-77120; only\tTS-11 is yours, e.g. for a.rs. Never push!\n\nNever do these:\n- delete files";
+        let document = json!([{"role": "user", "content": text}]).to_string();
+        let host = Host::builder().build().expect("a host");
+        let conversation = host.read(document).expect("reads");
+        assert_eq!(
+            rules(&conversation, &read(&conversation)),
+            [
+                "Do not use HX-77120; only TS-11 is yours, e.g. for a.rs",
+                "Never push",
+                "Never do these: - delete files"
+            ]
+        );
     }
 
     #[test]

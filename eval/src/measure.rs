@@ -24,7 +24,7 @@ pub struct Measured {
     pub arguments: Option<f64>,
     /// Recall by kind of name, in the order of [`Kind::ALL`].
     pub by_kind: [Option<f64>; 4],
-    /// The user's sentences with a rule in them, word for word.
+    /// The user's sentences with a rule in them, word for word, whatever white space is between words.
     pub instructions: Option<f64>,
     /// The last error, word for word.
     pub last_error: Option<f64>,
@@ -91,7 +91,7 @@ impl<'a> Sought<'a> {
             }
             (number > 0).then(|| kept as f64 / f64::from(number))
         };
-        let of_texts = |wanted: &[String]| {
+        let of_texts = |wanted: &[String], text: &str| {
             let kept = search::stand_in(wanted, std::iter::once(text));
             let kept = kept.into_iter().filter(|is_kept| *is_kept).count();
             (!wanted.is_empty()).then(|| kept as f64 / wanted.len() as f64)
@@ -102,9 +102,9 @@ impl<'a> Sought<'a> {
             far: share(&|needed| needed.is_far),
             arguments: share(&|needed| needed.in_arguments),
             by_kind: Kind::ALL.map(|kind| share(&|needed| needed.name.0 == kind)),
-            instructions: of_texts(&self.case.rules),
-            last_error: of_texts(self.case.error.as_slice()),
-            wanted: of_texts(&self.case.wanted),
+            instructions: of_texts(&self.case.rules, &baler_digest::on_one_line(text)),
+            last_error: of_texts(self.case.error.as_slice(), text),
+            wanted: of_texts(&self.case.wanted, text),
             evidence: kept.map(|kept| kept.messages),
             evidence_strict: kept.map(|kept| kept.strict),
             answers: kept.map(|kept| kept.answers),
@@ -178,4 +178,33 @@ fn text_of(units: &[Vec<Said>]) -> (String, usize) {
         }
     }
     (text, size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Evidence;
+
+    #[test]
+    fn a_rule_is_kept_whatever_white_space_is_between_its_words() {
+        let host = Host::builder().build().expect("a host");
+        let document = r#"[{"role": "user", "content": "Hello."}]"#;
+        let conversation = host.read(document).expect("reads");
+        let case = Case {
+            cut: 1,
+            units: crate::cases::read(&conversation),
+            conversation,
+            size: 6,
+            needed: Vec::new(),
+            rules: vec!["Do not use HX; only TS is yours".to_owned()],
+            error: None,
+            wanted: Vec::new(),
+            evidence: Evidence::of(&[], &[]),
+            recorded: None,
+        };
+        let sought = Sought::of(&case);
+        let kept = |text: &str| sought.in_text(text).instructions;
+        assert_eq!(kept("- Do not\n  use HX;\tonly TS is yours."), Some(1.0));
+        assert_eq!(kept("- Do not use HX;\n- only TS is yours."), Some(0.0));
+    }
 }

@@ -116,6 +116,29 @@ fn old_outputs_are_cut_to_errors_and_names_before_any_step_goes() {
 }
 
 #[test]
+fn a_text_that_was_cut_before_is_not_called_whole() {
+    let gap = "[… 3 lines, 90 bytes left out …]\n";
+    let shortened = format!("{}{gap}", listing("open_book"));
+    let recording = Recording::new()
+        .user("Look.")
+        .step("", [read("src/a.rs", "carry_over").rewritten()])
+        .step(
+            "",
+            [call("read_file", r#"{"path":"src/b.rs"}"#, &shortened)],
+        )
+        .step("", [read("src/c.rs", "winter_tariff")])
+        .step("", [read("src/d.rs", "free_seats")])
+        .step("", [read("src/e.rs", "parse_line")])
+        .step("", [read("src/f.rs", "sum_lines")])
+        .user("Go on.");
+    let shown = reduced(&recording, used(&recording) - 900).render();
+    for told in ["longer: ref-1]", "longer: ref-2]", "whole: ref-3]"] {
+        let head = format!("[output of read_file cut; {told}");
+        assert!(shown.contains(&head), "{head} is not in {shown}");
+    }
+}
+
+#[test]
 fn the_last_error_stays_however_small_its_output_becomes() {
     let error = "error: total is 41, expected 42";
     let recording = ledger();

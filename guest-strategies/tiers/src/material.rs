@@ -45,6 +45,8 @@ pub(crate) struct Output {
     /// Bytes of all that it says.
     pub(crate) bytes: usize,
     pub(crate) failed: bool,
+    /// An earlier compaction made it shorter.
+    pub(crate) is_cut: bool,
     /// A later output says the same, or shows what became of the same thing.
     pub(crate) newer: Option<Newer>,
 }
@@ -145,6 +147,7 @@ impl Material {
                                 tokens: if may_change { tokens } else { 0 },
                                 tool: output.name,
                                 bytes: bytes.unwrap_or(output.text.len()),
+                                is_cut: is_cut || says_it_is_cut(&output.text),
                                 text: output.text,
                                 failed: output.failed,
                                 newer: None,
@@ -221,6 +224,15 @@ fn long(role: Role, content: &mut Content) -> Option<&mut String> {
         Content::Text(text) if role == Role::Assistant => Some(text),
         _ => None,
     }
+}
+
+/// Whether a line of a text is one with which the host or a strategy says that something is missing.
+/// Under another key nothing else tells that.
+fn says_it_is_cut(text: &str) -> bool {
+    text.lines().any(|line| {
+        (line.starts_with("[… ") && line.ends_with(" bytes left out …]"))
+            || (line.starts_with("[output of ") && line.ends_with(']'))
+    })
 }
 
 fn hash(text: &str) -> u64 {

@@ -163,7 +163,9 @@ fn head(output: &Output, reference: Option<&str>) -> (String, &'static str) {
     let failed = if output.failed { ", it failed" } else { "" };
     let mut head = format!("[output of {name} {what}{failed}");
     if let Some(reference) = reference {
-        let _ = write!(head, "; whole: {reference}");
+        // What can be had back of a text that was cut before is not the whole.
+        let names = if output.is_cut { "longer" } else { "whole" };
+        let _ = write!(head, "; {names}: {reference}");
     }
     head.push(']');
     (head, code)

@@ -1,0 +1,529 @@
+//! Sentences of a text, wherever its lines break.
+//!
+//! A line break within a paragraph ends nothing: half a rule can say the opposite of the whole.
+
+use crate::{rules, text};
+
+/// The most bytes of a sentence of several lines, and of a rule with its list. Lines that are more than
+/// that without a full stop are no prose, and stand for themselves.
+pub(crate) const MOST: usize = 2_000;
+
+/// Columns by which code is indented, and those of a tab.
+const CODE: usize = 4;
+
+/// Words behind which a dot ends no sentence; so do single letters, as in `e.g.` and `J. Smith`.
+const SHORT_FORMS: [&str; 19] = [
+    "dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc", "no", "nr", "approx", "ca", "cf", "eg",
+    "ie", "fig", "incl", "bzw", "usw",
+];
+
+/// Tells the sentences of `text` one after the other, each on one line and without the mark of its
+/// item. They read as they stand in `text`, but for line breaks, which become spaces.
+///
+/// Lines of a paragraph or of an item of a list belong together; headings, rows of tables and lines
+/// of code stand for themselves. A sentence with a rule that ends with a colon holds the list that
+/// follows; of a long list each part stands behind that sentence.
+pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
+    let mut reader = Reader {
+        tell,
+        block: String::new(),
+        own: None,
+        item: None,
+        list: None,
+        fence: None,
+        is_after_blank: false,
+        is_in_code: false,
+    };
+    for line in text.trim().lines() {
+        reader.read(text::clean(line).trim_end());
+    }
+    reader.end();
+}
+
+struct Reader<'t> {
+    tell: &'t mut dyn FnMut(&str),
+    /// The lines of the paragraph or item so far.
+    block: String,
+    /// The mark of the item that the block began as.
+    own: Option<Mark>,
+    /// The mark of the newest item, as long as its list may go on.
+    item: Option<Mark>,
+    /// The list that the block holds behind a rule.
+    list: Option<List>,
+    fence: Option<Fence>,
+    is_after_blank: bool,
+    is_in_code: bool,
+}
+
+/// A list behind a rule.
+#[derive(Clone, Copy)]
+struct List {
+    /// Bytes of the rule.
+    rule: usize,
+    first: Mark,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, line: &str) {
+        let bare = line.trim_start();
+        let columns = |c: char| if c == '\t' { CODE } else { 1 };
+        let indent: usize = line[..line.len() - bare.len()].chars().map(columns).sum();
+        if let Some(fence) = self.fence {
+            self.read_fenced(fence, bare);
+            return;
+        }
+        // An empty line of a quotation is one, too.
+        if bare.trim_matches(['>', ' ']).is_empty() {
+            self.is_after_blank = true;
+            return;
+        }
+        let is_after_blank = std::mem::take(&mut self.is_after_blank);
+        let was_in_code = std::mem::take(&mut self.is_in_code);
+        if let Some(fence) = Fence::of(bare) {
+            if self.takes(fence.mark(indent)) {
+                self.push(bare);
+            } else {
+                self.end();
+                self.tell_alone(bare);
+            }
+            self.fence = Some(fence);
+        } else if stands_alone(bare) {
+            self.end();
+            self.item = None;
+            self.tell_alone(bare);
+        } else if let Some(mark) =
+            Mark::of(bare, indent).filter(|mark| self.is_item(mark, is_after_blank))
+        {
+            if self.takes(mark) {
+                self.push_item(bare);
+            } else {
+                self.end();
+                self.own = Some(mark);
+                self.push(bare[mark.length..].trim_start());
+            }
+            self.item = Some(mark);
+        } else if (is_after_blank || was_in_code) && indent >= CODE && self.item.is_none() {
+            self.end();
+            self.is_in_code = true;
+            self.tell_alone(bare);
+        } else {
+            let is_new = if is_after_blank {
+                indent == 0 || self.list.is_none()
+            } else {
+                indent == 0 && self.item.is_some() && self.is_ended_before(bare)
+            };
+            if is_new {
+                self.end();
+            }
+            if is_new && indent == 0 {
+                self.item = None;
+            }
+            self.push(bare);
+        }
+    }
+
+    fn read_fenced(&mut self, fence: Fence, bare: &str) {
+        // One that is never closed would take all that follows into the rule above it.
+        if self.block.len() > MOST {
+            self.end();
+        }
+        if self.list.is_none() {
+            self.tell_alone(bare);
+        } else if !bare.is_empty() {
+            self.push(bare);
+        }
+        if fence.is_closed_by(bare) {
+            self.fence = None;
+            if self.list.is_some_and(|list| list.first.sign == fence.sign) {
+                self.end();
+            }
+        }
+    }
+
+    /// Whether a mark begins an item. In the middle of a paragraph a number may be one of its words.
+    fn is_item(&self, mark: &Mark, is_after_blank: bool) -> bool {
+        let goes_on = |item: Mark| item.sign == mark.sign && mark.indent <= item.indent;
+        mark.interrupts || is_after_blank || self.block.is_empty() || self.item.is_some_and(goes_on)
+    }
+
+    /// Whether an item belongs to a rule above it, which the block ends with from then on.
+    fn takes(&mut self, mark: Mark) -> bool {
+        if let Some(List { first, .. }) = self.list {
+            return match self.own {
+                Some(own) => mark.indent > own.indent,
+                None => mark.sign == first.sign || mark.indent > first.indent,
+            };
+        }
+        let is_below = self.own.is_none_or(|own| mark.indent > own.indent);
+        let emphasis = ['*', '_'];
+        if !is_below || !self.block.trim_end_matches(emphasis).ends_with([':', '：']) {
+            return false;
+        }
+        let last = Sentences(&self.block).last().unwrap_or_default();
+        let rule = last.trim_start().to_owned();
+        if rule.len() > MOST / 2 || rules::strength(&rule).is_none() {
+            return false;
+        }
+        let before = self.block.len() - rule.len();
+        tell_sentences(&self.block[..before], self.tell);
+        self.list = Some(List {
+            rule: rule.len(),
+            first: mark,
+        });
+        self.block = rule;
+        true
+    }
+
+    /// Whether a line that could go on with an item is a new paragraph.
+    fn is_ended_before(&self, line: &str) -> bool {
+        let Some(last) = self.block.chars().next_back() else {
+            return false;
+        };
+        let at = self.block.len() - last.len_utf8();
+        match last {
+            '.' => !goes_on(&self.block[..at], line),
+            ',' | ';' | ':' | '-' | '–' => false,
+            _ => ends(&self.block, at, last) || is_capitalised(line),
+        }
+    }
+
+    fn push(&mut self, line: &str) {
+        if !self.block.is_empty() {
+            self.block.push('\n');
+        }
+        self.block.push_str(line);
+    }
+
+    /// Adds an item to the list behind a rule.
+    fn push_item(&mut self, line: &str) {
+        if let Some(list) = self.list
+            && self.block.len() > list.rule
+            && self.block.len() + line.len() >= MOST
+        {
+            (self.tell)(&on_one_line(&self.block));
+            self.block.truncate(list.rule);
+        }
+        self.push(line);
+    }
+
+    fn tell_alone(&mut self, line: &str) {
+        tell_sentences(line, self.tell);
+    }
+
+    /// Tells what was read of the paragraph or item.
+    fn end(&mut self) {
+        if self.list.take().is_some() {
+            (self.tell)(&on_one_line(&self.block));
+        } else {
+            tell_sentences(&self.block, self.tell);
+        }
+        self.block.clear();
+        self.own = None;
+    }
+}
+
+fn tell_sentences(block: &str, tell: &mut dyn FnMut(&str)) {
+    for sentence in Sentences(block).map(str::trim) {
+        if sentence.len() > MOST {
+            sentence.lines().for_each(&mut *tell);
+        } else if !sentence.is_empty() {
+            tell(&on_one_line(sentence));
+        }
+    }
+}
+
+fn on_one_line(lines: &str) -> String {
+    lines.replace('\n', " ")
+}
+
+/// What stands before an item of a list.
+#[derive(Clone, Copy)]
+struct Mark {
+    /// Columns before it.
+    indent: usize,
+    /// `-`, or what stands behind its number.
+    sign: char,
+    /// Bytes of it.
+    length: usize,
+    /// It begins a list in the middle of a paragraph, too.
+    interrupts: bool,
+}
+
+impl Mark {
+    fn of(bare: &str, indent: usize) -> Option<Self> {
+        let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+        let sign = bare[digits..].chars().next()?;
+        let is_mark = match digits {
+            0 => matches!(sign, '-' | '*' | '+' | '•'),
+            1..=9 => matches!(sign, '.' | ')'),
+            _ => false,
+        };
+        let length = digits + sign.len_utf8();
+        (is_mark && bare[length..].starts_with([' ', '\t'])).then_some(Self {
+            indent,
+            sign,
+            length,
+            interrupts: digits == 0 || &bare[..digits] == "1",
+        })
+    }
+}
+
+/// What stands above and below lines of code.
+#[derive(Clone, Copy)]
+struct Fence {
+    sign: char,
+    length: usize,
+}
+
+impl Fence {
+    fn of(bare: &str) -> Option<Self> {
+        let sign = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let behind = bare.trim_start_matches(sign);
+        let length = bare.len() - behind.len();
+        // Code within a line begins like one, too.
+        (length >= 3 && !behind.contains('`')).then_some(Self { sign, length })
+    }
+
+    fn is_closed_by(self, bare: &str) -> bool {
+        bare.len() >= self.length && bare.chars().all(|c| c == self.sign)
+    }
+
+    /// Code below a rule is taken like a list.
+    const fn mark(self, indent: usize) -> Mark {
+        Mark {
+            indent,
+            sign: self.sign,
+            length: self.length,
+            interrupts: true,
+        }
+    }
+}
+
+/// Whether a line belongs to no other: a heading, what underlines one, a row of a table.
+fn stands_alone(bare: &str) -> bool {
+    let behind = bare.trim_start_matches('#');
+    let is_heading = matches!(bare.len() - behind.len(), 1..=6) && behind.starts_with(' ');
+    let is_rule = |sign| bare.len() >= 3 && bare.chars().all(|c| c == sign);
+    is_heading || bare.starts_with('|') || ['-', '=', '*', '_'].into_iter().any(is_rule)
+}
+
+/// Whether a line begins with a word in upper case, as a sentence does; an id has more than one letter
+/// of it.
+fn is_capitalised(line: &str) -> bool {
+    let mut letters = line.chars();
+    letters.next().is_some_and(char::is_uppercase)
+        && letters
+            .next()
+            .is_some_and(|c| c.is_lowercase() || c.is_whitespace())
+}
+
+/// The sentences of a paragraph, as they stand.
+struct Sentences<'a>(&'a str);
+
+impl<'a> Iterator for Sentences<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let text = self.0;
+        if text.is_empty() {
+            return None;
+        }
+        for (at, sign) in text.char_indices() {
+            if ends(text, at, sign) {
+                let (sentence, rest) = text.split_at(at + sign.len_utf8());
+                self.0 = rest;
+                return Some(sentence);
+            }
+        }
+        Some(std::mem::take(&mut self.0))
+    }
+}
+
+/// Whether the sign at a place ends the sentence before it.
+fn ends(text: &str, at: usize, sign: char) -> bool {
+    let behind = || &text[at + sign.len_utf8()..];
+    // A dot inside of a name or a number ends nothing.
+    let is_at_end = || behind().chars().next().is_none_or(char::is_whitespace);
+    match sign {
+        '。' | '｡' | '！' | '？' => true,
+        '!' | '?' | '؟' => is_at_end(),
+        '.' => is_at_end() && !goes_on(&text[..at], behind()),
+        _ => false,
+    }
+}
+
+/// Whether a sentence goes on behind a dot with white space behind it. Two sentences that are taken for
+/// one do less harm than one that is torn.
+fn goes_on(before: &str, behind: &str) -> bool {
+    let word = before
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
+    let bare = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_followed = behind.trim_start().starts_with(char::is_lowercase);
+    // `Do not ... push`
+    if bare.is_empty() || bare.ends_with('.') {
+        return is_followed;
+    }
+    // `2. Push`, `the 3. of May`
+    if bare
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    {
+        return is_followed || word.len() == before.trim_start().len();
+    }
+    let is_letter = |part: &str| {
+        let mut letters = part.chars();
+        letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none()
+    };
+    if bare.split('.').all(is_letter) {
+        return bare.contains('.') || bare.starts_with(char::is_uppercase);
+    }
+    SHORT_FORMS
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(bare))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentences(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        each_sentence(text, &mut |sentence| found.push(sentence.to_owned()));
+        found
+    }
+
+    #[test]
+    fn text_divides_into_sentences() {
+        assert_eq!(
+            sentences("Use v1.2 of lib.rs. Why? Do it!\n- Never push\n\nお願い。必ずテスト！"),
+            [
+                "Use v1.2 of lib.rs.",
+                "Why?",
+                "Do it!",
+                "Never push",
+                "お願い。",
+                "必ずテスト！"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_break_within_a_paragraph_ends_no_sentence() {
+        assert_eq!(
+            sentences(
+                "Mend the tariff. Do not\nuse the production account HX-77120; only\r\nthe test account TS-11 is yours.\n\nThe limit is\n42. Push"
+            ),
+            [
+                "Mend the tariff.",
+                "Do not use the production account HX-77120; only the test account TS-11 is yours.",
+                "The limit is 42.",
+                "Push"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_abbreviation_ends_no_sentence() {
+        for sentence in [
+            "You must ask Dr. Holm, Mrs. J. Lind and St. Ives before a release.",
+            "Never add a crate without a ticket, e.g. OPS-17, i.e. ask (cf. No. 4) approx. a day before.",
+            "Do not ... use the U.S. account vs. the other, etc. in a.rs.",
+            "On the 3. of May you must not push.",
+            "You must ask Dr.\nHolm.",
+        ] {
+            assert_eq!(sentences(sentence), [sentence.replace('\n', " ")]);
+        }
+        assert_eq!(
+            sentences("The limit is 42. Never pass it. Mend a.rs. Never push."),
+            [
+                "The limit is 42.",
+                "Never pass it.",
+                "Mend a.rs.",
+                "Never push."
+            ]
+        );
+    }
+
+    #[test]
+    fn items_headings_rows_and_code_stand_for_themselves() {
+        assert_eq!(
+            sentences(
+                "# To do\nMend it\nsoon\n1. Read\n   the books\n2. Never push\n* ask\n\n    let a = 1;\n\nRules\n-----\n| a | b |\n| c | d |\n```sh\nls\ncat a\n```\nDone\n\n    ls\n    cat b"
+            ),
+            [
+                "# To do",
+                "Mend it soon",
+                "Read the books",
+                "Never push",
+                "ask",
+                "let a = 1;",
+                "Rules",
+                "-----",
+                "| a | b |",
+                "| c | d |",
+                "```sh",
+                "ls",
+                "cat a",
+                "```",
+                "Done",
+                "ls",
+                "cat b"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rule_that_ends_with_a_colon_keeps_its_list() {
+        assert_eq!(
+            sentences(
+                "Mend it. **Never do these:**\n\n- push to\n  main\n  1. nor a branch\n\n- use only HX-1\nUse no new libs. Do this:\n- read\n- write"
+            ),
+            [
+                "Mend it.",
+                "**Never do these:** - push to main 1. nor a branch - use only HX-1",
+                "Use no new libs.",
+                "Do this:",
+                "read",
+                "write"
+            ]
+        );
+        assert_eq!(
+            sentences(
+                "- Do not use:\n  - HX\n  - BX\n- Mend it\n\nNever run this:\n```\nrm a\n```\nThen push."
+            ),
+            [
+                "Do not use: - HX - BX",
+                "Mend it",
+                "Never run this: ``` rm a ```",
+                "Then push."
+            ]
+        );
+    }
+
+    #[test]
+    fn parts_of_a_long_list_stand_behind_its_rule() {
+        let items: String = (0..200)
+            .map(|n| format!("- use account {n:03}\n"))
+            .collect();
+        let found = sentences(&format!("Never do these:\n{items}"));
+        assert!(found.len() > 1);
+        for part in &found {
+            assert!(part.len() <= MOST && part.starts_with("Never do these: - use"));
+        }
+        let items: usize = found
+            .iter()
+            .map(|part| part.matches("account").count())
+            .sum();
+        assert_eq!(items, 200);
+    }
+
+    #[test]
+    fn lines_without_end_are_no_sentence() {
+        let log = "a line of a log\n".repeat(200);
+        let found = sentences(&format!("{log}never push"));
+        assert_eq!(found.len(), 201);
+        assert_eq!(found[200], "never push");
+    }
+}

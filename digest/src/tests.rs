@@ -1,0 +1,94 @@
+//! What becomes of a digest that is read and written again.
+
+use crate::{Costs, Notes, Part};
+
+fn count(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX) / 4 + 1
+}
+
+fn written(part: Part<'_>, tokens: u32) -> String {
+    let mut notes = Notes::default();
+    notes.read(&[part]);
+    let mut costs = Costs::new(&count);
+    notes.write(&[false], tokens, 1 << 20, &mut costs).text
+}
+
+/// The digest of a message, which stays the same however often it is read and written again.
+fn settled(message: &str, tokens: u32) -> String {
+    let first = written(Part::User(message.into()), tokens);
+    let mut text = first.clone();
+    for round in 0..10 {
+        text = written(Part::Summary(text.into()), tokens);
+        assert_eq!(text, first, "in round {round}");
+    }
+    first
+}
+
+/// What stands below a heading of a digest.
+fn section<'t>(digest: &'t str, heading: &str) -> &'t str {
+    let (_, behind) = digest.split_once(heading).unwrap_or_default();
+    behind.split("\n\n##").next().unwrap_or_default().trim()
+}
+
+#[test]
+fn rules_that_are_broken_over_lines_stay_whole() {
+    let digest = settled(
+        "Mend the tariff\n\nWe have two accounts. Do not\nuse the production account HX; only\nthe test account TS is yours.\n\nNever do these:\n- push to main\n- delete files\nYou must ask Dr.\nHolm, and never add a crate without a ticket, e.g.\nan old one.\n\n    let only = must(never);\n\nThank you",
+        1_000,
+    );
+    assert_eq!(
+        section(&digest, "## Standing instructions"),
+        "- Do not use the production account HX; only the test account TS is yours.\n\
+         - Never do these: - push to main - delete files\n\
+         - You must ask Dr. Holm, and never add a crate without a ticket, e.g. an old one.\n\
+         - let only = must(never);"
+    );
+    let asked = section(&digest, "## What the user asked");
+    assert!(
+        asked.starts_with("- Mend the tariff\n\n  We have two accounts. Do not\n  use the"),
+        "{asked}"
+    );
+    assert!(
+        asked.ends_with("      let only = must(never);\n\n  Thank you"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn lines_of_a_request_are_indented_once() {
+    let line = "the old office keeps its books in the cellar\n";
+    let message = format!("please look\n\n{}", line.repeat(20));
+    // There is room for the whole, or for its beginning.
+    for (tokens, end) in [(4_000, "cellar"), (150, "…")] {
+        let digest = settled(&message, tokens);
+        assert!(digest.ends_with(end), "{digest}");
+        assert!(digest.contains("- please look\n\n  the old office"));
+        assert!(!digest.contains("   the"), "{digest}");
+    }
+}
+
+#[test]
+fn a_run_without_failures_never_becomes_an_error() {
+    let run = "test result: ok. 79 passed; 0 failed";
+    let parts = [
+        Part::Call {
+            id: "a".into(),
+            name: "shell".into(),
+            arguments: r#"{"command":"cargo test"}"#.into(),
+        },
+        Part::Output {
+            call_id: "a".into(),
+            name: "shell".into(),
+            failed: false,
+            text: format!("running\nerror: no such berth\n{run}\n").into(),
+        },
+    ];
+    let mut notes = Notes::default();
+    notes.read(&parts);
+    let mut costs = Costs::new(&count);
+    let digest = notes.write(&[false], 1_000, 1 << 20, &mut costs).text;
+    assert_eq!(section(&digest, "## Errors"), "- error: no such berth");
+    let told = format!("## Errors\n- error: no such berth\n- {run}\n");
+    let again = written(Part::Summary(told.into()), 1_000);
+    assert_eq!(section(&again, "## Errors"), "- error: no such berth");
+}
