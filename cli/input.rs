@@ -205,6 +205,11 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
             "messages of branches that were left",
         ),
         (
+            facts.missing_messages,
+            "message that a compaction kept and that is not in the log",
+            "messages that a compaction kept and that are not in the log",
+        ),
+        (
             facts.aborted_responses,
             "response that was broken off",
             "responses that were broken off",
@@ -218,6 +223,16 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
             facts.dropped_results,
             "output without its call",
             "outputs without their calls",
+        ),
+        (
+            facts.dropped_blocks,
+            "block that cannot be sent",
+            "blocks that cannot be sent",
+        ),
+        (
+            facts.dropped_attachments,
+            "attachment in which no text for the model is known",
+            "attachments in which no text for the model is known",
         ),
     ];
     let left_out: Vec<String> = counts

@@ -12,6 +12,7 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
     ("branches of branches", nested_branches),
     ("summaries", summaries),
     ("boundaries", boundaries),
+    ("lines kept by boundaries", kept),
     ("side chains", side_chains),
     ("lines twice", twice),
     ("one id in all calls", one_id),
@@ -142,6 +143,22 @@ fn boundaries(n: usize) -> Input {
         ));
         lines.push(next(number + 1, "user", &said(&line(number))));
     }
+    Input::log(lines)
+}
+
+/// Each boundary keeps all that was said.
+fn kept(n: usize) -> Input {
+    let last = n / 2;
+    let mut lines: Vec<String> = (0..=last)
+        .map(|number| next(number, "user", &said(&line(number))))
+        .collect();
+    lines.extend((last + 1..n).map(|number| {
+        let ends = format!(r#"{{"headUuid":"u0","anchorUuid":"u{number}","tailUuid":"u{last}"}}"#);
+        format!(
+            r#"{{"parentUuid":null,"sessionId":"s","type":"system","subtype":"compact_boundary","uuid":"u{number}","compactMetadata":{{"preservedSegment":{ends}}}}}"#
+        )
+    }));
+    lines.push(next(n, "user", &said("And what went out?")));
     Input::log(lines)
 }
 

@@ -98,10 +98,12 @@ pub struct LogFacts {
     pub broken_lines: usize,
     /// Whether the last line ends in its middle: the program was writing, or was stopped.
     pub unfinished_last_line: bool,
-    /// Lines of sub-agents.
+    /// Lines of sub-agents; none where the log is a sub-agent's own.
     pub sidechain_lines: usize,
     /// Messages from before the last recorded compaction, which the model sees no more.
     pub earlier_messages: usize,
+    /// Lines that the last recorded compaction kept as they were, and that the log does not hold.
+    pub missing_messages: usize,
     /// Messages of branches that were left: rewound, or not on the way to the newest entry.
     pub other_branches: usize,
     /// Responses that were left out because nothing of them can be sent again.
@@ -112,6 +114,10 @@ pub struct LogFacts {
     pub dropped_calls: usize,
     /// Results that were left out: no earlier call of their id is without one.
     pub dropped_results: usize,
+    /// Blocks that were left out: they are no objects, or calls or results without an id.
+    pub dropped_blocks: usize,
+    /// Attachments that were left out: no text is known in them that the model sees.
+    pub dropped_attachments: usize,
     /// Sessions that the lines since the last compaction name; they are read as one.
     pub sessions: usize,
     /// Summaries that the program recorded and that are in `document`.

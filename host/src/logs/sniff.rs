@@ -116,7 +116,7 @@ impl Seen<'_> {
             {
                 Some(LogKind::Codex)
             }
-            "user" | "assistant" | "system"
+            "user" | "assistant" | "system" | "attachment"
                 if has("sessionId") && (has("parentUuid") || has("uuid")) =>
             {
                 Some(LogKind::ClaudeCode)

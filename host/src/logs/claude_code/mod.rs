@@ -1,6 +1,8 @@
 //! Claude Code: one line for each block of a response, user text and tool result.
 
+mod attachments;
 mod branches;
+mod kept;
 mod segment;
 mod turns;
 
@@ -10,19 +12,34 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::lines::{self, Lines, is_true};
-use super::{Log, LogError, LogKind, inserted};
+use super::{Log, LogError, LogFacts, LogKind, inserted};
 use crate::deadline::Deadline;
 use crate::formats::json::{self, Members};
+use kept::Kept;
 use segment::Segment;
 
-/// Reads what the model sees: all since the last compaction (LCC-8), in file order (LCC-6).
+/// Reads what the model sees: all since the last compaction and what it kept (LCC-8), in file order
+/// (LCC-6).
 pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
+    match read_flow(text, deadline, false) {
+        // The transcript of a sub-agent: all of its messages are of a side chain.
+        Err(LogError::NoMessages { .. }) => read_flow(text, deadline, true),
+        main => main,
+    }
+}
+
+/// Reads the main flow, or that of the side chains too.
+fn read_flow(
+    text: &str,
+    deadline: Option<&Deadline>,
+    with_sidechains: bool,
+) -> Result<Log, LogError> {
     let mut lines = Lines::new(text, deadline);
     let mut segment = Segment::default();
     // Lines in which the user calls a command by its name, by their ids.
     let mut commands: HashSet<Cow<'_, str>> = HashSet::new();
     while let Some(line) = lines.next() {
-        if is_true(&line, "isSidechain") {
+        if !with_sidechains && is_true(&line, "isSidechain") {
             lines.facts.sidechain_lines += 1;
             continue;
         }
@@ -32,19 +49,27 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
             lines.facts.skipped_lines += 1;
             continue;
         }
+        let facts = &mut lines.facts;
         let content = match line.text("type").as_deref() {
-            Some("system") if line.text("subtype").as_deref() == Some("compact_boundary") => {
-                lines.facts.earlier_messages += segment.restart();
-                Content::None
-            }
-            Some("assistant") if !is_true(&line, "isApiErrorMessage") => reply(&line),
+            Some("system") => match line.text("subtype").as_deref() {
+                Some("compact_boundary") => {
+                    facts.earlier_messages += segment.restart(Kept::of(&line));
+                    Content::None
+                }
+                Some("local_command") => local_command(&line, facts),
+                _ => Content::None,
+            },
+            Some("assistant") if !is_true(&line, "isApiErrorMessage") => reply(&line, facts),
             Some("user") => {
                 let parent = line.text("parentUuid");
-                said(&line, parent.is_some_and(|id| commands.contains(&id)))
+                let follows_command = parent.is_some_and(|id| commands.contains(&id));
+                said(&line, follows_command, facts)
             }
+            Some("attachment") => attachments::content(&line, facts),
             _ => Content::None,
         };
-        if let (Some(id), Content::Said { blocks, .. }) = (&id, &content)
+        if let (Some(id), Content::Said { blocks, source }) = (&id, &content)
+            && *source != Source::Record
             && blocks.iter().any(names_command)
         {
             commands.insert(id.clone());
@@ -53,7 +78,7 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
             Content::None => lines.facts.skipped_lines += 1,
             // A boundary stands before it, unless that line is broken (LCC-7).
             Content::Summary(_) if segment.holds_more_than_summaries() => {
-                lines.facts.earlier_messages += segment.restart();
+                lines.facts.earlier_messages += segment.restart(None);
             }
             _ => {}
         }
@@ -63,6 +88,7 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
         segment.push(id, line.text("parentUuid"), content);
     }
     let mut facts = lines.finish(LogKind::ClaudeCode)?;
+    facts.missing_messages = segment.finish();
     facts.sessions = segment.sessions.len();
     turns::body(segment, facts)
 }
@@ -76,11 +102,21 @@ pub(super) enum Content<'a> {
     /// Text of the user or of the program, or tool results.
     Said {
         blocks: Vec<Block<'a>>,
-        /// Whether the program wrote it by itself (LCC-10).
-        is_meta: bool,
+        source: Source,
     },
     /// A recorded summary.
     Summary(String),
+}
+
+/// Where a text in the user's role comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The user's prompt, where going back to an earlier message shows.
+    Prompt,
+    /// The program by itself, in a line of the user's (LCC-10).
+    Program,
+    /// A line of another type (LCC-15, LCC-16).
+    Record,
 }
 
 /// A part of a response.
@@ -123,11 +159,14 @@ impl<'a> Block<'a> {
     }
 }
 
-fn reply<'a>(line: &Members<'a>) -> Content<'a> {
+fn reply<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
     let Some(message) = lines::object(line, "message") else {
         return Content::None;
     };
-    let Some(blocks) = message.present("content").and_then(blocks) else {
+    let Some(blocks) = message
+        .present("content")
+        .and_then(|content| blocks(content, facts))
+    else {
         return Content::None;
     };
     let tokens = lines::object(&message, "usage").map_or(0, |usage| {
@@ -151,9 +190,9 @@ fn reply<'a>(line: &Members<'a>) -> Content<'a> {
 
 /// What a line of the user's role holds. What a command's name stands for follows in a line of its own: the
 /// program wrote it, but the user asks for all of it.
-fn said<'a>(line: &Members<'a>, follows_command: bool) -> Content<'a> {
+fn said<'a>(line: &Members<'a>, follows_command: bool, facts: &mut LogFacts) -> Content<'a> {
     let content = lines::object(line, "message").and_then(|message| message.present("content"));
-    let Some(mut blocks) = content.and_then(blocks) else {
+    let Some(mut blocks) = content.and_then(|content| blocks(content, facts)) else {
         return Content::None;
     };
     if is_true(line, "isCompactSummary") {
@@ -162,14 +201,41 @@ fn said<'a>(line: &Members<'a>, follows_command: bool) -> Content<'a> {
     }
     let is_meta = is_true(line, "isMeta") || has_other_origin(line);
     if is_meta && !follows_command {
-        for block in &mut blocks {
-            let is_text = matches!(block.kind, BlockKind::Bare | BlockKind::Other);
-            if is_text && inserted::marked_block(block.raw).is_some() {
-                block.kind = BlockKind::Inserted;
-            }
+        mark_inserted(&mut blocks);
+    }
+    let source = if is_meta {
+        Source::Program
+    } else {
+        Source::Prompt
+    };
+    Content::Said { blocks, source }
+}
+
+/// What a command of the program's own, and its output, tell the model (LCC-16). The call of a command
+/// holds the user's words, between tags.
+fn local_command<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
+    let content = line.present("content");
+    let Some(mut blocks) = content.and_then(|content| blocks(content, facts)) else {
+        return Content::None;
+    };
+    if blocks.is_empty() {
+        return Content::None;
+    }
+    if !blocks.iter().any(names_command) {
+        mark_inserted(&mut blocks);
+    }
+    let source = Source::Record;
+    Content::Said { blocks, source }
+}
+
+/// Notes which texts only the record tells to be the program's.
+fn mark_inserted(blocks: &mut [Block<'_>]) {
+    for block in blocks {
+        let is_text = matches!(block.kind, BlockKind::Bare | BlockKind::Other);
+        if is_text && inserted::marked_block(block.raw).is_some() {
+            block.kind = BlockKind::Inserted;
         }
     }
-    Content::Said { blocks, is_meta }
 }
 
 /// Whether the user calls a command in a block.
@@ -185,40 +251,53 @@ fn has_other_origin(line: &Members<'_>) -> bool {
         .is_some_and(|kind| kind != "human")
 }
 
-/// The blocks of a content, without empty texts; none where it is neither a text nor a list of
-/// objects.
-fn blocks(content: &RawValue) -> Option<Vec<Block<'_>>> {
+/// The blocks of a content, without empty texts and without what is no block, which is counted. None where
+/// it is neither a text nor a list, or where nothing in the list is a block.
+fn blocks<'a>(content: &'a RawValue, facts: &mut LogFacts) -> Option<Vec<Block<'a>>> {
     let raw = content.get();
     if json::is_text(raw) {
-        let is_empty = super::body::is_blank(raw);
-        let kind = BlockKind::Bare;
-        return Some(if is_empty {
-            Vec::new()
-        } else {
-            vec![Block { raw, kind }]
-        });
+        return Some(bare(raw).into_iter().collect());
     }
     let raws: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
     let mut blocks = Vec::with_capacity(raws.len());
+    let mut odd = 0;
     for raw in raws {
-        let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
-        let kind = match members.text("type").as_deref()? {
-            "text"
-                if members
-                    .get("text")
-                    .is_none_or(|text| super::body::is_blank(text.get())) =>
-            {
-                continue;
-            }
-            "thinking" | "redacted_thinking" => BlockKind::Thinking,
-            "tool_use" => BlockKind::Call(members.text("id")?),
-            "tool_result" => BlockKind::Result(members.text("tool_use_id")?),
-            _ => BlockKind::Other,
-        };
         let raw = raw.get();
-        blocks.push(Block { raw, kind });
+        if json::is_text(raw) {
+            blocks.extend(bare(raw));
+            continue;
+        }
+        let members = serde_json::from_str::<Members<'_>>(raw).ok();
+        match members.as_ref().and_then(kind_of) {
+            None => odd += 1,
+            Some(_) if members.as_ref().is_some_and(is_empty_text) => {}
+            Some(kind) => blocks.push(Block { raw, kind }),
+        }
     }
-    Some(blocks)
+    facts.dropped_blocks += odd;
+    (odd == 0 || !blocks.is_empty()).then_some(blocks)
+}
+
+/// A text alone as a block, unless it is empty.
+fn bare(raw: &str) -> Option<Block<'_>> {
+    let kind = BlockKind::Bare;
+    (!super::body::is_blank(raw)).then_some(Block { raw, kind })
+}
+
+/// What an object in a list of blocks is; none where it is no block that can be sent.
+fn kind_of<'a>(members: &Members<'a>) -> Option<BlockKind<'a>> {
+    Some(match members.text("type").as_deref()? {
+        "thinking" | "redacted_thinking" => BlockKind::Thinking,
+        "tool_use" => BlockKind::Call(members.text("id")?),
+        "tool_result" => BlockKind::Result(members.text("tool_use_id")?),
+        _ => BlockKind::Other,
+    })
+}
+
+fn is_empty_text(members: &Members<'_>) -> bool {
+    let text = members.get("text");
+    members.text("type").as_deref() == Some("text")
+        && text.is_none_or(|text| super::body::is_blank(text.get()))
 }
 
 fn text_of(block: &Block<'_>) -> Option<String> {

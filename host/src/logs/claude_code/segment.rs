@@ -4,7 +4,12 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::branches::{Kind, Node};
-use super::{BlockKind, Content};
+use super::kept::{Kept, Named};
+use super::{BlockKind, Content, Source};
+
+/// Lines that chains of kept lines may go through for each line, so that a log of many boundaries costs
+/// no more than that.
+const EFFORT: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Segment<'a> {
@@ -19,26 +24,164 @@ pub(super) struct Segment<'a> {
     callers: HashMap<Cow<'a, str>, usize>,
     messages: usize,
     summaries: usize,
+    /// Messages from before the boundary, without summaries.
+    kept: usize,
+    waiting: Waiting<'a>,
+    /// Lines that the boundary kept, and that were found nowhere so far.
+    missing: HashSet<Cow<'a, str>>,
+    /// How many lines chains may still go through.
+    effort: usize,
     /// The sessions that its messages name.
     pub(super) sessions: HashSet<Cow<'a, str>>,
+}
+
+/// Lines from before a boundary, until the one comes behind which they belong.
+#[derive(Default)]
+struct Waiting<'a> {
+    anchor: Option<Cow<'a, str>>,
+    lines: Vec<Line<'a>>,
+    ids: HashSet<Cow<'a, str>>,
+}
+
+struct Line<'a> {
+    id: Option<Cow<'a, str>>,
+    parent: Option<Cow<'a, str>>,
+    content: Content<'a>,
 }
 
 impl<'a> Segment<'a> {
     /// Whether a line with this id is there.
     pub(super) fn knows(&self, id: &str) -> bool {
-        self.places.contains_key(id)
+        self.places.contains_key(id) || self.waiting.ids.contains(id)
     }
 
     pub(super) fn holds_more_than_summaries(&self) -> bool {
-        self.messages > self.summaries
+        self.messages > self.summaries + self.kept
     }
 
-    /// Begins anew, and tells how many messages are gone.
-    pub(super) fn restart(&mut self) -> usize {
-        std::mem::take(self).messages
+    /// Begins anew with what a compaction kept, and tells how many messages are gone.
+    pub(super) fn restart(&mut self, kept: Option<Kept<'a>>) -> usize {
+        self.place_kept();
+        let mut before = std::mem::take(self);
+        let Some(kept) = kept else {
+            self.effort = before.effort;
+            return before.messages;
+        };
+        let (stays, missing) = before.find(kept.named);
+        self.effort = before.effort;
+        self.missing = missing;
+        self.waiting.anchor = kept.anchor;
+        let mut ids: Vec<Option<Cow<'a, str>>> = vec![None; before.nodes.len()];
+        for (id, place) in before.places {
+            ids[place] = Some(id);
+        }
+        let mut gone = before.messages;
+        let lines = before.nodes.iter().zip(before.contents).zip(stays);
+        for (place, ((node, mut content), stays)) in lines.enumerate() {
+            if !stays {
+                continue;
+            }
+            gone -= usize::from(node.kind != Kind::Passing);
+            // They counted what the compaction removed.
+            if let Content::Reply(reply) = &mut content {
+                reply.tokens = 0;
+            }
+            let id = ids[place].clone();
+            let parent = node.parent.and_then(|parent| ids[parent].clone());
+            self.waiting.ids.extend(id.clone());
+            self.waiting.lines.push(Line {
+                id,
+                parent,
+                content,
+            });
+        }
+        gone
     }
 
+    /// Ends it, and tells how many of the lines that the boundary kept were found nowhere.
+    pub(super) fn finish(&mut self) -> usize {
+        self.place_kept();
+        self.missing.len()
+    }
+
+    /// Which lines a boundary kept, and the ids of those that are not there.
+    fn find(&mut self, named: Named<'a>) -> (Vec<bool>, HashSet<Cow<'a, str>>) {
+        let mut stays = vec![false; self.nodes.len()];
+        let mut missing = HashSet::new();
+        match named {
+            Named::Each(ids) => {
+                for id in ids {
+                    match self.places.get(&id) {
+                        Some(place) => stays[*place] = true,
+                        None => {
+                            missing.insert(id);
+                        }
+                    }
+                }
+            }
+            Named::Chain { head, tail } => match self.chain(&head, &tail) {
+                Some(chain) => stays = chain,
+                None => missing.extend([head, tail]),
+            },
+        }
+        (stays, missing)
+    }
+
+    /// The lines from `tail` back to `head` by their parents, and beside them the other parts and results
+    /// of their responses, since the chain goes through one of parallel calls only. None where it does not
+    /// get there.
+    fn chain(&mut self, head: &str, tail: &str) -> Option<Vec<bool>> {
+        let head = *self.places.get(head)?;
+        let mut place = *self.places.get(tail)?;
+        self.effort = self.effort.checked_sub(self.nodes.len())?;
+        let mut stays = vec![false; self.nodes.len()];
+        let mut responses = HashSet::new();
+        loop {
+            let node = self.nodes[place];
+            stays[place] = true;
+            responses.extend(response(node.kind));
+            if place == head {
+                break;
+            }
+            place = node.parent?;
+        }
+        for (place, node) in self.nodes.iter().enumerate().skip(head) {
+            stays[place] |= response(node.kind).is_some_and(|number| responses.contains(&number));
+        }
+        Some(stays)
+    }
+
+    /// Adds a line, and the kept ones behind it if it is their anchor. Where that is missing, they come
+    /// before the next message.
     pub(super) fn push(
+        &mut self,
+        id: Option<Cow<'a, str>>,
+        parent: Option<Cow<'a, str>>,
+        content: Content<'a>,
+    ) {
+        self.effort = self.effort.saturating_add(EFFORT);
+        if !matches!(content, Content::None | Content::Summary(_)) {
+            self.place_kept();
+        }
+        let is_anchor = id.is_some() && id == self.waiting.anchor;
+        self.add(id, parent, content);
+        if is_anchor {
+            self.place_kept();
+        }
+    }
+
+    fn place_kept(&mut self) {
+        for line in std::mem::take(&mut self.waiting).lines {
+            let is_summary = matches!(line.content, Content::Summary(_));
+            let messages = self.messages;
+            self.add(line.id, line.parent, line.content);
+            if !is_summary {
+                self.kept += self.messages - messages;
+            }
+        }
+    }
+
+    fn add(
         &mut self,
         id: Option<Cow<'a, str>>,
         parent: Option<Cow<'a, str>>,
@@ -55,7 +198,7 @@ impl<'a> Segment<'a> {
                 }
                 Kind::Reply(number)
             }
-            Content::Said { blocks, is_meta } => {
+            Content::Said { blocks, source } => {
                 let caller = blocks.iter().find_map(|block| match &block.kind {
                     BlockKind::Result(call) => Some(self.callers.get(call).copied()),
                     _ => None,
@@ -63,8 +206,8 @@ impl<'a> Segment<'a> {
                 match caller {
                     Some(Some(number)) => Kind::Results(number),
                     Some(None) => Kind::Other,
-                    None if *is_meta => Kind::Other,
-                    None => Kind::Typed,
+                    None if *source == Source::Prompt => Kind::Typed,
+                    None => Kind::Other,
                 }
             }
             Content::Summary(_) => {
@@ -80,6 +223,7 @@ impl<'a> Segment<'a> {
         }
         let parent = parent.and_then(|parent| self.places.get(&parent).copied());
         if let Some(id) = id {
+            self.missing.remove(&id);
             self.places.insert(id, self.nodes.len());
         }
         self.nodes.push(Node { parent, kind });
@@ -95,5 +239,13 @@ impl<'a> Segment<'a> {
         };
         self.reply_count += usize::from(number == next);
         number
+    }
+}
+
+/// The number of the response that a line belongs to.
+fn response(kind: Kind) -> Option<usize> {
+    match kind {
+        Kind::Reply(number) | Kind::Results(number) => Some(number),
+        _ => None,
     }
 }

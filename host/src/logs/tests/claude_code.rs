@@ -48,7 +48,7 @@ pub(super) fn calls(id: &str, parent: &str, response: &str, call: &str) -> Value
     reply(id, parent, response, block)
 }
 
-fn with(mut line: Value, key: &str, value: Value) -> Value {
+pub(super) fn with(mut line: Value, key: &str, value: Value) -> Value {
     line[key] = value;
     line
 }

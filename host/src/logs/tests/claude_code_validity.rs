@@ -91,3 +91,49 @@ fn a_log_of_titles_holds_no_messages() {
     let kind = LogKind::ClaudeCode;
     assert_eq!(error, LogError::NoMessages { kind, lines: 1 });
 }
+
+#[test]
+fn what_is_no_block_takes_nothing_else_with_it() {
+    let nameless = json!({"type": "tool_use", "name": "Read", "input": {}});
+    let text = json!({"type": "text", "text": "Two fathoms."});
+    let mut reply = reply("a1", "u1", "m1", text.clone());
+    reply["message"]["content"] = json!([text, nameless]);
+    let log = log(&[
+        user(
+            "u1",
+            "",
+            json!(["Sound the depth.", 7, {"type": "tool_result", "content": "lost"}]),
+        ),
+        reply,
+        user("u2", "a1", json!([null])),
+    ]);
+    assert_eq!(
+        messages(&log),
+        [
+            json!({"role": "user", "content": "Sound the depth."}),
+            json!({"role": "assistant", "content": [text]}),
+        ]
+    );
+    // Of the first line two, of the answer one, and all of the last line.
+    assert_eq!((log.facts.dropped_blocks, log.facts.skipped_lines), (4, 1));
+}
+
+#[test]
+fn the_transcript_of_a_sub_agent_is_read() {
+    let mut lines = vec![
+        user("u1", "", json!("Look for masts.")),
+        calls("a1", "u1", "m1", "t1"),
+        result("r1", "a1", "t1", "two"),
+    ];
+    for line in &mut lines {
+        line["isSidechain"] = json!(true);
+    }
+    let own = log(&lines);
+    assert_eq!(roles(&messages(&own)), ["user", "assistant", "user"]);
+    assert_eq!(own.facts.sidechain_lines, 0);
+    // Beside a main flow they stay out.
+    lines.push(user("u2", "", json!("And sails?")));
+    let main = log(&lines);
+    assert_eq!(messages(&main).len(), 1);
+    assert_eq!(main.facts.sidechain_lines, 3);
+}

@@ -1,7 +1,9 @@
 //! Logs that were made up for these tests.
 
 mod claude_code;
+mod claude_code_attachments;
 mod claude_code_branches;
+mod claude_code_kept;
 mod claude_code_validity;
 mod codex;
 mod codex_history;
