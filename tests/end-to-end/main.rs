@@ -22,6 +22,8 @@ mod generated;
 mod hostile;
 /// I1 to I9 of ARCHITECTURE.md, one by one.
 mod invariants;
+/// Texts that are to join a message of the user's.
+mod joined;
 /// Marks in other spellings, and out of place.
 mod marks;
 /// Strategies that ask a model, and models that fail.

@@ -324,16 +324,18 @@ impl<'a> Chooser<'a> {
         references
     }
 
-    /// At the end of the task's message, where that can be; else behind it; else in front, or behind
-    /// a first unit that nobody may move.
+    /// At the end of the task's message, where that can be; else behind it and the earlier summaries
+    /// that stay there; else in front, or behind a first unit that nobody may move.
     fn place(&self, fates: &[Fate]) -> (usize, Placement) {
         let task = self.task.filter(|task| fates[*task] != Fate::Coalesced);
         if let Some(task) = task {
-            let placement = match self.can_be_joined(task) {
+            let behind = fates[task + 1..].iter();
+            let summaries = behind.take_while(|fate| **fate == Fate::Summary).count();
+            let placement = match summaries == 0 && self.can_be_joined(task) {
                 true => Placement::JoinBefore,
                 false => Placement::Alone,
             };
-            return (task + 1, placement);
+            return (task + 1 + summaries, placement);
         }
         let is_instructions = |unit: &Unit| unit.kind == UnitKind::Instructions;
         // What a provider's own compaction left may have to stand first.

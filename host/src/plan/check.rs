@@ -26,7 +26,8 @@ pub(crate) struct PlanLimits {
 #[derive(Debug)]
 pub(crate) struct CheckedPlan {
     pub(super) pieces: Vec<Checked>,
-    /// Texts, in their marks, that join a unit's message: at its start, at its end.
+    /// Texts, in their marks, that join the message of a unit that could leave: at its start, at its
+    /// end.
     pub(super) joins: HashMap<usize, Joins>,
     pub(crate) reasons: Vec<Reason>,
 }
@@ -73,6 +74,7 @@ pub(crate) fn check(
         pieces: Vec::with_capacity(plan.pieces.len()),
         joins: HashMap::new(),
         waiting: Vec::new(),
+        kept_before: None,
     }
     .run(plan)
     .map_err(Fault::InvalidPlan)
@@ -124,6 +126,9 @@ struct Checker<'a> {
     joins: HashMap<usize, Joins>,
     /// Insertions that join the message after them, which has yet to come: piece, role, text.
     waiting: Vec<(usize, Role, String)>,
+    /// The unit that a text can join at its end: the newest one, kept as it is, with nothing behind it
+    /// but what joins it.
+    kept_before: Option<usize>,
 }
 
 impl Checker<'_> {
@@ -133,6 +138,7 @@ impl Checker<'_> {
                 Piece::Keep(span) => {
                     let units = self.span(span).map_err(|rule| at(rule, index))?;
                     self.advance(index, units.clone())?;
+                    self.kept_before = units.end.checked_sub(1);
                     self.pieces.push(Checked::Keep(units));
                 }
                 Piece::Rewrite { unit, edits } => {
@@ -149,6 +155,7 @@ impl Checker<'_> {
                         piece: Some(index),
                         unit: Some(unit),
                     })?;
+                    self.kept_before = edits.is_empty().then_some(unit);
                     self.pieces.push(Checked::Rewrite { unit, edits });
                 }
                 Piece::Insert(insertion) => {
@@ -193,6 +200,16 @@ impl Checker<'_> {
     /// Goes on to `units`, dropping all between.
     fn advance(&mut self, piece: usize, units: std::ops::Range<usize>) -> Result<(), PlanFault> {
         self.check_dropped(units.start, Some(piece))?;
+        for (waiting, role, text) in std::mem::take(&mut self.waiting) {
+            if !self.can_be_joined(units.start, role) {
+                return Err(at(PlanRule::JoinsNothing, waiting));
+            }
+            if self.stands_beside(units.start) {
+                self.pieces.push(Checked::Insert { role, text });
+            } else {
+                self.joins.entry(units.start).or_default().start.push(text);
+            }
+        }
         let stands_first = |message: &Message| message.stands_first;
         let first = self.situation.conversation.messages(units.start).first();
         if !self.pieces.is_empty() && units.start == 0 && first.is_some_and(stands_first) {
@@ -201,12 +218,6 @@ impl Checker<'_> {
                 piece: Some(piece),
                 unit: Some(0),
             });
-        }
-        for (waiting, role, text) in std::mem::take(&mut self.waiting) {
-            if !self.can_be_joined(units.start, role) {
-                return Err(at(PlanRule::JoinsNothing, waiting));
-            }
-            self.joins.entry(units.start).or_default().start.push(text);
         }
         self.next = units.end;
         Ok(())
@@ -231,6 +242,13 @@ impl Checker<'_> {
         matches!(kind, Some(UnitKind::User | UnitKind::Instructions))
             && matches!(conversation.messages(unit), [message]
                 if message.role == role && message.content.is_some() && message.outputs().next().is_none())
+    }
+
+    /// Whether a text that is to join a unit becomes a message of its own beside it. In a unit that has
+    /// to stay it would stay for good: nobody may change the user's message, so each later floor would
+    /// count it, and a strategy could take the whole budget with it.
+    fn stands_beside(&self, unit: usize) -> bool {
+        self.situation.is_protected(unit)
     }
 
     fn insert(&mut self, piece: usize, insertion: Insertion) -> Result<(), PlanRule> {
@@ -263,19 +281,22 @@ impl Checker<'_> {
         let by = By::Strategy(self.by.name());
         let text = marks::wrap(conversation.key(), purpose, site, by, &text);
         match placement {
-            Placement::Alone => self.pieces.push(Checked::Insert { role, text }),
+            Placement::Alone => {
+                // A text that joined the unit in front of it would be out of order.
+                self.kept_before = None;
+                self.pieces.push(Checked::Insert { role, text });
+            }
             Placement::JoinAfter => self.waiting.push((piece, role, text)),
             Placement::JoinBefore => {
-                // An inserted message between the two would put the text out of order.
-                let before = match self.pieces.last() {
-                    Some(Checked::Keep(units)) => units.end.checked_sub(1),
-                    Some(Checked::Rewrite { unit, edits }) if edits.is_empty() => Some(*unit),
-                    _ => None,
-                };
-                let unit = before
+                let unit = self
+                    .kept_before
                     .filter(|unit| self.can_be_joined(*unit, role))
                     .ok_or(PlanRule::JoinsNothing)?;
-                self.joins.entry(unit).or_default().end.push(text);
+                if self.stands_beside(unit) {
+                    self.pieces.push(Checked::Insert { role, text });
+                } else {
+                    self.joins.entry(unit).or_default().end.push(text);
+                }
             }
         }
         Ok(())

@@ -96,7 +96,8 @@ pub(crate) enum InsertionPurpose {
     Note,
 }
 
-/// Where an inserted text goes.
+/// Where an inserted text goes. What would join a protected message becomes a message of its own beside
+/// it, so that it can leave again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placement {
     /// A message of its own.

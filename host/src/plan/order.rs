@@ -47,6 +47,15 @@ fn insertion() -> Piece {
     })
 }
 
+fn joining(placement: Placement, text: &str) -> Piece {
+    Piece::Insert(Insertion {
+        role: Role::User,
+        purpose: InsertionPurpose::Note,
+        placement,
+        text: text.to_owned(),
+    })
+}
+
 fn user(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
@@ -92,6 +101,67 @@ fn nothing_stands_in_front_of_a_signed_compaction() {
         messages(&of_unsigned, with_text_at(0)).map(|all| all.len()),
         Ok(4)
     );
+}
+
+#[test]
+fn text_joins_a_message_that_may_leave_and_stands_beside_one_that_has_to_stay() {
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": [
+        user("a"), says(&long()), user("b"), says(&long()), user("c")]}));
+    let pieces = [
+        keep(&[0]),
+        vec![
+            joining(Placement::JoinBefore, "First."),
+            joining(Placement::JoinBefore, "Second."),
+            joining(Placement::JoinAfter, "Third."),
+            joining(Placement::JoinAfter, "Fourth."),
+        ],
+        keep(&[4]),
+        vec![
+            joining(Placement::JoinBefore, "Fifth."),
+            joining(Placement::JoinBefore, "Sixth."),
+        ],
+    ]
+    .concat();
+    let after = messages(&conversation, pieces).expect("a good plan");
+    assert_eq!(after.len(), 6);
+    let has = |value: &Value, text: &str| value.as_str().is_some_and(|own| own.contains(text));
+    // Nobody pinned the first message; the newest one of the user's always stays.
+    assert_eq!(after[0]["content"][0]["text"], "a");
+    assert!(has(&after[0]["content"][1]["text"], "First."), "{after:?}");
+    assert!(has(&after[0]["content"][2]["text"], "Second."), "{after:?}");
+    assert_eq!(after[3], user("c"));
+    for (message, text) in [
+        (1_usize, "Third."),
+        (2, "Fourth."),
+        (4, "Fifth."),
+        (5, "Sixth."),
+    ] {
+        let own: &Value = &after[message];
+        assert!(has(&own["content"], text), "{own}");
+    }
+}
+
+#[test]
+fn nothing_joins_a_message_behind_another_inserted_one() {
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": [
+        user("a"), says(&long()), user("b")]}));
+    for unit in [0, 2] {
+        let mut pieces = keep(&[0]);
+        if unit == 2 {
+            pieces.extend(keep(&[2]));
+        }
+        pieces.push(insertion());
+        pieces.push(joining(Placement::JoinBefore, "Late."));
+        if unit == 0 {
+            pieces.extend(keep(&[2]));
+        }
+        let fault = Fault::InvalidPlan(PlanFault {
+            rule: PlanRule::JoinsNothing,
+            piece: Some(if unit == 2 { 3 } else { 2 }),
+            unit: None,
+        });
+        assert_eq!(messages(&conversation, pieces), Err(fault), "{unit}");
+    }
 }
 
 fn rule(text: &str) -> Value {

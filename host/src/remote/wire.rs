@@ -352,7 +352,8 @@ pub(super) enum Purpose {
     Note,
 }
 
-/// Where an inserted text goes.
+/// Where an inserted text goes. What would join a protected message becomes a message of its own beside
+/// it, so that it can leave again.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Placement {

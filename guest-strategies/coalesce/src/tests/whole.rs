@@ -1,5 +1,5 @@
 use baler_strategy::testing::{Recording, call, failed, pending};
-use baler_strategy::{Conversation, Decision, Placement, Purpose, Role, Strategy, Value};
+use baler_strategy::{Conversation, Decision, Piece, Placement, Purpose, Role, Strategy, Value};
 
 use super::{ALL, PLENTY, SG1, agent, coalesced, coalesced_in, inserted, text};
 use crate::{Coalesce, Config};
@@ -221,6 +221,10 @@ fn an_earlier_summary_stays_where_it_fits() {
     let tested = coalesced(&recording, PLENTY, ALL);
     assert_eq!(tested.kept(), [0, 1]);
     assert!(!text(&tested).contains("so far"));
+    // What happened later stands behind it.
+    assert_eq!(inserted(&tested).placement, Placement::Alone);
+    let plan = tested.plan().expect("a text");
+    assert!(matches!(plan.pieces.last(), Some(Piece::Insert(_))));
 }
 
 /// ALL-N1
