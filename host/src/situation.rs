@@ -602,6 +602,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
     let unseen = unseen::units(conversation);
+    let paused = unseen::paused(conversation);
     let last_words = unseen::last_words(conversation, &unseen);
     let pinned: HashSet<usize> = match &request.pins {
         Pins::FirstUser => first_user.into_iter().collect(),
@@ -616,6 +617,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
             pinned.contains(&index)
                 || is_live(unit)
                 || unseen.contains(&index)
+                || paused.contains(&index)
                 || last_words == Some(index)
                 || unit.traits.pending
                 || unit.traits.instructions

@@ -304,6 +304,7 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
             Role::Tool,
             text("approval_request_id").map_or(Link::None, Link::Closes),
         ),
+        Kind::Other if item::gives_back(named) => (Role::Assistant, Link::Hosted),
         _ => (Role::Assistant, Link::None),
     };
     let is_not_said = kind == Kind::Other && !item::is_act(named);
