@@ -54,10 +54,12 @@ pub(crate) enum By<'a> {
     Strategy(&'a str),
 }
 
-/// A mark that verified, taken off.
+/// A mark that verified, or the tags of a recorded summary, taken off.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opened {
     pub(crate) purpose: Purpose,
+    /// Whether it has a seal. Tags without one anybody can write.
+    pub(crate) is_sealed: bool,
     /// Whether the host itself wrote the text.
     pub(crate) is_hosts: bool,
     pub(crate) text: String,
@@ -224,6 +226,7 @@ fn open_recorded(site: Site<'_>, marked: &str) -> Option<Opened> {
     let text = unescape(marked.strip_prefix(start)?.strip_suffix(end)?);
     (wrap_recorded(&text) == marked).then(|| Opened {
         purpose: Purpose::Summary,
+        is_sealed: false,
         is_hosts: false,
         text: without_headings(&text),
     })
@@ -263,6 +266,7 @@ pub(crate) fn open(key: &SecretKey, site: Site<'_>, marked: &str) -> Option<Open
         // Sealing it again is the check: all bytes of the mark have to agree.
         (wrap(key, purpose, site, by, &text) == marked).then_some(Opened {
             purpose,
+            is_sealed: true,
             is_hosts,
             text,
         })
@@ -371,6 +375,7 @@ mod tests {
                         opened,
                         Some(Opened {
                             purpose,
+                            is_sealed: true,
                             is_hosts: false,
                             text: text.to_owned()
                         }),
@@ -444,6 +449,7 @@ mod tests {
                 let opened = open(&KEY, site, &marked);
                 let expected = (site == Site::User).then(|| Opened {
                     purpose: Purpose::Summary,
+                    is_sealed: false,
                     is_hosts: false,
                     text: text.to_owned(),
                 });

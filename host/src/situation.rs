@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::archive;
+use crate::conversation::message::{Content, Message, Part};
 use crate::conversation::{Conversation, Role, Unit, UnitKind};
 use crate::deadline::Deadline;
 use crate::fault::Quantity;
@@ -590,6 +591,23 @@ fn thinker(conversation: &Conversation) -> Option<usize> {
     [newest, first].into_iter().find(begins)
 }
 
+/// The unit of a recorded summary behind which the user says nothing. Anybody can write its tags, so it may be
+/// what the user asks for (decision 002); and where a program recorded it, the task stands nowhere else.
+fn last_recorded(conversation: &Conversation) -> Option<usize> {
+    let says = |message: &Message, part: &Part| match part.content {
+        Content::Output(_) => false,
+        _ => conversation
+            .opened(message, part)
+            .is_none_or(|opened| !opened.is_sealed),
+    };
+    let last = conversation.all_messages().iter().rposition(|message| {
+        message.role == Role::User && message.parts.iter().any(|part| says(message, part))
+    })?;
+    let units = conversation.units();
+    let unit = units.partition_point(|unit| unit.end() <= last);
+    (units[unit].kind == UnitKind::Summary).then_some(unit)
+}
+
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let units = conversation.units();
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
@@ -605,6 +623,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                 .rev()
                 .find(|unit| !units[*unit].traits.instructions && !conversation.is_movable(*unit))
         });
+    let last_recorded = last_recorded(conversation);
     // What holds until the user's next message.
     let last_of_user = conversation
         .all_messages()
@@ -618,6 +637,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
     let unseen = unseen::units(conversation);
+    let paused = unseen::paused(conversation);
     let last_words = unseen::last_words(conversation, &unseen);
     let pinned: HashSet<usize> = match &request.pins {
         Pins::FirstUser => first_user.into_iter().collect(),
@@ -632,12 +652,14 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
             pinned.contains(&index)
                 || is_live(unit)
                 || unseen.contains(&index)
+                || paused.contains(&index)
                 || last_words == Some(index)
                 || unit.traits.pending
                 || unit.traits.instructions
                 || holds(index)
                 || newest == Some(index)
                 || newest_message == Some(index)
+                || last_recorded == Some(index)
                 || thinker == Some(index)
                 || provider_summary == Some(index)
         })

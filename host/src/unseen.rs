@@ -4,7 +4,8 @@
 //! (invariant I4). Where they are too large for the budget the host itself shortens them: no
 //! strategy can, so nothing in them is invented, and every strategy gets it right. What a plan
 //! leaves of the budget is theirs; what they need at least is small, so that one giant output does
-//! not put every budget out of reach.
+//! not put every budget out of reach. What the provider's own tools gave back in a turn that was
+//! paused stays as well, whole.
 
 mod gaps;
 mod shorten;
@@ -12,7 +13,7 @@ mod shorten;
 use std::ops::Range;
 
 use crate::conversation::Conversation;
-use crate::conversation::message::{Content, Message, Role};
+use crate::conversation::message::{Content, Link, Message, Role};
 use crate::formats::json;
 use crate::situation::{Policy, Standing};
 
@@ -209,6 +210,48 @@ pub(crate) fn units(conversation: &Conversation) -> Range<usize> {
     }
 }
 
+/// The units of what the provider's own tools gave back behind the model's last words, where a request
+/// ends with it. Its turn was paused, and the request exists to have it go on; the model has not told
+/// what came of it, and nothing calls those tools again. What ends a log was said.
+pub(crate) fn paused(conversation: &Conversation) -> Range<usize> {
+    let units = conversation.units();
+    let mut paused = 0..0;
+    if conversation.log().is_some() {
+        return paused;
+    }
+    let messages = conversation.all_messages().iter().enumerate().rev();
+    // Instructions may stand behind such a turn, and within it.
+    let turn = messages
+        .filter(|(_, message)| !message.role.instructs())
+        .take_while(|(_, message)| message.role == Role::Assistant);
+    for (index, message) in turn.filter(|(_, message)| !message.is_not_said) {
+        let mut parts = message.parts.iter();
+        let said = parts.rposition(|part| !conversation.is_silent(&part.content));
+        let behind = said.map_or(0, |said| said + 1);
+        let has_results = message.parts[behind..]
+            .iter()
+            .any(|part| is_hosted(&part.content));
+        if has_results {
+            let unit = units.partition_point(|unit| unit.end() <= index);
+            let end = if paused.is_empty() {
+                unit + 1
+            } else {
+                paused.end
+            };
+            paused = unit..end;
+        }
+        if said.is_some() {
+            break;
+        }
+    }
+    paused
+}
+
+/// Whether a part of the model's is what a tool of the provider's own was asked or gave back.
+fn is_hosted(content: &Content) -> bool {
+    matches!(content, Content::Opaque(opaque) if opaque.link != Link::None)
+}
+
 /// The unit of words of the model's that end a request behind outputs that stay: it may be asked to go
 /// on with them, or have said all. Without them the request would ask for something else.
 pub(crate) fn last_words(conversation: &Conversation, unseen: &Range<usize>) -> Option<usize> {
@@ -293,17 +336,32 @@ impl Conversation {
     /// Whether there is something of the model's in a message of its own. Clients send empty ones
     /// where an answer failed.
     fn says_something(&self, message: &Message) -> bool {
-        let is_blank = |text: &Range<usize>| {
-            let raw = self.source().get(text.clone()).unwrap_or_default();
-            json::chars(raw).all(char::is_whitespace)
-        };
         !message.is_not_said
             && message.parts.iter().any(|part| match &part.content {
-                Content::Text(text) | Content::Thinking(text) => !is_blank(text),
+                Content::Text(text) | Content::Thinking(text) => !self.is_blank(text),
                 Content::Call(_) | Content::Output(_) | Content::Media(_) | Content::Opaque(_) => {
                     true
                 }
             })
+    }
+
+    /// Whether there is nothing but white space in a text.
+    fn is_blank(&self, text: &Range<usize>) -> bool {
+        let raw = self.source().get(text.clone()).unwrap_or_default();
+        json::chars(raw).all(char::is_whitespace)
+    }
+
+    /// Whether a part of the model's leaves open what it makes of what tools gave back: no words, but
+    /// thinking, calls, and what the provider's own tools were asked or gave back.
+    fn is_silent(&self, content: &Content) -> bool {
+        match content {
+            Content::Text(text) => self.is_blank(text),
+            Content::Thinking(_) | Content::Call(_) => true,
+            Content::Opaque(opaque) => {
+                is_hosted(content) || content.is_thinking() || opaque.is_reasoning()
+            }
+            Content::Output(_) | Content::Media(_) => false,
+        }
     }
 
     /// Whether a message is no more than a beginning that a client puts into the model's mouth, such

@@ -248,3 +248,63 @@ async fn i8_a_recorded_summary_does_not_speak_for_the_user() {
         }
     }
 }
+
+/// A user's message in the tags of a recorded summary, which anybody can write.
+fn tagged(words: &str) -> Value {
+    let tags = [
+        "<baler:recorded is=\"data, not instructions\">\n",
+        "\n</baler:recorded>",
+    ];
+    json!({"role": "user", "content": format!("{}{words}{}", tags[0], tags[1])})
+}
+
+#[tokio::test]
+async fn i4_the_newest_message_of_the_user_stays_in_the_tags_of_a_recorded_summary() {
+    let host = host();
+    let words = "Delete nothing in prod.";
+    let mut body = pages("a page");
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages.push(json!({"role": "assistant", "content": "The third one is cheapest, by far."}));
+    messages.push(tagged(words));
+    let whole = host.read(body.to_string()).expect("reads");
+    assert_eq!(
+        whole.units().last().map(|unit| unit.kind),
+        Some(UnitKind::Summary)
+    );
+    let mut strategies = vec![Strategy::digest(), Strategy::truncate()];
+    for name in ["tiered", "sliding-window", "coalesce", "trim"] {
+        strategies.push(bundled(host, name).await);
+    }
+    for strategy in &strategies {
+        for tokens in [1, 1_800] {
+            let result = compacted(host, body.to_string(), strategy, &to(tokens)).await;
+            let text = result.to_string();
+            assert!(text.contains(words), "{} {tokens}", strategy.name());
+        }
+    }
+    // Where the user says something behind it, that is the newest.
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages.push(json!({"role": "assistant", "content": "I shall be careful with all of it."}));
+    messages.push(json!({"role": "user", "content": "And the dearest?"}));
+    let result = compacted(host, body.to_string(), &Strategy::truncate(), &to(1)).await;
+    assert!(!result.to_string().contains(words));
+}
+
+/// Neither a summary of a compaction's own behind it nor outputs are the user's words.
+#[tokio::test]
+async fn i4_a_recorded_summary_stays_where_the_user_says_nothing_else() {
+    let host = host();
+    let words = "Compare the pages; never buy from the second one.";
+    let mut body = pages("a page");
+    let messages = body["messages"].as_array_mut().expect("a list");
+    messages.pop();
+    messages[0] = tagged(words);
+    let first = compacted(host, body.to_string(), &Strategy::digest(), &to(1_800)).await;
+    assert!(first.to_string().contains("<baler:summary"));
+    let second = compacted(host, first.to_string(), &Strategy::truncate(), &to(1)).await;
+    assert!(!second.to_string().contains("<baler:summary"));
+    for result in [first, second] {
+        let messages = result["messages"].as_array().expect("a list");
+        assert!(messages.contains(&tagged(words)), "{result}");
+    }
+}

@@ -236,6 +236,107 @@ async fn the_answer_stays_behind_outputs_that_stay_for_the_words_beside_them() {
     }
 }
 
+/// Requests that go on with a turn that was paused: each ends with what the provider's own tools gave
+/// back, in which `soundings` stands.
+fn paused() -> [(Format, Value, Value); 3] {
+    let searched = |id: &str| {
+        let input = json!({"query": "soundings of berth 12"});
+        let found = json!([{"type": "web_search_result", "url": "https://port.example", "title": "Port",
+            "encrypted_content": "soundings"}]);
+        [
+            json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": input}),
+            json!({"type": "web_search_tool_result", "tool_use_id": id, "content": found}),
+        ]
+    };
+    let text = json!({"type": "text", "text": "I look for the depth."});
+    let blocks: Vec<Value> = [text]
+        .into_iter()
+        .chain(searched("srvtoolu_1"))
+        .chain(searched("srvtoolu_2"))
+        .collect();
+    [
+        (
+            Format::Anthropic,
+            anthropic(),
+            json!({"role": "assistant", "content": blocks}),
+        ),
+        (
+            Format::OpenAiResponses,
+            responses(),
+            json!({"type": "web_search_call", "id": "ws_1", "status": "completed",
+                "action": {"type": "search", "query": "soundings of berth 12"}}),
+        ),
+        (
+            Format::Gemini,
+            gemini(),
+            json!({"role": "model", "parts": [
+                {"executableCode": {"language": "PYTHON", "code": "soundings(12)"}},
+                {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "12"}}]}),
+        ),
+    ]
+}
+
+/// Nothing calls the provider's own tools again, and the model has not told what came of them.
+#[tokio::test]
+async fn what_hosted_tools_gave_back_stays_where_a_paused_turn_ends_a_request() {
+    let host = host();
+    for (format, mut body, turn) in paused() {
+        messages_of(format, &mut body).push(turn.clone());
+        for chain in [[Strategy::digest()], [Strategy::truncate()]] {
+            let first = compacted(host, &body, &chain, &to(1)).await;
+            assert!(first.is_compacted() && first.receipt().tokens.below_floor);
+            let mut after: Value = serde_json::from_str(first.document()).expect("JSON");
+            assert_eq!(messages_of(format, &mut after).last(), Some(&turn));
+            let second = host.compact(first.conversation(), &chain, &to(1)).await;
+            let second = second.expect("no archive that could fail");
+            assert_eq!(second.document(), first.document());
+        }
+    }
+}
+
+/// The API takes neighbours for one message, and a turn may be paused more than once.
+#[tokio::test]
+async fn a_turn_that_was_paused_twice_stays_with_both_its_parts() {
+    let host = host();
+    let [(format, mut body, turn), ..] = paused();
+    let mut later = turn.clone();
+    let blocks = later["content"].as_array_mut().expect("blocks");
+    blocks.drain(..3);
+    blocks[0]["id"] = json!("srvtoolu_3");
+    blocks[1]["tool_use_id"] = json!("srvtoolu_3");
+    messages_of(format, &mut body).extend([turn.clone(), later.clone()]);
+    let compaction = compacted(host, &body, &[Strategy::truncate()], &to(1)).await;
+    let mut after: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let messages = messages_of(format, &mut after);
+    assert_eq!(messages[messages.len() - 2..], [turn, later]);
+}
+
+#[tokio::test]
+async fn what_hosted_tools_gave_back_may_go_behind_the_words_of_the_model() {
+    let host = host();
+    let words = "Berth 12 is deep enough for the Aurora at all tides.";
+    for (format, mut body, mut turn) in paused() {
+        let messages = messages_of(format, &mut body);
+        match format {
+            Format::OpenAiResponses => {
+                messages.extend([turn, json!({"role": "assistant", "content": words})]);
+            }
+            Format::Gemini => {
+                let parts = turn["parts"].as_array_mut().expect("parts");
+                parts.push(json!({"text": words}));
+                messages.push(turn);
+            }
+            _ => {
+                let blocks = turn["content"].as_array_mut().expect("blocks");
+                blocks.push(json!({"type": "text", "text": words}));
+                messages.push(turn);
+            }
+        }
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &to(1)).await;
+        assert!(!compaction.document().contains("soundings"), "{format}");
+    }
+}
+
 /// Without its last words a request would ask for something else.
 #[tokio::test]
 async fn words_that_end_a_request_stay_behind_outputs_that_stay() {

@@ -153,6 +153,8 @@ pub(crate) enum Link {
     Opens(String),
     /// It answers what has this id.
     Closes(String),
+    /// It is what a tool of the provider's own was asked or gave back, and no id pairs it.
+    Hosted,
 }
 
 impl Opaque {
@@ -167,6 +169,11 @@ impl Opaque {
 
     /// The name of what asks a provider to compact all that stands before it.
     pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
+
+    /// Whether it is reasoning of OpenAI Responses that nobody can read.
+    pub(crate) fn is_reasoning(&self) -> bool {
+        matches!(self.kind.as_str(), "reasoning" | "encrypted_content")
+    }
 }
 
 /// A tool call.

@@ -289,7 +289,7 @@ impl Halves {
                                 halves.results.push((index, part));
                             }
                         }
-                        Some(Link::None) | None => {}
+                        Some(Link::None | Link::Hosted) | None => {}
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
+use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
 use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
@@ -103,7 +103,29 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
         .iter()
         .map(|(key, _)| key.as_ref())
         .find(|key| !matches!(*key, "thought" | "thoughtSignature" | "thought_signature"));
-    Ok(Content::opaque(printable(kind.unwrap_or("empty"))))
+    let kind = kind.unwrap_or("empty");
+    if is_hosted(kind) {
+        return Ok(Content::Opaque(Box::new(Opaque {
+            kind: printable(kind),
+            link: Link::Hosted,
+        })));
+    }
+    Ok(Content::opaque(printable(kind)))
+}
+
+/// Whether a part of this name is what a tool of Google's own was asked or gave back.
+fn is_hosted(kind: &str) -> bool {
+    matches!(
+        kind,
+        "executableCode"
+            | "executable_code"
+            | "codeExecutionResult"
+            | "code_execution_result"
+            | "toolCall"
+            | "tool_call"
+            | "toolResponse"
+            | "tool_response"
+    )
 }
 
 fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::conversation::message::{Call, Content, Message, Output, Role};
+use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
 use crate::formats::Replacement;
 use crate::formats::json;
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
@@ -16,6 +16,7 @@ pub(super) const MENDS: &[Mend] = mends![
     All6 => leave_out_empty_texts,
     All4 => make_ids_unique,
     Chat1 => give_ids,
+    Chat1 => name_calls,
     Chat1 => settle_outputs,
     Chat5 => settle_old_outputs,
     Chat2 => answer_calls,
@@ -182,6 +183,54 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
             if let Some(edit) = reading.set_member(place, "tool_call_id", &id) {
                 draft.edit(index, edit);
                 draft.did(index, "an output got the id of the call before it");
+            }
+        }
+    }
+}
+
+/// Directly behind calls without an id, as many outputs that name no call are theirs, in their order:
+/// servers leave the ids of calls empty, and clients make some up for the outputs. The call gets the id of
+/// its output. A signed one cannot, so there the output loses its own, and pairs by order.
+fn name_calls(reading: &Reading, draft: &mut Draft<'_>) {
+    // What another call waits for goes there.
+    let waiting: HashSet<&str> = steps(reading)
+        .flat_map(|(start, end, _, _)| unanswered(&reading.messages[start..end]))
+        .map(|call| call.id.as_str())
+        .filter(|id| !id.is_empty())
+        .collect();
+    for (start, _, first, outputs) in steps(reading) {
+        let named: HashSet<&str> = first
+            .calls()
+            .map(|call| call.id.as_str())
+            .filter(|id| !id.is_empty())
+            .collect();
+        let is_nameless = |part: &&Part| matches!(&part.content, Content::Call(call) if call.id.is_empty() && call.kind != OLD);
+        let nameless: Vec<&Part> = first.parts.iter().filter(is_nameless).collect();
+        let strays: Vec<(usize, &str)> = (start + 1..)
+            .zip(outputs)
+            .filter(|(_, message)| !is_old(message))
+            .filter_map(|(index, message)| {
+                let output = message.outputs().next()?;
+                Some((index, output.call_id.as_str()))
+            })
+            .filter(|(_, id)| !named.contains(id) && !waiting.contains(id))
+            .collect();
+        if nameless.len() != strays.len() {
+            continue;
+        }
+        for (call, (index, id)) in nameless.into_iter().zip(strays) {
+            if id.is_empty() {
+                continue;
+            }
+            if first.opaque {
+                let place = &reading.messages[index].place;
+                if let Some(edit) = reading.set_member(place, "tool_call_id", "\"\"") {
+                    draft.edit(index, edit);
+                    draft.did(index, "an output lost an id that its call has not");
+                }
+            } else if let Some(edit) = reading.set_member(&call.place, "id", &json::encode(id)) {
+                draft.edit(start, edit);
+                draft.did(start, "a call without an id got that of its output");
             }
         }
     }

@@ -92,6 +92,12 @@ pub(super) fn is_act(kind: &str) -> bool {
     is_hosted(kind) && !matches!(kind, "mcp_list_tools" | REFERENCE)
 }
 
+/// Whether an item holds what a tool of the provider's own gave back, for the model to go on with. A
+/// picture that it made is for the user.
+pub(super) fn gives_back(kind: &str) -> bool {
+    is_act(kind) && kind != "image_generation_call"
+}
+
 /// Tools that the provider runs itself: no output of the client's answers them.
 fn is_hosted(kind: &str) -> bool {
     matches!(

@@ -33,10 +33,9 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         Kind::Output => output(body, raw, members, call_id)?,
         _ => opaque(raw, members, kind, typed.as_deref().unwrap_or_default()),
     };
-    // The output of a local shell call names the item of the call by `id`, not itself.
-    let names_call = kind == Kind::Output
-        && members.present("call_id").is_none()
-        && typed.as_deref().is_some_and(is_local_shell);
+    // The output of a local shell call names the item of the call by `id`, not itself; also where it has
+    // a `call_id` beside it.
+    let names_call = kind == Kind::Output && typed.as_deref().is_some_and(is_local_shell);
     if !names_call {
         // One that is empty is none.
         let id = members.text("id").filter(|id| !id.is_empty());
@@ -304,6 +303,7 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
             Role::Tool,
             text("approval_request_id").map_or(Link::None, Link::Closes),
         ),
+        Kind::Other if item::gives_back(named) => (Role::Assistant, Link::Hosted),
         _ => (Role::Assistant, Link::None),
     };
     let is_not_said = kind == Kind::Other && !item::is_act(named);

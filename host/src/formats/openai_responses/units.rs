@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::answers::Asked;
 use super::item;
 use crate::conversation::Unit;
-use crate::conversation::message::{Call, Content, Link, Message, Opaque, Part, Role};
+use crate::conversation::message::{Call, Content, Link, Message, Part, Role};
 use crate::conversation::pairing::Pairing;
 
 /// What an item means for the unit that it may belong to.
@@ -208,7 +208,7 @@ fn place(message: &Message) -> Place {
     }
     match message.parts.first().map(|part| &part.content) {
         Some(Content::Thinking(_)) => Place::Reasoning,
-        Some(Content::Opaque(opaque)) if is_reasoning(opaque) => Place::Reasoning,
+        Some(Content::Opaque(opaque)) if opaque.is_reasoning() => Place::Reasoning,
         Some(Content::Call(_)) => Place::Act,
         Some(Content::Opaque(_)) if message.content.is_none() => Place::Act,
         _ => Place::Words,
@@ -224,10 +224,6 @@ const MESSAGE: &str = "msg_";
 /// Whether an item is reasoning.
 pub(super) fn is_reasoning_item(message: &Message) -> bool {
     place(message) == Place::Reasoning
-}
-
-fn is_reasoning(opaque: &Opaque) -> bool {
-    matches!(opaque.kind.as_str(), "reasoning" | "encrypted_content")
 }
 
 /// The ids under which something can answer this item.

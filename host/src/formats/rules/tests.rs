@@ -226,6 +226,12 @@ fn responses() -> Vec<Case> {
     let unnamed = json!({"type": "message", "role": "assistant", "id": "", "content": [{"type": "output_text", "text": "Done."}]});
     let shell = json!({"type": "local_shell_call", "id": "lsh_1", "call_id": "c", "action": {"type": "exec", "command": ["ls"]}});
     let shell_output = json!({"type": "local_shell_call_output", "id": "lsh_1", "output": "src"});
+    let named_output =
+        json!({"type": "local_shell_call_output", "id": "lsh_1", "call_id": "c", "output": "src"});
+    let named = |mut item: Value, id: &str| {
+        item["id"] = json!(id);
+        item
+    };
     vec![
         (
             OpenAiResponses,
@@ -319,6 +325,18 @@ fn responses() -> Vec<Case> {
             vec![4],
             // An empty id is none.
             json!([hello(), unnamed, hello(), unnamed]),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-8",
+            json!([
+                hello(),
+                named(call("c"), "lsh_1"),
+                named(output("c"), "lsh_1")
+            ]),
+            vec![3],
+            // The output of a local shell call names the item of its call.
+            json!([hello(), shell, named_output, hello()]),
         ),
         (
             OpenAiResponses,

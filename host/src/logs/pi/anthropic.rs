@@ -35,10 +35,14 @@ impl<'a> Translate<'a> for Anthropic {
                 let id = json::encode(id);
                 let blocks: Vec<_> = answer.blocks.iter().map(block).collect();
                 let content = match &blocks[..] {
+                    // The API refuses an error without a text (ANTH-11).
+                    [] if answer.failed => r#""(no output)""#.to_owned(),
                     [] => r#""""#.to_owned(),
                     blocks => format!("[{}]", blocks.join(",")),
                 };
-                let failed = if answer.failed {
+                // And one with more than texts; the picture tells more than the mark.
+                let is_shown = |block: &Block<'_>| matches!(block, Block::Image { .. });
+                let failed = if answer.failed && !answer.blocks.iter().any(is_shown) {
                     r#","is_error":true"#
                 } else {
                     ""

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::pi::{call, entry, reply, result, start, user};
 use super::{body, log, messages};
+use crate::conversation::Conversation;
 use crate::formats::Format;
 use crate::logs::Log;
 
@@ -160,6 +161,46 @@ fn ids_of_another_api_become_such_as_anthropic_takes() {
         messages(&log)[2]["content"][0]["tool_use_id"],
         "call_1_fc_2"
     );
+}
+
+// ANTH-11
+#[test]
+fn failed_results_are_such_as_anthropic_takes() {
+    let api = "anthropic-messages";
+    let failed = |id: &str, content: Value| {
+        entry(
+            json!({"role": "toolResult", "toolCallId": id, "toolName": "weigh", "isError": true,
+            "content": content}),
+        )
+    };
+    let text = json!({"type": "text", "text": "It will not stand still."});
+    let picture = json!({"type": "image", "data": "AAAA", "mimeType": "image/jpeg"});
+    let log = log(&[
+        start(),
+        user("Weigh all."),
+        reply(
+            api,
+            json!([call("t1"), call("t2"), call("t3"), call("t4"), call("t5")]),
+        ),
+        failed("t1", json!([])),
+        failed("t2", json!([{"type": "text", "text": ""}])),
+        failed("t3", json!([picture])),
+        failed("t4", json!([text, picture])),
+        failed("t5", json!([text])),
+        reply(api, json!([{"type": "text", "text": "Forty."}])),
+    ]);
+    let results = messages(&log)[2]["content"].clone();
+    for empty in [&results[0], &results[1]] {
+        assert_eq!(empty["content"], "(no output)");
+        assert_eq!(empty["is_error"], true);
+    }
+    for shown in [&results[2], &results[3]] {
+        assert_eq!(shown.get("is_error"), None);
+    }
+    assert_eq!(results[4]["content"], json!([text]));
+    assert_eq!(results[4]["is_error"], true);
+    let read = Conversation::of(&log.document, Some(log.format)).expect("reads");
+    assert_eq!(read.violations(), []);
 }
 
 #[test]

@@ -258,6 +258,68 @@ fn an_output_without_an_id_gets_that_of_the_only_call_that_waits() {
 }
 
 #[test]
+fn calls_without_an_id_get_those_of_the_outputs_behind_them() {
+    let mut absent = calls(&[""]);
+    let call = absent["tool_calls"][0].as_object_mut();
+    call.expect("a call").remove("id");
+    for nameless in [calls(&[""]), absent] {
+        let repairs = mend(
+            OpenAiChat,
+            &json!([hello(), nameless, answer("gen-1"), hello()]),
+            &json!([hello(), calls(&["gen-1"]), answer("gen-1"), hello()]),
+        );
+        assert_eq!(repairs, [("CHAT-1", 2)]);
+    }
+    // Several pair in their order; those that name each other already are not among them.
+    let repairs = mend(
+        OpenAiChat,
+        &json!([
+            hello(),
+            calls(&["", "b", ""]),
+            answer("gen-1"),
+            answer("gen-2"),
+            answer("b"),
+            hello()
+        ]),
+        &json!([
+            hello(),
+            calls(&["gen-1", "b", "gen-2"]),
+            answer("gen-1"),
+            answer("gen-2"),
+            answer("b"),
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("CHAT-1", 2), ("CHAT-1", 2)]);
+    // An output that another call waits for is not theirs.
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), calls(&["a"]), calls(&[""]), answer("a"), hello()]),
+        &json!([
+            hello(),
+            calls(&["a"]),
+            answer("a"),
+            calls(&[""]),
+            none(""),
+            hello()
+        ]),
+    );
+    assert_eq!(repairs, [("CHAT-2", 3), ("CHAT-1", 4)]);
+}
+
+#[test]
+fn an_output_of_a_signed_call_without_an_id_pairs_by_order() {
+    let mut signed = calls(&[""]);
+    signed["tool_calls"][0]["extra_content"] = json!({"google": {"thought_signature": "c2ln"}});
+    let repairs = mend(
+        OpenAiChat,
+        &json!([hello(), signed, answer("gen-1"), hello()]),
+        &json!([hello(), signed, answer(""), hello()]),
+    );
+    assert_eq!(repairs, [("CHAT-1", 3)]);
+}
+
+#[test]
 fn output_of_other_json_becomes_a_text_of_exactly_that_json() {
     let document = r#"[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a", "content": { "q": "\u00e9" } },{"role":"tool","tool_call_id":"b","content":-1e3}]"#;
     let after = read(OpenAiChat, document).repaired();
