@@ -7,6 +7,7 @@ use baler_host::{
 use clap::Args;
 use serde_json::json;
 
+use super::undo;
 use crate::archive::{self, ArchivePlace};
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{self, Exit, Failure};
@@ -68,7 +69,8 @@ pub(crate) struct CompactCommand {
 
     /// Write the receipt to this file, as JSON, whole or not at all. It and the file of --output
     /// take their places, the receipt first, when all that comes out was written; where any of it
-    /// cannot be written, both files stay as they were
+    /// cannot be written, both files stay as they were. A receipt there that `baler undo` can use
+    /// is not replaced by one of a run that changed nothing; --json then says `receipt-kept`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     receipt: Option<PathBuf>,
 
@@ -180,7 +182,7 @@ impl CompactCommand {
         let place = place.shown(self.sandbox.state.as_deref());
         let place = place.filter(|_| host.archive().is_some());
         self.tell(&conversation, &compaction, &chain, place, messages)?;
-        self.hand_over(files, &conversation, &compaction)?;
+        self.hand_over(files, &conversation, &compaction, messages)?;
         Ok(exit_of(&compaction))
     }
 
@@ -304,10 +306,19 @@ impl CompactCommand {
     /// behind.
     fn hand_over(
         &self,
-        files: Files,
+        mut files: Files,
         conversation: &Conversation,
         compaction: &Compaction,
+        messages: Messages,
     ) -> anyhow::Result<()> {
+        let kept = self.kept_receipt(&files, compaction);
+        if let Some(kept) = kept {
+            files.receipt = None;
+            messages.warn(&format!(
+                "`{}` stays as it is: it is the receipt that undoes an earlier compaction, and this run changed nothing that could be undone",
+                kept.display()
+            ));
+        }
         let receipt =
             serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
         let document = compaction.document();
@@ -326,22 +337,37 @@ impl CompactCommand {
             .into_iter()
             .map(|(file, content)| file.stage(content))
             .collect::<Result<Vec<_>, _>>()?;
-        self.print(to_stdout, &receipt, conversation, compaction)?;
+        let last = kept.map_or("", |_| ",\"receipt-kept\":true");
+        self.print(to_stdout, &receipt, last, conversation, compaction)?;
         output::commit_all(staged)
     }
 
-    /// Writes what goes to standard output.
+    /// The file of --receipt where it stays: a receipt that undoes a compaction is worth more than
+    /// one of a run that changed nothing. An agent that compacts one file over and over, with one
+    /// place for receipts, could else not go back.
+    fn kept_receipt(&self, files: &Files, compaction: &Compaction) -> Option<&Path> {
+        let is_replaced = files
+            .receipt
+            .as_ref()
+            .is_some_and(|file| !file.is_special());
+        let changed_nothing = matches!(compaction.receipt().outcome, Outcome::Unchanged(_));
+        let receipt = self.receipt.as_deref()?;
+        (is_replaced && changed_nothing && undo::can_undo(receipt)).then_some(receipt)
+    }
+
+    /// Writes what goes to standard output; `last` is the last member of what --json prints.
     fn print(
         &self,
         to_stdout: bool,
         receipt: &serde_json::Value,
+        last: &str,
         conversation: &Conversation,
         compaction: &Compaction,
     ) -> anyhow::Result<()> {
         let document = compaction.document();
         if self.json {
             let units = json!(strip::entries(conversation, compaction));
-            let rest = format!("\"receipt\":{receipt},\"units\":{units}}}\n");
+            let rest = format!("\"receipt\":{receipt},\"units\":{units}{last}}}\n");
             if to_stdout {
                 // Byte for byte, and so never parsed and written again.
                 let document = document.trim_start_matches('\u{feff}').trim();

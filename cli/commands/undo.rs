@@ -90,6 +90,13 @@ impl UndoCommand {
     }
 }
 
+/// Whether this is a regular file with a receipt by which something can be undone.
+pub(super) fn can_undo(file: &Path) -> bool {
+    let read = || -> anyhow::Result<Vec<u8>> { input::limited(files::regular(file)?) };
+    let receipt = read().ok().and_then(|bytes| receipt(&bytes).ok());
+    receipt.is_some_and(|receipt| receipt.undo.is_some())
+}
+
 fn receipt(bytes: &[u8]) -> Result<Receipt, Failure> {
     serde_json::from_slice::<Printed>(bytes)
         .map(|printed| printed.receipt)
