@@ -124,3 +124,34 @@ fn where_there_is_no_room_for_a_thread_it_goes_on_or_says_so() {
         .ends(1)
         .says(&["error: cannot use `sliding-window`: ", "gives no thread"]);
 }
+
+/// A shell that runs baler under a limit of the system's.
+fn under(bench: &Bench, limit: &str, arguments: &[&str]) -> Ran {
+    let mut shell = std::process::Command::new("sh");
+    let script = format!("{limit} && exec \"$@\"");
+    shell
+        .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_baler")])
+        .args(arguments)
+        .env_clear()
+        .env("NO_COLOR", "1")
+        .env("BALER_STATE", bench.path("state"))
+        .current_dir(bench.folder.path())
+        .stdin(std::process::Stdio::null());
+    Ran::of(shell.output().expect("it runs"))
+}
+
+/// A memory of a component takes 4 GiB of addresses.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn a_strategy_that_the_machine_has_no_memory_for_is_not_to_blame() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    // Compiled while there is room.
+    bench.run(&["introspect", "sliding-window"]).ends(0);
+    let arguments = ["compact", &input, "-s", "sliding-window", "--json"];
+    let ran = under(&bench, "ulimit -v 4000000", &arguments).ends(4);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let first = &told["receipt"]["attempts"][0];
+    assert_eq!(first["result"]["result"], "host", "{first}");
+    assert_eq!(told["receipt"]["strategy"], "native:digest");
+}
