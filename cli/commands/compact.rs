@@ -43,8 +43,8 @@ pub(crate) struct CompactCommand {
     )]
     strategies: Vec<String>,
 
-    /// Config of the first strategy: JSON, or @FILE for a file that holds it. It is checked
-    /// against the strategy's schema, which `baler introspect` shows
+    /// Config of the first strategy: JSON, or @FILE for a file that holds it (a pipe is waited
+    /// for). It is checked against the strategy's schema, which `baler introspect` shows
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Strategy")]
     config: Option<String>,
 

@@ -21,7 +21,7 @@ use crate::{figures, files, input};
 #[command(after_help = AFTER)]
 pub(crate) struct UndoCommand {
     /// The receipt, as --receipt writes it, or all that --json prints. `-`, or nothing, reads it
-    /// from standard input
+    /// from standard input. A pipe is read too, and waited for until somebody writes to it
     #[arg(value_name = "RECEIPT")]
     receipt: Option<PathBuf>,
 

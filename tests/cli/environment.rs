@@ -165,7 +165,7 @@ fn a_strategy_that_the_machine_has_no_memory_for_is_not_to_blame() {
 #[test]
 fn a_compiler_takes_the_limits_that_it_was_started_with_where_they_are_lower() {
     let bench = Bench::new();
-    for limits in ["ulimit -t 60", "ulimit -t 1", "ulimit -v 1000000"] {
+    for limits in ["ulimit -t 60", "ulimit -t 5", "ulimit -v 1000000"] {
         let mut shell = under(&bench, limits, &["baler-compile-component"]);
         shell.env("BALER_COMPILE_COMPONENT", "{}");
         // It got as far as to the component, which is none.
