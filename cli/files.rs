@@ -117,8 +117,30 @@ pub(crate) fn place(path: &Path) -> Option<PathBuf> {
 
 /// Whether standard input is read from this file.
 fn is_standard_input(file: &Path) -> bool {
-    match (standard_input(), fs::metadata(file)) {
-        (Some(input), Ok(file)) => is_one(&input, &file),
+    is_of(standard_input(), file)
+}
+
+/// Whether standard output goes to this file.
+pub(crate) fn is_standard_output(file: &Path) -> bool {
+    is_of(standard_output(), file)
+}
+
+/// Whether standard output goes to the file that `input` is read from; standard input where that
+/// is `-`, or nothing was named.
+pub(crate) fn is_output_the_input(input: Option<&Path>) -> bool {
+    match input.filter(|file| *file != Path::new("-")) {
+        Some(file) => is_standard_output(file),
+        None => match (standard_input(), standard_output()) {
+            (Some(input), Some(output)) => is_one(&input, &output),
+            _ => false,
+        },
+    }
+}
+
+/// Whether a stream is of this file.
+fn is_of(stream: Option<Metadata>, file: &Path) -> bool {
+    match (stream, fs::metadata(file)) {
+        (Some(stream), Ok(file)) => is_one(&stream, &file),
         _ => false,
     }
 }
@@ -133,6 +155,19 @@ pub(crate) fn standard_input() -> Option<Metadata> {
 
 #[cfg(not(unix))]
 pub(crate) fn standard_input() -> Option<Metadata> {
+    None
+}
+
+/// What standard output goes to, where the system tells.
+#[cfg(unix)]
+fn standard_output() -> Option<Metadata> {
+    use std::os::fd::AsFd as _;
+    let output = io::stdout().as_fd().try_clone_to_owned().ok()?;
+    File::from(output).metadata().ok()
+}
+
+#[cfg(not(unix))]
+fn standard_output() -> Option<Metadata> {
     None
 }
 

@@ -75,7 +75,8 @@ fn from_file(file: &Path) -> anyhow::Result<(Vec<u8>, Option<Seen>)> {
     Ok((limited(file)?, seen))
 }
 
-fn limited(source: impl Read) -> anyhow::Result<Vec<u8>> {
+/// All of `source`, which has no more than a conversation may have.
+pub(crate) fn limited(source: impl Read) -> anyhow::Result<Vec<u8>> {
     files::bounded(source, LIMIT)?.ok_or_else(too_large)
 }
 

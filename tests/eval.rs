@@ -256,6 +256,30 @@ fn a_file_of_something_else_is_not_resumed_and_stays() {
 }
 
 #[test]
+fn a_file_to_resume_from_is_read_within_bounds() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    // A hole, which takes no room on the disk.
+    let size = (1 << 30) + 1;
+    let huge = fs::File::create(bench.path("huge")).unwrap();
+    huge.set_len(size).unwrap();
+    let ran = bench.run(&[
+        "corpus",
+        "--strategy",
+        "native:truncate",
+        "--resume",
+        "huge",
+    ]);
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+    assert!(
+        said(&ran).contains("cannot read `huge`: it has more than 1 GiB"),
+        "{}",
+        said(&ran)
+    );
+    assert_eq!(huge.metadata().unwrap().len(), size);
+}
+
+#[test]
 fn a_line_that_was_cut_off_anywhere_is_taken_off() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());
@@ -357,10 +381,13 @@ fn what_cannot_be_read_is_named_and_the_rest_is_measured() {
     bench.file("corpus/bakery/one.json", &baking());
     fs::write(bench.path("corpus/bakery/odd.json"), b"{\"messages\": \xff").unwrap();
     bench.file("corpus/bakery/half.json", "{\"messages\": [");
+    // A hole, which takes no room on the disk, beyond what is read.
+    let huge = fs::File::create(bench.path("corpus/bakery/huge.json")).unwrap();
+    huge.set_len((1 << 30) + 1).unwrap();
     let ran = bench.run(&["corpus", "--strategy", "native:truncate"]);
     assert!(ran.status.success(), "{}", said(&ran));
     let said = said(&ran);
-    for left in ["odd.json", "half.json"] {
+    for left in ["odd.json", "half.json", "huge.json"] {
         assert!(said.contains(&format!("{left}` is left out: ")), "{said}");
     }
     assert!(said.contains("bakery: 1 conversations, 3 cuts"), "{said}");

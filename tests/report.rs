@@ -326,6 +326,29 @@ fn hostile(bench: &Bench) -> Value {
     run
 }
 
+#[cfg(unix)]
+#[test]
+fn no_command_names_a_file_whose_name_cannot_be_shown() {
+    let bench = Bench::new();
+    bench.compact(&example(EXAMPLES[0]), "run a b.json", &[]);
+    let page = bench.page(&["run a b.json"]);
+    assert!(page.contains("baler undo 'run a b.json'"));
+    // The last is how a byte that is no UTF-8 would be shown.
+    for name in [
+        "run a\nb.json",
+        "run a\u{200b} b.json",
+        "run a\u{fffd}.json",
+    ] {
+        bench.file(name, bench.read("run a b.json"));
+        let page = bench.page(&[name]);
+        assert!(
+            page.contains("whose name holds what cannot be shown"),
+            "{name:?}"
+        );
+        assert!(!page.contains("baler undo "), "{name:?}");
+    }
+}
+
 #[test]
 fn a_strangers_names_stay_names() {
     let bench = Bench::new();

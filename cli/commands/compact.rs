@@ -7,6 +7,7 @@ use baler_host::{
 use clap::Args;
 use serde_json::json;
 
+use super::undo;
 use crate::archive::{self, ArchivePlace};
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments};
 use crate::exit::{self, Exit, Failure};
@@ -42,8 +43,8 @@ pub(crate) struct CompactCommand {
     )]
     strategies: Vec<String>,
 
-    /// Config of the first strategy: JSON, or @FILE for a file that holds it. It is checked
-    /// against the strategy's schema, which `baler introspect` shows
+    /// Config of the first strategy: JSON, or @FILE for a file that holds it (a pipe is waited
+    /// for). It is checked against the strategy's schema, which `baler introspect` shows
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Strategy")]
     config: Option<String>,
 
@@ -68,7 +69,8 @@ pub(crate) struct CompactCommand {
 
     /// Write the receipt to this file, as JSON, whole or not at all. It and the file of --output
     /// take their places, the receipt first, when all that comes out was written; where any of it
-    /// cannot be written, both files stay as they were
+    /// cannot be written, both files stay as they were. A receipt there that `baler undo` can use
+    /// is not replaced by one of a run that changed nothing; --json then says `receipt-kept`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     receipt: Option<PathBuf>,
 
@@ -180,7 +182,7 @@ impl CompactCommand {
         let place = place.shown(self.sandbox.state.as_deref());
         let place = place.filter(|_| host.archive().is_some());
         self.tell(&conversation, &compaction, &chain, place, messages)?;
-        self.hand_over(files, &conversation, &compaction)?;
+        self.hand_over(files, &conversation, &compaction, messages)?;
         Ok(exit_of(&compaction))
     }
 
@@ -223,12 +225,7 @@ impl CompactCommand {
                 "`--receipt` takes a file; for a receipt on standard output, use `--json`"
             )));
         }
-        if let Some(other) = self.receipt_overwrites() {
-            return Err(Failure::wrong_use(anyhow!(
-                "`--receipt` names a file that is in use for something else, and would replace it: `{}`",
-                other.display()
-            )));
-        }
+        self.check_targets()?;
         if self.dry_run {
             return Ok(Files::default());
         }
@@ -237,6 +234,9 @@ impl CompactCommand {
             Some(path) => {
                 let is_input = files::is_input(path, self.conversation.file.as_deref());
                 let output = WholeFile::create(path)?;
+                if is_input && seen.is_some() && output.is_special() {
+                    return Err(writes_into_input(&format!("`{}`", path.display())));
+                }
                 Some(output.replacing(seen.filter(|_| is_input)))
             }
         };
@@ -246,23 +246,60 @@ impl CompactCommand {
         })
     }
 
-    /// The file of another purpose that the receipt would take the place of.
-    fn receipt_overwrites(&self) -> Option<PathBuf> {
-        let receipt = self.receipt.as_deref()?;
-        let input = self.conversation.file.as_deref();
-        if files::is_input(receipt, input) {
-            return Some(receipt.to_owned());
+    /// Refuses to write where something would be lost: over a file that the run reads or keeps, or
+    /// twice to one file.
+    fn check_targets(&self) -> Result<(), Failure> {
+        let prints = self.json || self.is_to_stdout();
+        if prints && files::is_output_the_input(self.conversation.file.as_deref()) {
+            return Err(writes_into_input("standard output"));
         }
-        self.output()
-            .into_iter()
-            .chain(self.conversation.previous.as_deref())
-            .chain(self.strategies.iter().map(Path::new))
+        let receipt = self.receipt.as_deref();
+        for (option, target) in [("--output", self.output()), ("--receipt", receipt)] {
+            let Some(target) = target else {
+                continue;
+            };
+            if prints && files::is_standard_output(target) {
+                return Err(Failure::wrong_use(anyhow!(
+                    "`{option}` names the file that standard output goes to, where something else is written: `{}`; name another file",
+                    target.display()
+                )));
+            }
+            let mut in_use = self.in_use();
+            if option == "--receipt" {
+                in_use.extend(self.output().map(Path::to_owned));
+                // An output may take the place of these two.
+                in_use.extend(self.conversation.previous.clone());
+                let is_input = files::is_input(target, self.conversation.file.as_deref());
+                in_use.extend(is_input.then(|| target.to_owned()));
+            }
+            if let Some(other) = in_use.iter().find(|other| files::is_same(target, other)) {
+                return Err(Failure::wrong_use(anyhow!(
+                    "`{option}` names a file that is in use for something else, and would replace it: `{}`",
+                    other.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that the run reads beside conversations, or keeps.
+    fn in_use(&self) -> Vec<PathBuf> {
+        let key = settings::state_folder(self.sandbox.state.as_deref());
+        self.strategies
+            .iter()
+            .map(Path::new)
             .chain(self.config.as_deref().and_then(settings::named_file))
             .chain(self.goal.context_file())
             .map(Path::to_owned)
             .chain(self.model.key_file())
             .chain(self.remote.token_files())
-            .find(|other| files::is_same(receipt, other))
+            .chain(key.map(|folder| folder.join("key")))
+            .collect()
+    }
+
+    /// Whether the conversation goes to standard output.
+    fn is_to_stdout(&self) -> bool {
+        self.output().is_none() && !self.dry_run
     }
 
     fn tell(
@@ -304,14 +341,22 @@ impl CompactCommand {
     /// behind.
     fn hand_over(
         &self,
-        files: Files,
+        mut files: Files,
         conversation: &Conversation,
         compaction: &Compaction,
+        messages: Messages,
     ) -> anyhow::Result<()> {
+        let kept = self.kept_receipt(&files, compaction);
+        if let Some(kept) = kept {
+            files.receipt = None;
+            messages.warn(&format!(
+                "`{}` stays as it is: it is the receipt that undoes an earlier compaction, and this run changed nothing that could be undone",
+                kept.display()
+            ));
+        }
         let receipt =
             serde_json::to_value(compaction.receipt()).context("the receipt cannot be written")?;
         let document = compaction.document();
-        let to_stdout = self.output().is_none() && !self.dry_run;
         let receipt_text = format!("{receipt:#}\n");
         // The receipt first: the output may replace the only copy of what came in.
         let mut files: Vec<(WholeFile, &str)> = [
@@ -326,22 +371,37 @@ impl CompactCommand {
             .into_iter()
             .map(|(file, content)| file.stage(content))
             .collect::<Result<Vec<_>, _>>()?;
-        self.print(to_stdout, &receipt, conversation, compaction)?;
+        let last = kept.map_or("", |_| ",\"receipt-kept\":true");
+        self.print(&receipt, last, conversation, compaction)?;
         output::commit_all(staged)
     }
 
-    /// Writes what goes to standard output.
+    /// The file of --receipt where it stays: a receipt that undoes a compaction is worth more than
+    /// one of a run that changed nothing. An agent that compacts one file over and over, with one
+    /// place for receipts, could else not go back.
+    fn kept_receipt(&self, files: &Files, compaction: &Compaction) -> Option<&Path> {
+        let is_replaced = files
+            .receipt
+            .as_ref()
+            .is_some_and(|file| !file.is_special());
+        let changed_nothing = matches!(compaction.receipt().outcome, Outcome::Unchanged(_));
+        let receipt = self.receipt.as_deref()?;
+        (is_replaced && changed_nothing && undo::can_undo(receipt)).then_some(receipt)
+    }
+
+    /// Writes what goes to standard output; `last` is the last member of what --json prints.
     fn print(
         &self,
-        to_stdout: bool,
         receipt: &serde_json::Value,
+        last: &str,
         conversation: &Conversation,
         compaction: &Compaction,
     ) -> anyhow::Result<()> {
         let document = compaction.document();
+        let to_stdout = self.is_to_stdout();
         if self.json {
             let units = json!(strip::entries(conversation, compaction));
-            let rest = format!("\"receipt\":{receipt},\"units\":{units}}}\n");
+            let rest = format!("\"receipt\":{receipt},\"units\":{units}{last}}}\n");
             if to_stdout {
                 // Byte for byte, and so never parsed and written again.
                 let document = document.trim_start_matches('\u{feff}').trim();
@@ -355,6 +415,14 @@ impl CompactCommand {
             Ok(())
         }
     }
+}
+
+/// A descriptor of the file that is read has its own place in it: what is written there would stand
+/// behind the conversation, or over a part of it.
+fn writes_into_input(what: &str) -> Failure {
+    Failure::wrong_use(anyhow!(
+        "{what} goes to the file that the conversation is read from, and would make neither of them one; name that file by `--output` to replace it, or another one"
+    ))
 }
 
 /// What failed, and that nothing came of it.

@@ -21,7 +21,7 @@ use crate::{figures, files, input};
 #[command(after_help = AFTER)]
 pub(crate) struct UndoCommand {
     /// The receipt, as --receipt writes it, or all that --json prints. `-`, or nothing, reads it
-    /// from standard input
+    /// from standard input. A pipe is read too, and waited for until somebody writes to it
     #[arg(value_name = "RECEIPT")]
     receipt: Option<PathBuf>,
 
@@ -88,6 +88,13 @@ impl UndoCommand {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Whether this is a regular file with a receipt by which something can be undone.
+pub(super) fn can_undo(file: &Path) -> bool {
+    let read = || -> anyhow::Result<Vec<u8>> { input::limited(files::regular(file)?) };
+    let receipt = read().ok().and_then(|bytes| receipt(&bytes).ok());
+    receipt.is_some_and(|receipt| receipt.undo.is_some())
 }
 
 fn receipt(bytes: &[u8]) -> Result<Receipt, Failure> {

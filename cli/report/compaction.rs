@@ -277,6 +277,12 @@ fn mended(receipt: &Receipt) -> Markup {
     }
 }
 
+/// Whether a file of this name is found by what a page shows of it. What is no UTF-8 has become a
+/// replacement character.
+fn is_shown_exactly(name: &str) -> bool {
+    figures::cleaned(name) == name && !name.contains(char::REPLACEMENT_CHARACTER)
+}
+
 /// What left, with the commands that have it back.
 fn having_back(receipt: &Receipt, file: &str) -> Markup {
     let units = receipt.archive.iter().flat_map(|archive| archive.iter());
@@ -302,7 +308,11 @@ fn having_back(receipt: &Receipt, file: &str) -> Markup {
     html! {
         @if receipt.undo.is_some() {
             h3 { "Have it back" }
-            p { "All of it, as it was: " code { "baler undo " (figures::cleaned(&quoted(name))) } }
+            @if is_shown_exactly(name) {
+                p { "All of it, as it was: " code { "baler undo " (quoted(name)) } }
+            } @else {
+                p { "All of it, as it was: " code { "baler undo" } ", with this file, whose name holds what cannot be shown." }
+            }
         } @else if receipt.outcome.as_str() == "compacted" {
             h3 { "Have it back" }
             p class="changed" { "There was no archive: what left cannot be had back." }

@@ -11,6 +11,7 @@
 //! picture is 4,800. Instructions and the system prompt stay whatever is done and do not count.
 
 mod baselines;
+mod bounded;
 mod cases;
 pub mod corpus;
 mod entities;

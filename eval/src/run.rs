@@ -9,6 +9,7 @@ use baler_host::{Host, Pins, Strategy};
 use serde::{Deserialize, Serialize};
 
 use crate::baselines::Baseline;
+use crate::bounded;
 use crate::cases::{self, NoCases};
 use crate::corpus::Recorded;
 use crate::measure::{Measured, Sought};
@@ -209,7 +210,7 @@ impl Evaluation {
     /// The file cannot be read, is of another run or of something else, or a whole line is no
     /// result.
     pub fn resume(file: &Path, measuring: &Measuring) -> anyhow::Result<Option<Self>> {
-        let bytes = match std::fs::read(file) {
+        let bytes = match bounded::read(file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {

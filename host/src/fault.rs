@@ -244,11 +244,14 @@ pub enum HostError {
     Archive(#[from] crate::archive::ArchiveError),
     /// A folder of the host's is not private.
     #[error(
-        "`{path}` is open to other users; compiled code and keys in it could be forged: `chmod 700` it, or name another folder"
+        "`{path}` is open to other users; compiled code and keys in it could be forged: {}",
+        remedy_of_open(*is_shared)
     )]
     NotPrivate {
         /// The folder or file.
         path: std::path::PathBuf,
+        /// Others use it too, as `/tmp`, so it cannot be closed to them.
+        is_shared: bool,
     },
     /// A folder of the host's is another user's.
     #[error(
@@ -260,6 +263,15 @@ pub enum HostError {
         /// Whose it is.
         owner: u32,
     },
+}
+
+/// What to do about a folder or file that is open to others.
+const fn remedy_of_open(is_shared: bool) -> &'static str {
+    if is_shared {
+        "others use it too, so name a folder of your own"
+    } else {
+        "`chmod 700` it, or name another folder"
+    }
 }
 
 impl Fault {

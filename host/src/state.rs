@@ -111,9 +111,25 @@ fn check_owned(path: &Path, metadata: &fs::Metadata) -> Result<(), HostError> {
     if metadata.mode() & 0o022 != 0 {
         return Err(HostError::NotPrivate {
             path: path.to_owned(),
+            is_shared: is_shared(path, metadata),
         });
     }
     Ok(())
+}
+
+/// Whether others use a folder that is open to them: by its sticky bit, as `/tmp`, or as something
+/// in it is theirs.
+#[cfg(unix)]
+fn is_shared(path: &Path, metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    /// It decides on a word of an error, for which no folder is read to its end.
+    const LOOKED_AT: usize = 1_000;
+    let is_theirs = |entry: fs::DirEntry| {
+        let entry = entry.metadata();
+        entry.is_ok_and(|entry| entry.uid() != metadata.uid())
+    };
+    metadata.mode() & 0o1000 != 0
+        || fs::read_dir(path).is_ok_and(|entries| entries.flatten().take(LOOKED_AT).any(is_theirs))
 }
 
 #[cfg(not(unix))]
@@ -164,6 +180,18 @@ mod tests {
         assert_eq!(after.bytes(), before.bytes());
         let mode = fs::metadata(&path).expect("is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn nobody_is_told_to_close_a_folder_that_others_use() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (mode, closes) in [(0o1777, false), (0o777, true)] {
+            let permissions = fs::Permissions::from_mode(mode);
+            fs::set_permissions(folder.path(), permissions).expect("set");
+            let error = key(folder.path()).expect_err("it is open").to_string();
+            assert_eq!(error.contains("chmod"), closes, "{error}");
+            assert_eq!(error.contains("a folder of your own"), !closes, "{error}");
+        }
     }
 
     #[test]

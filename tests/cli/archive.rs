@@ -64,6 +64,39 @@ fn all_that_json_prints_is_a_receipt_too_and_a_repair_is_undone() {
 }
 
 #[test]
+fn a_run_that_changes_nothing_leaves_the_receipt_that_undoes_the_one_before() {
+    let bench = Bench::new();
+    let before = fs::read_to_string(example("plan-a-week.openai.json")).expect("an example");
+    let file = bench.file("now.json", &before);
+    let digest = ["-s", "native:digest", "-o", &file];
+    compact(&bench, &file, "r.json", &digest).ends(0);
+    let first = fs::read_to_string(bench.path("r.json")).expect("a receipt");
+    let wide = [&digest[..], &["--budget", "100000"][..]].concat();
+    compact(&bench, &file, "r.json", &wide)
+        .ends(3)
+        .says(&["warning: `r.json` stays as it is"]);
+    let json = [&wide[..], &["--json"][..]].concat();
+    let told = compact(&bench, &file, "r.json", &json).ends(3);
+    let told: Value = serde_json::from_str(&told.stdout).expect("JSON");
+    assert_eq!(told["receipt-kept"], true);
+    assert_eq!(told["receipt"]["outcome"], "unchanged");
+    let broken = bench.file("broken.json", super::broken_chat().to_string());
+    compact(&bench, &broken, "r.json", &["-s", "native:digest"])
+        .ends(5)
+        .says(&["warning: `r.json` stays as it is"]);
+    let last = fs::read_to_string(bench.path("r.json")).expect("a receipt");
+    assert_eq!(last, first);
+    assert_eq!(bench.run(&["undo", "r.json"]).ends(0).stdout, before);
+    // What cannot undo anything is replaced, as ever.
+    bench.file("other.json", "{}");
+    for _ in 0..2 {
+        let told = compact(&bench, &file, "other.json", &json).ends(3);
+        assert!(!told.stdout.contains("receipt-kept"), "{}", told.stdout);
+        assert_eq!(receipt(&bench, "other.json")["outcome"], "unchanged");
+    }
+}
+
+#[test]
 fn what_cannot_be_undone_is_told_with_the_reason() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");

@@ -3,6 +3,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
+#[cfg(target_os = "linux")]
+use std::process::{Command, Stdio};
 
 use super::{Bench, Ran, example};
 
@@ -123,4 +125,52 @@ fn where_there_is_no_room_for_a_thread_it_goes_on_or_says_so() {
     run_with(&bench, variable, size, &["introspect", "sliding-window"])
         .ends(1)
         .says(&["error: cannot use `sliding-window`: ", "gives no thread"]);
+}
+
+/// A command that runs baler with these arguments under limits of the shell's.
+#[cfg(target_os = "linux")]
+fn under(bench: &Bench, limits: &str, arguments: &[&str]) -> Command {
+    let mut shell = Command::new("sh");
+    let script = format!("{limits} && exec \"$@\"");
+    shell
+        .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_baler")])
+        .args(arguments)
+        .env_clear()
+        .env("NO_COLOR", "1")
+        .env("BALER_STATE", bench.path("state"))
+        .current_dir(bench.folder.path())
+        .stdin(Stdio::null());
+    shell
+}
+
+/// A memory of a component takes 4 GiB of addresses.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn a_strategy_that_the_machine_has_no_memory_for_is_not_to_blame() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    // Compiled while there is room.
+    bench.run(&["introspect", "sliding-window"]).ends(0);
+    let arguments = ["compact", &input, "-s", "sliding-window", "--json"];
+    let mut shell = under(&bench, "ulimit -v 4000000", &arguments);
+    let ran = Ran::of(shell.output().expect("it runs")).ends(4);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let first = &told["receipt"]["attempts"][0];
+    assert_eq!(first["result"]["result"], "host", "{first}");
+    assert_eq!(told["receipt"]["strategy"], "native:digest");
+}
+
+/// Lower limits than its own, which only root may raise again.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_compiler_takes_the_limits_that_it_was_started_with_where_they_are_lower() {
+    let bench = Bench::new();
+    for limits in ["ulimit -t 60", "ulimit -t 5", "ulimit -v 1000000"] {
+        let mut shell = under(&bench, limits, &["baler-compile-component"]);
+        shell.env("BALER_COMPILE_COMPONENT", "{}");
+        // It got as far as to the component, which is none.
+        let ran = Ran::of(shell.output().expect("it runs")).ends(1);
+        assert!(!ran.stderr.is_empty(), "{limits}");
+        assert!(!ran.stderr.contains("limits"), "{limits}: {}", ran.stderr);
+    }
 }

@@ -203,6 +203,108 @@ fn a_receipt_takes_the_place_of_nothing_that_the_run_reads() {
 }
 
 #[test]
+fn neither_config_nor_key_nor_strategy_is_replaced_by_what_comes_out() {
+    let bench = Bench::new();
+    // It makes the key.
+    compact(&bench, &[]).ends(0);
+    let key = fs::read(bench.path("state/key")).expect("a key");
+    bench.file("config.json", "{}");
+    bench.file("mine.wasm", "a component");
+    for option in ["-o", "--receipt"] {
+        for arguments in [
+            &["--config", "@config.json", option, "config.json"][..],
+            &["-s", "mine.wasm", option, "mine.wasm"],
+            &["--context", "@config.json", option, "./config.json"],
+            &[option, "state/key"],
+        ] {
+            compact(&bench, arguments)
+                .ends(2)
+                .says(&["in use for something else"]);
+        }
+    }
+    assert_eq!(text(&bench, "config.json"), "{}");
+    assert_eq!(text(&bench, "mine.wasm"), "a component");
+    assert_eq!(fs::read(bench.path("state/key")).expect("a key"), key);
+    // What was compacted last may be replaced by what is now.
+    let input = fs::read(example("plan-a-week.openai.json")).expect("an example");
+    bench.file("last.json", &input);
+    compact(&bench, &["--previous", "last.json", "-o", "last.json"]).ends(0);
+}
+
+/// A compaction whose standard output is this file, written to its end.
+fn compact_into(bench: &Bench, file: &str, arguments: &[&str]) -> Ran {
+    let mut command = bench.command();
+    command.args(["compact", "-q", "-s", "native:digest"]);
+    command.args(arguments);
+    let opened = OpenOptions::new().append(true).open(bench.path(file));
+    command.stdout(opened.expect("there"));
+    Ran::of(command.output().expect("it runs"))
+}
+
+#[test]
+fn no_file_is_written_both_by_its_name_and_as_standard_output() {
+    let bench = Bench::new();
+    let input = example("plan-a-week.openai.json");
+    bench.file("x.json", "");
+    for arguments in [
+        &["--json", "-o", "x.json"][..],
+        &["--json", "--receipt", "x.json"],
+        &["--receipt", "x.json"],
+        &["--receipt", "/dev/stdout"],
+    ] {
+        compact_into(
+            &bench,
+            "x.json",
+            &[&[input.as_str()][..], arguments].concat(),
+        )
+        .ends(2)
+        .says(&["names the file that standard output goes to"]);
+        assert_eq!(text(&bench, "x.json"), "");
+    }
+    // Nothing else goes there.
+    let alone = [input.as_str(), "-o", "out.json", "--receipt", "/dev/stdout"];
+    compact_into(&bench, "x.json", &alone).ends(0);
+    let receipt: serde_json::Value = serde_json::from_str(&text(&bench, "x.json")).expect("JSON");
+    assert_eq!(receipt["outcome"], "compacted");
+}
+
+#[test]
+fn nothing_is_written_into_the_file_that_is_read() {
+    use std::process::Command;
+    let bench = Bench::new();
+    let input = fs::read(example("plan-a-week.openai.json")).expect("an example");
+    let file = bench.file("d.json", &input);
+    let into = "goes to the file that the conversation is read from";
+    compact_into(&bench, "d.json", &["d.json"])
+        .ends(2)
+        .says(&["standard output", into]);
+    compact_into(&bench, "d.json", &["d.json", "-o", "/dev/stdout"])
+        .ends(2)
+        .says(&["`/dev/stdout`", into]);
+    for script in [
+        "\"$0\" compact d.json -q -o /dev/fd/3 3>>d.json",
+        "\"$0\" compact d.json -q -o /dev/fd/3 3<>d.json",
+        "\"$0\" compact -q < d.json >> d.json",
+    ] {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script, env!("CARGO_BIN_EXE_baler")])
+            .env("BALER_STATE", bench.path("state"))
+            .current_dir(bench.folder.path());
+        Ran::of(shell.output().expect("it runs"))
+            .ends(2)
+            .says(&[into]);
+    }
+    assert_eq!(fs::read(&file).expect("there"), input);
+    // By its name it is replaced.
+    compact(&bench, &["-o", "out.json"]).ends(0);
+    bench
+        .run(&["compact", &file, "-q", "-s", "native:digest", "-o", &file])
+        .ends(0);
+    assert_eq!(text(&bench, "d.json"), text(&bench, "out.json"));
+}
+
+#[test]
 fn a_second_name_of_a_file_that_the_run_reads_is_known_as_that() {
     let bench = Bench::new();
     let input = fs::read(example("plan-a-week.openai.json")).expect("an example");

@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 pub use questions::Question;
 
+use crate::bounded;
+
 /// One recorded conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
@@ -117,7 +119,7 @@ impl Corpus {
             if !READ.contains(&&*ending(&path)) {
                 continue;
             }
-            match std::fs::read_to_string(&path) {
+            match bounded::read_text(&path) {
                 Ok(text) => {
                     if let Err(error) =
                         corpus.add(path.strip_prefix(folder).unwrap_or(&path), &text)

@@ -40,7 +40,7 @@ impl Folder {
     /// Makes the archive where the folder is not there or empty. Removes unfinished files that
     /// nobody writes any more: they hold texts of conversations.
     pub(super) fn open(path: &Path) -> Result<Self, HostError> {
-        state::private_folder(path)?;
+        foreign_first(path, state::private_folder(path))?;
         let standing = standing(path)?;
         // Nobody else reads what stands in them, even where others may look into the folder.
         for inner in FOLDERS {
@@ -66,7 +66,7 @@ impl Folder {
         if !path.is_dir() {
             return Err(refused(path, NOTHING));
         }
-        state::check_private(path)?;
+        foreign_first(path, state::check_private(path))?;
         if matches!(standing(path)?, Standing::Empty) {
             return Err(refused(path, NOTHING));
         }
@@ -178,6 +178,15 @@ impl Folder {
             return Ok(None);
         };
         staged::claim(file, path.starts_with(STAGING))
+    }
+}
+
+/// Of a folder that is open to others, and is no archive's: that. To close it to them, as the other
+/// error advises, would be wrong.
+fn foreign_first(path: &Path, checked: Result<(), HostError>) -> Result<(), HostError> {
+    match checked {
+        Err(error @ HostError::NotPrivate { .. }) => Err(standing(path).err().unwrap_or(error)),
+        checked => checked,
     }
 }
 

@@ -1,7 +1,9 @@
 //! From wasmtime's errors to faults, by type and never by the text of a message.
 
+use std::io;
 use std::str::Utf8Error;
 
+use rustix::io::Errno;
 use wasmtime::PoolConcurrencyLimitError;
 use wasmtime::component::ResourceTableError;
 
@@ -10,11 +12,18 @@ use super::store::Broken;
 use crate::fault::{Fault, HostError, Quantity, Trap};
 use crate::limits::{EngineLimits, Limits};
 
+/// `has_run` is that the guest executed something before the error.
 pub(super) fn classify(
     error: &wasmtime::Error,
     limits: &Limits,
     engine: &EngineLimits,
+    has_run: bool,
 ) -> CallFailure {
+    let ours = || {
+        CallFailure::Host(HostError::Sandbox {
+            what: format!("{error:#}"),
+        })
+    };
     if let Some(Broken(fault)) = error.downcast_ref() {
         return CallFailure::Fault(fault.clone());
     }
@@ -24,16 +33,23 @@ pub(super) fn classify(
         });
     }
     if error.is::<wasmtime::WasmtimeBug>() || error.is::<wasmtime::error::OutOfMemory>() {
-        return CallFailure::Host(HostError::Sandbox {
-            what: format!("{error:#}"),
-        });
+        return ours();
+    }
+    // The machine gives no more, such as memory or room for a file of it.
+    if error.is::<io::Error>() || error.is::<Errno>() {
+        return ours();
     }
     if let Some(trap) = error.downcast_ref() {
         return CallFailure::Fault(of_trap(*trap, limits, engine));
     }
+    // A guest that has not run yet handed nothing over: what is left is that the host could not
+    // make room for it.
+    if !has_run {
+        return ours();
+    }
     // What is left is how the component model says that a guest handed over something wrong:
     // a text that is not UTF-8, a stranger's handle, or an error that is only a message. Our
-    // own imports return typed errors alone, so none of these is ours.
+    // own imports return typed errors alone, and so does the machine, so none of these is ours.
     if error.is::<Utf8Error>()
         || error.is::<ResourceTableError>()
         || error.is::<&'static str>()
@@ -69,4 +85,62 @@ fn of_trap(trap: wasmtime::Trap, limits: &Limits, engine: &EngineLimits) -> Faul
         _ => Trap::Other,
     };
     Fault::Trap { trap }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classified(error: wasmtime::Error, has_run: bool) -> CallFailure {
+        let engine = EngineLimits::default();
+        classify(&error, &Limits::default(), &engine, has_run)
+    }
+
+    #[test]
+    fn what_the_machine_refuses_is_never_the_guests() {
+        for has_run in [false, true] {
+            let no_room = || io::Error::from(io::ErrorKind::FileTooLarge);
+            for error in [
+                wasmtime::Error::new(no_room()),
+                wasmtime::Error::new(no_room()).context("cannot make an image of memory"),
+                wasmtime::Error::new(Errno::NOMEM),
+                wasmtime::Error::new(Errno::NOMEM).context(format!("mmap of {} bytes", 1)),
+            ] {
+                let told = format!("{error:#}");
+                let failure = classified(error, has_run);
+                let CallFailure::Host(HostError::Sandbox { what }) = &failure else {
+                    panic!("{failure:?}");
+                };
+                assert_eq!(*what, told);
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_alone_is_the_guests_only_once_it_has_run() {
+        let message = || wasmtime::Error::msg("no room in the pool");
+        let before = classified(message(), false);
+        assert!(matches!(before, CallFailure::Host(_)), "{before:?}");
+        let after = classified(message(), true);
+        assert!(
+            matches!(after, CallFailure::Fault(Fault::OutputMalformed)),
+            "{after:?}"
+        );
+    }
+
+    #[test]
+    fn traps_and_limits_are_the_guests_from_the_start() {
+        let trap = wasmtime::Error::new(wasmtime::Trap::UnreachableCodeReached);
+        let limit = wasmtime::Error::new(Broken(Fault::Table {
+            limit: 1,
+            wanted: 2,
+        }));
+        for (error, code) in [(trap, "trap"), (limit, "table")] {
+            let failure = classified(error, false);
+            let CallFailure::Fault(fault) = &failure else {
+                panic!("{failure:?}");
+            };
+            assert_eq!(fault.code(), code);
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! memory and CPU time that the system enforces: bytes in, compiled code out.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus, Stdio};
@@ -57,15 +58,28 @@ pub enum Compiler {
 pub fn serve_as_compiler() -> Option<ExitCode> {
     let limits = limits_of_child()?;
     let done = serde_json::from_slice(limits.as_encoded_bytes())
-        .map_err(|error| error.to_string())
+        .map_err(failed)
         .and_then(|limits| compile_stdin(&limits));
     Some(match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
+        Err((code, message)) => {
             let _ = io::stderr().write_all(message.as_bytes());
-            ExitCode::FAILURE
+            ExitCode::from(code)
         }
     })
+}
+
+/// The exit code of a child whose compiler refuses the component.
+const REFUSES: u8 = 1;
+
+/// The exit code of one that could not do its work, whatever the component is.
+const FAILED: u8 = 2;
+
+/// How a child ends early: its exit code, and what it says.
+type Early = (u8, String);
+
+fn failed(error: impl fmt::Display) -> Early {
+    (FAILED, error.to_string())
 }
 
 /// The limits that this process was started with to compile; none where it was not.
@@ -74,38 +88,99 @@ fn limits_of_child() -> Option<OsString> {
     std::env::var_os(VARIABLE).filter(|_| is_child)
 }
 
-fn compile_stdin(limits: &EngineLimits) -> Result<(), String> {
-    limit_this_process(limits).map_err(|error| format!("the limits cannot be set: {error}"))?;
+fn compile_stdin(limits: &EngineLimits) -> Result<(), Early> {
+    limit_this_process(limits)
+        .map_err(|error| failed(format!("the limits cannot be set: {error}")))?;
     let mut bytes = Vec::new();
     io::stdin()
         .take(limits.component_bytes as u64 + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
-    let code = compile_here(&bytes, limits)?;
+        .map_err(failed)?;
+    let code = compile_here(&bytes, limits).map_err(|what| (REFUSES, what))?;
     io::stdout()
         .write_all(&code)
         .and_then(|()| io::stdout().flush())
-        .map_err(|error| error.to_string())
+        .map_err(failed)
 }
 
+/// Limits this process, within what it was started with: nobody but root raises that again.
 #[cfg(unix)]
 fn limit_this_process(limits: &EngineLimits) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
+    let most = Most::inherited();
     let limit = |value| Rlimit {
         current: Some(value),
         maximum: Some(value),
     };
-    setrlimit(Resource::As, limit(limits.compile_memory))?;
-    let seconds = limits.compile_time.as_secs().max(1);
+    let memory = limits.compile_memory;
+    setrlimit(
+        Resource::As,
+        limit(most.memory.map_or(memory, |most| most.min(memory))),
+    )?;
+    let seconds = seconds(limits);
+    let last = seconds.saturating_add(1);
+    let last = most.seconds.map_or(last, |most| most.min(last));
     // At the first the system tells by its signal that it was this limit, which the one at the
     // second does not.
     let cpu = Rlimit {
-        current: Some(seconds),
-        maximum: Some(seconds.saturating_add(1)),
+        current: Some(seconds.min(last.saturating_sub(1).max(1)).min(last)),
+        maximum: Some(last),
     };
     setrlimit(Resource::Cpu, cpu)?;
     setrlimit(Resource::Core, limit(0))?;
     Ok(())
+}
+
+/// Seconds of CPU time that compiling may take.
+#[cfg(unix)]
+fn seconds(limits: &EngineLimits) -> u64 {
+    limits.compile_time.as_secs().max(1)
+}
+
+/// The most that whoever started this process lets it have, its children included; none where that
+/// has no limit.
+#[derive(Debug, Default)]
+struct Most {
+    /// Bytes of memory.
+    memory: Option<u64>,
+    /// Seconds of CPU time.
+    seconds: Option<u64>,
+}
+
+impl Most {
+    #[cfg(unix)]
+    fn inherited() -> Self {
+        use rustix::process::{Resource, getrlimit};
+        Self {
+            memory: getrlimit(Resource::As).maximum,
+            seconds: getrlimit(Resource::Cpu).maximum,
+        }
+    }
+
+    /// Elsewhere there are no limits.
+    #[cfg(not(unix))]
+    fn inherited() -> Self {
+        Self::default()
+    }
+
+    /// Where it is less than compiling may take: which limit that is, and what to do.
+    fn too_little(&self, limits: &EngineLimits) -> Option<String> {
+        let memory = self.memory.filter(|most| *most < limits.compile_memory);
+        let memory = memory.map(|most| {
+            format!(
+                "`ulimit -v` lets it have {} MiB of memory, and it may need {}",
+                most >> 20,
+                limits.compile_memory >> 20
+            )
+        });
+        let wanted = limits.compile_time.as_secs();
+        let time = self.seconds.filter(|most| *most < wanted);
+        let time = time.map(|most| {
+            format!("`ulimit -t` lets it have {most} s of CPU time, and it may need {wanted}")
+        });
+        let told: Vec<String> = memory.into_iter().chain(time).collect();
+        (!told.is_empty()).then(|| format!("{}: raise what is too low", told.join("; ")))
+    }
 }
 
 #[cfg(not(unix))]
@@ -195,7 +270,9 @@ pub(super) async fn compile(
     }
     let what = String::from_utf8_lossy(&complaint).trim().to_owned();
     Err(match status.code() {
-        Some(1) if !what.is_empty() => LoadError::DoesNotCompile { what },
+        Some(code) if code == i32::from(REFUSES) && !what.is_empty() => {
+            LoadError::DoesNotCompile { what }
+        }
         // It succeeded in something, but not in this: not a program that begins as it should.
         Some(0) => LoadError::NoCompiler {
             what: format!(
@@ -203,18 +280,27 @@ pub(super) async fn compile(
                 program.display()
             ),
         },
-        _ if is_of_limits(status) => LoadError::CompilerDied {
+        _ => ended(status, &what, &Most::inherited(), limits),
+    })
+}
+
+/// What it means that a child ended early, where that tells nothing of the component.
+fn ended(status: ExitStatus, what: &str, most: &Most, limits: &EngineLimits) -> LoadError {
+    let too_little = most.too_little(limits);
+    if is_of_limits(status) && too_little.is_none() {
+        return LoadError::CompilerDied {
             memory: limits.compile_memory,
             time: limits.compile_time,
-        },
-        _ => LoadError::CompilerFailed {
-            what: if what.is_empty() {
-                status.to_string()
-            } else {
-                format!("{status}: {}", bounded(&what, WORDS))
-            },
-        },
-    })
+        };
+    }
+    let mut told = status.to_string();
+    if !what.is_empty() {
+        told = format!("{told}: {}", bounded(what, WORDS));
+    }
+    if let Some(too_little) = too_little {
+        told = format!("{told}; {too_little}");
+    }
+    LoadError::CompilerFailed { what: told }
 }
 
 /// Whether a child ended as one ends that runs into its limits: by the signal for the time, or by
@@ -250,6 +336,40 @@ mod tests {
         // SIGKILL, SIGSEGV, SIGTERM; the exit codes 0, 1 and 101, which is a panic.
         for raw in [9, 11, 15, 0, 1 << 8, 101 << 8] {
             assert!(!is_of_limits(ExitStatus::from_raw(raw)), "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_was_there_before_is_named_and_not_taken_for_ours() {
+        let limits = EngineLimits::default();
+        let abort = ExitStatus::from_raw(6);
+        let free = ended(abort, "", &Most::default(), &limits);
+        assert!(matches!(free, LoadError::CompilerDied { .. }), "{free}");
+        // As much as may be taken is no lower limit.
+        let enough = Most {
+            memory: Some(limits.compile_memory),
+            seconds: Some(60),
+        };
+        let enough = ended(abort, "", &enough, &limits);
+        assert!(matches!(enough, LoadError::CompilerDied { .. }), "{enough}");
+        let (memory, seconds) = (Some(100 << 20), Some(59));
+        let by_memory = "`ulimit -v` lets it have 100 MiB of memory, and it may need 2048";
+        let by_time = "`ulimit -t` lets it have 59 s of CPU time, and it may need 60";
+        for (memory, seconds, expected) in [
+            (memory, None, by_memory.to_owned()),
+            (None, seconds, by_time.to_owned()),
+            (memory, seconds, format!("{by_memory}; {by_time}")),
+        ] {
+            // Also where the system's last resort ended it.
+            for raw in [6, 9] {
+                let most = Most { memory, seconds };
+                let error = ended(ExitStatus::from_raw(raw), "no room", &most, &limits);
+                assert_eq!(error.code(), "compiler-failed");
+                let told = error.to_string();
+                assert!(told.contains("no room; "), "{told}");
+                assert!(told.contains(&expected), "{told}");
+                assert!(told.contains("raise what is too low"), "{told}");
+            }
         }
     }
 }

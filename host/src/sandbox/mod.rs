@@ -432,7 +432,9 @@ impl Sandbox {
             Ok(Ok(Ok(said))) => Ok(said),
             Ok(Ok(Err((declared, words)))) => Err(CallFailure::Declared(declared, words)),
             Ok(Err(error)) => {
-                let failure = classify::classify(&error, &limits, &self.limits);
+                // It executes nothing without fuel, also where it starts.
+                let has_run = has_started || store.get_fuel().is_ok_and(|left| left < limits.fuel);
+                let failure = classify::classify(&error, &limits, &self.limits, has_run);
                 // A function that is interrupted keeps its count in a register.
                 fuel_is_known = !matches!(failure, CallFailure::Fault(Fault::Timeout { .. }));
                 Err(failure)

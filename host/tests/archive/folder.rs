@@ -60,6 +60,26 @@ async fn a_folder_that_others_can_write_into_is_refused() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn of_an_open_folder_with_other_files_it_is_told_that_it_is_no_archive() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mode = fs::Permissions::from_mode(0o1777);
+    fs::set_permissions(folder.path(), mode).expect("set");
+    fs::write(folder.path().join("somebody's"), "").expect("writes");
+    for opened in [
+        Archive::open(folder.path()),
+        Archive::open_existing(folder.path()),
+    ] {
+        let error = opened.expect_err("it is no archive");
+        let HostError::Archive(ArchiveError::NotAnArchive { .. }) = &error else {
+            panic!("{error:?}");
+        };
+        assert!(!error.to_string().contains("chmod"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn nothing_is_stored_twice() {
     let folder = tempfile::tempdir().expect("a folder");
