@@ -251,14 +251,9 @@ pub(crate) struct Standing {
     pub(crate) unseen: bool,
     /// For any reason.
     pub(crate) protected: bool,
-}
-
-impl Standing {
-    /// Whether the caller said that it stays: then nothing in it changes, and whoever looks for it by its
-    /// bytes finds it.
-    pub(crate) const fn stays_whole(self) -> bool {
-        self.pinned || self.live
-    }
+    /// The caller named it, as pinned or as live: then nothing in it changes, and whoever looks for it by
+    /// its bytes finds it.
+    pub(crate) whole: bool,
 }
 
 impl Situation {
@@ -448,11 +443,11 @@ impl Situation {
             .is_some_and(|standing| standing.protected)
     }
 
-    /// Whether the caller said that a unit stays as it is.
+    /// Whether the caller named a unit as one that stays as it is.
     pub(crate) fn stays_whole(&self, unit: usize) -> bool {
         self.standing
             .get(unit)
-            .is_some_and(|standing| standing.stays_whole())
+            .is_some_and(|standing| standing.whole)
     }
 
     /// Whether each unit has to stay.
@@ -644,6 +639,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
         Pins::Units(pinned) => pinned.iter().copied().collect(),
         Pins::None => HashSet::new(),
     };
+    let is_named = matches!(request.pins, Pins::Units(_));
     let is_live = |unit: &Unit| request.live_from.is_some_and(|first| unit.end() > first);
     let mut stays: Vec<bool> = units
         .iter()
@@ -676,6 +672,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
             live: is_live(unit),
             unseen: unseen.contains(&index),
             protected: stays,
+            whole: is_live(unit) || (is_named && pinned.contains(&index)),
         })
         .collect()
 }

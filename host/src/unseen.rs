@@ -85,12 +85,12 @@ pub(crate) struct Free {
 }
 
 impl Unseen {
-    /// The outputs of `conversation`, none of them shortened. Those of units that the caller keeps stay whole.
+    /// The outputs of `conversation`, none of them shortened. Those of units that the caller named to stay are left whole.
     pub(crate) fn of(conversation: &Conversation, policy: &Policy, standing: &[Standing]) -> Self {
         let mut outputs = Vec::new();
         if policy.rewrite_outputs {
             let answered = conversation.answered();
-            let may_change = |unit: &usize| !standing[*unit].stays_whole();
+            let may_change = |unit: &usize| !standing[*unit].whole;
             for unit in units(conversation).filter(may_change) {
                 of_unit(conversation, unit, answered, &mut outputs);
             }

@@ -95,7 +95,11 @@ fn compile_stdin(limits: &EngineLimits) -> Result<(), Early> {
     io::stdin()
         .take(limits.component_bytes as u64 + 1)
         .read_to_end(&mut bytes)
-        .map_err(failed)?;
+        .map_err(|error| match error.kind() {
+            // As where any other memory cannot be had: its parent knows that end.
+            io::ErrorKind::OutOfMemory => std::process::abort(),
+            _ => failed(error),
+        })?;
     let code = compile_here(&bytes, limits).map_err(|what| (REFUSES, what))?;
     io::stdout()
         .write_all(&code)
