@@ -50,7 +50,7 @@ pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
 pub use lines::{ends_line, indented, is_blank, on_one_line, one_word};
 pub use part::Part;
 pub use programs::{INSERTED, Parted, is_by_program, own_words, parted};
-pub use quote::quoted;
+pub use quote::{own_tag, quoted};
 pub use story::{Story, as_summary, to_retell, without_headings};
 pub use work::Work;
 pub use write::{Share, Written};
