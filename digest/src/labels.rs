@@ -1,7 +1,11 @@
-//! What prompts for models call the texts that an earlier compaction wrote.
+//! What prompts for models call the texts that an earlier compaction wrote, and those that a program wrote
+//! into the user's turns.
 
 /// The label of such a text, whatever role its message has.
 pub const EARLIER_LABEL: &str = "Earlier summary";
+
+/// The label of what a program wrote in the user's role: the user did not say it.
+pub const PROGRAM_LABEL: &str = "Program";
 
 /// What stands in brackets behind the label of a tool's output, where a compaction wrote it.
 pub const REWRITTEN: &str = "rewritten";

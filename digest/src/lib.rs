@@ -49,11 +49,11 @@ mod write;
 
 pub use costs::Costs;
 pub use excerpt::{Excerpt, Extent};
-pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, REWRITTEN};
-pub use lines::{indented, is_blank, on_one_line, one_word};
+pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
+pub use lines::{ends_line, indented, is_blank, on_one_line, one_word};
 pub use part::Part;
-pub use programs::{INSERTED, is_by_program, own_words};
-pub use quote::quoted;
+pub use programs::{INSERTED, Parted, is_by_program, own_words, parted};
+pub use quote::{own_tag, quoted};
 pub use sentences::each_sentence;
 pub use story::{Story, as_summary, to_retell, without_headings};
 pub use work::Work;

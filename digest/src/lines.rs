@@ -5,8 +5,9 @@ use std::borrow::Cow;
 /// What stands before every further line of a text.
 const INDENT: &str = "  ";
 
-/// What a reader takes for the end of a line: more than `\n`.
-const fn ends_line(c: char) -> bool {
+/// Whether a reader takes it for the end of a line: more than `\n`.
+#[must_use]
+pub const fn ends_line(c: char) -> bool {
     matches!(
         c,
         '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'

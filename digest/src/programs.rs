@@ -92,6 +92,21 @@ pub fn own_words(text: &str) -> String {
     Parted::of(text).own.join("\n")
 }
 
+/// Tells the texts of one message of the user's role apart, each in its place. For a part that is no such text
+/// an empty one may stand.
+#[must_use]
+pub fn parted<'a>(texts: &[&'a str]) -> Vec<Parted<'a>> {
+    let parts: Vec<Part<'_>> = texts
+        .iter()
+        .map(|text| Part::User(Cow::Borrowed(*text)))
+        .collect();
+    let mut files = files::Files::among(&parts);
+    let texts = texts.iter().enumerate();
+    texts
+        .map(|(index, &text)| Parted::beside(&mut files, index, text))
+        .collect()
+}
+
 /// The parts of a unit, where texts of the user's hold nothing but the user's own words; what programs
 /// wrote stands behind them as [`Part::Program`].
 pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
@@ -102,17 +117,7 @@ pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
             told.push(part.borrowed());
             continue;
         };
-        let mut own = Vec::new();
-        let mut programs = Vec::new();
-        for (piece, is_file) in files.pieces(index, text) {
-            if is_file {
-                programs.push(piece);
-            } else {
-                let parted = Parted::of(piece);
-                own.extend(parted.own);
-                programs.extend(parted.programs);
-            }
-        }
+        let Parted { mut own, programs } = Parted::beside(&mut files, index, text);
         if programs.is_empty() {
             told.push(part.borrowed());
             continue;
@@ -127,18 +132,43 @@ pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
     told
 }
 
-/// A text, told apart.
-struct Parted<'a> {
+/// A text of the user's role, told apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parted<'a> {
     own: Vec<&'a str>,
     programs: Vec<&'a str>,
 }
 
 impl<'a> Parted<'a> {
+    /// What the user said; `None` where that is nothing.
+    #[must_use]
+    pub fn own_words(&self) -> Option<String> {
+        joined(&self.own)
+    }
+
+    /// What programs wrote; `None` where that is nothing.
+    #[must_use]
+    pub fn by_programs(&self) -> Option<String> {
+        joined(&self.programs)
+    }
+
+    /// The text with this index, beside those that come before it.
+    fn beside(files: &mut files::Files, index: usize, text: &'a str) -> Self {
+        let mut all = Self::default();
+        for (piece, is_file) in files.pieces(index, text) {
+            if is_file {
+                all.programs.push(piece);
+            } else {
+                let parted = Self::of(piece);
+                all.own.extend(parted.own);
+                all.programs.extend(parted.programs);
+            }
+        }
+        all
+    }
+
     fn of(text: &'a str) -> Self {
-        let mut parted = Self {
-            own: Vec::new(),
-            programs: Vec::new(),
-        };
+        let mut parted = Self::default();
         let mut at = beginnings::end(text);
         if at > 0 {
             at = behind_notices(text, at);
@@ -171,6 +201,16 @@ impl<'a> Parted<'a> {
         parted.own.push(&text[at..]);
         parted
     }
+}
+
+/// The pieces that say something, as one text.
+fn joined(pieces: &[&str]) -> Option<String> {
+    let pieces: Vec<&str> = pieces
+        .iter()
+        .map(|piece| piece.trim())
+        .filter(|piece| !piece.is_empty())
+        .collect();
+    (!pieces.is_empty()).then(|| pieces.join("\n"))
 }
 
 /// Whether what follows `before` stands at the beginning of a line, or directly behind what a program

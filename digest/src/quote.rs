@@ -28,9 +28,33 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// Looks no further than to the next `<`, so that all looks together cost one reading.
+/// What all tags of baler's own begin with, in any case.
+const OWN: &str = "baler:";
+
+/// Splits what stands behind a `<` where a tag of baler's own begins: into the signs in front, and the name with
+/// all that follows. `None` where no model would read such a tag.
+///
+/// Signs of all kinds may stand in front, but no line feed: so whoever keeps tags out of each line keeps them out
+/// of the text.
+#[must_use]
+pub fn own_tag(behind: &str) -> Option<(&str, &str)> {
+    let (signs, name) = behind.split_at(signs(behind));
+    if signs.contains('\n') {
+        return None;
+    }
+    let head = name.get(..OWN.len())?;
+    head.eq_ignore_ascii_case(OWN).then_some((signs, name))
+}
+
+/// How many bytes of white space, slashes and other signs stand in front of the name of a tag. Looks no further
+/// than to the next `<`, so that all looks together cost one reading.
+fn signs(behind: &str) -> usize {
+    let is_name = |c: char| c == '<' || c.is_alphanumeric();
+    behind.find(is_name).unwrap_or(behind.len())
+}
+
 fn begins_with_tag(rest: &str) -> bool {
-    let rest = rest.trim_start_matches(|c: char| c != '<' && !c.is_alphanumeric());
+    let rest = &rest[signs(rest)..];
     TAGS.iter().any(|tag| {
         let Some((name, behind)) = rest.split_at_checked(tag.len()) else {
             return false;
@@ -61,6 +85,29 @@ mod tests {
             ),
         ] {
             assert_eq!(quoted(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_tag_of_balers_own_is_known_in_any_spelling() {
+        for (signs, name) in [
+            ("", "baler:summary>"),
+            ("/", "BALER:x"),
+            (" / \r\t", "Baler:"),
+            ("\u{200b}\\//", "baler:note by=\"x\">"),
+        ] {
+            assert_eq!(own_tag(&format!("{signs}{name}")), Some((signs, name)));
+        }
+        for none in [
+            "",
+            "baler",
+            "a baler:x",
+            "<baler:x",
+            "baler :",
+            "日本語baler:",
+            "\nbaler:x",
+        ] {
+            assert_eq!(own_tag(none), None, "{none}");
         }
     }
 

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::quote::own_tag;
+
 /// The most bytes of a text that is parsed as JSON. A parsed value can take ninety times the bytes of its
 /// text, and what limits a conversation is its bytes.
 const PARSED: usize = 1 << 20;
@@ -81,26 +83,22 @@ pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
 /// spaces. So does what opens a tag of baler's own: the host would have to escape it, and the text
 /// would cost more than it was counted with.
 pub(super) fn clean(text: &str) -> String {
+    let text = characters(text);
+    // Afterwards, as a line feed that has become a space may have parted a tag.
     if text.contains('<') {
-        return characters(&without_tags(text));
+        return without_tags(&text);
     }
-    characters(text)
+    text
 }
 
-/// What all tags of baler's own have behind the bracket, in any case.
-const OWN: &str = "baler:";
-
-/// A text in which no `<` stands before the word `baler:` with slashes of either kind between.
+/// A text in which no `<` begins a tag of baler's own, in any spelling.
 pub(super) fn without_tags(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         let (before, tag) = rest.split_at(at);
-        let behind = tag[1..].trim_start_matches(['/', '\\']);
         written.push_str(before);
-        let is_own = behind
-            .get(..OWN.len())
-            .is_some_and(|word| word.eq_ignore_ascii_case(OWN));
+        let is_own = own_tag(&tag[1..]).is_some();
         written.push(if is_own { ' ' } else { '<' });
         rest = &tag[1..];
     }
@@ -142,6 +140,11 @@ mod tests {
             clean("a <baler:summary> b </baler:x> c <\\\\/baler:y <b>"),
             "a  baler:summary> b  /baler:x> c  \\\\/baler:y <b>"
         );
+        assert_eq!(
+            clean("</ baler:x> <\u{200b}baler:y> <//baler:z>"),
+            " / baler:x>  \u{200b}baler:y>  //baler:z>"
+        );
+        assert_eq!(clean("<\nbaler:x>"), "  baler:x>");
         // The host knows them in any case.
         assert_eq!(
             clean("<BALER: </\\Baler:x> <baler <日本語"),

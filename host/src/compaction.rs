@@ -329,7 +329,7 @@ impl Host {
                 self.said(loaded, strategy.limits()).await.cloned()
             }
             (Kind::Remote(connected), Ok(report)) if report.has_annotations() => {
-                connected.last_said().await
+                connected.declared()
             }
             _ => None,
         };

@@ -12,7 +12,7 @@
 use std::fmt;
 use std::sync::Once;
 
-use baler_digest::without_headings;
+use baler_digest::{own_tag, without_headings};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -299,44 +299,36 @@ fn author(by: By<'_>) -> String {
     }
 }
 
-/// Puts a backslash into each tag of ours that `text` holds. Those that have one get another,
-/// so that [`unescape`] gives back the same text.
+/// Puts a backslash in front of the name of each tag of ours that `text` holds, in any spelling that a model may
+/// read as one. Those that have one get another, so that [`unescape`] gives back the same text.
 fn escape(text: &str) -> String {
-    edit_tags(text, |slash, backslashes, written| {
-        written.push_str(slash);
+    edit_tags(text, |signs, written| {
+        written.push_str(signs);
         written.push('\\');
-        written.push_str(backslashes);
     })
 }
 
 fn unescape(text: &str) -> String {
-    edit_tags(text, |slash, backslashes, written| {
-        written.push_str(slash);
-        written.push_str(backslashes.strip_prefix('\\').unwrap_or(backslashes));
+    edit_tags(text, |signs, written| {
+        written.push_str(signs.strip_suffix('\\').unwrap_or(signs));
     })
 }
 
-/// Calls `edit` with what stands between `<` and the word `baler:` of each tag of ours: a
-/// slash or nothing, then backslashes.
-fn edit_tags(text: &str, edit: impl Fn(&str, &str, &mut String)) -> String {
+/// Calls `edit` with what stands between `<` and the word `baler:` of each tag of ours: signs that are
+/// neither letters nor digits nor line feeds, or nothing.
+fn edit_tags(text: &str, edit: impl Fn(&str, &mut String)) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
-        let (before, tag) = rest.split_at(at + 1);
+        let (before, behind) = rest.split_at(at + 1);
         written.push_str(before);
-        let inner = tag.strip_prefix('/').unwrap_or(tag);
-        let word = inner.trim_start_matches('\\');
-        let is_ours = word
-            .get(..6)
-            .is_some_and(|head| head.eq_ignore_ascii_case("baler:"));
-        if is_ours {
-            let slash = &tag[..tag.len() - inner.len()];
-            let backslashes = &inner[..inner.len() - word.len()];
-            edit(slash, backslashes, &mut written);
-            rest = word;
-        } else {
-            rest = tag;
-        }
+        rest = match own_tag(behind) {
+            Some((signs, name)) => {
+                edit(signs, &mut written);
+                name
+            }
+            None => behind,
+        };
     }
     written.push_str(rest);
     written
@@ -366,6 +358,7 @@ mod tests {
             "</baler:summary>",
             "<baler:note by=\"x\">",
             "<\\BALER:x <//baler: 日本 </\\\\baler:",
+            "</ baler:summary> <\u{200b}/baler:note> < \r\\ baler:x",
         ] {
             for (site, purposes) in SITES {
                 for &purpose in purposes {
@@ -438,6 +431,51 @@ mod tests {
         let marked = wrap(&KEY, Purpose::Summary, Site::User, GUEST, hostile);
         assert_eq!(marked.matches("<baler:").count(), 1);
         assert_eq!(marked.matches("</baler:").count(), 1);
+    }
+
+    #[test]
+    fn what_a_model_may_read_as_a_tag_is_escaped_in_any_spelling() {
+        for (text, escaped) in [
+            ("</baler:summary>", "</\\baler:summary>"),
+            ("</\\baler:summary>", "</\\\\baler:summary>"),
+            ("</ baler:summary>", "</ \\baler:summary>"),
+            ("<//baler:summary>", "<//\\baler:summary>"),
+            ("<\u{200b}baler:note>", "<\u{200b}\\baler:note>"),
+            ("< BALER:x by=\"baler\">", "< \\BALER:x by=\"baler\">"),
+            ("<</baler:x>", "<</\\baler:x>"),
+            (
+                "a < b, <p> baler: <a baler: <\nbaler:",
+                "a < b, <p> baler: <a baler: <\nbaler:",
+            ),
+        ] {
+            assert_eq!(escape(text), escaped);
+        }
+    }
+
+    /// All texts of up to five pieces. As each comes back, no two are escaped alike.
+    #[test]
+    fn every_text_comes_back_and_holds_no_tag_while_it_is_escaped() {
+        const PIECES: [&str; 7] = ["<", "/", "\\", " ", "\u{200b}", "BaLer:", "a"];
+        let mut texts = vec![String::new()];
+        for _ in 0..5 {
+            texts = texts
+                .iter()
+                .flat_map(|text| PIECES.map(|piece| format!("{text}{piece}")))
+                .collect();
+            for text in &texts {
+                let escaped = escape(text);
+                assert_eq!(unescape(&escaped), *text);
+                let tags: Vec<&str> = escaped
+                    .match_indices('<')
+                    .filter_map(|(at, _)| own_tag(&escaped[at + 1..]))
+                    .map(|(signs, _)| signs)
+                    .collect();
+                assert!(tags.iter().all(|signs| signs.ends_with('\\')), "{escaped}");
+                // A byte for each tag, however often.
+                assert_eq!(escaped.len(), text.len() + tags.len());
+                assert_eq!(escape(&escaped).len(), escaped.len() + tags.len());
+            }
+        }
     }
 
     #[test]

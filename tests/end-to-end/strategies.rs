@@ -314,8 +314,8 @@ async fn tiered_keeps_its_budget_where_all_speak_of_balers_marks() {
     messages.push(json!({"role": "user", "content": "Go on."}));
     let document = json!({"model": "gpt-5", "messages": messages}).to_string();
     let tiered = bundled(host(), "tiered").await;
-    // The host knows them in any case.
-    for word in ["baler:", "BALER:"] {
+    // The host knows them in any case, and behind signs.
+    for word in ["baler:", "BALER:", "/ baler:"] {
         let document = document.replace("baler:", word);
         for percent in (5..60).step_by(2) {
             // It asserts that nothing fell back.

@@ -36,6 +36,34 @@ fn digest(messages: &[&str]) -> String {
 }
 
 #[test]
+fn the_texts_of_a_message_are_told_apart_each_in_its_place() {
+    let texts = [
+        "See this.",
+        "",
+        "--- Content from referenced files ---",
+        "Never ask.",
+        "--- End of content ---",
+        "<bash-stdout>a</bash-stdout>\nGo.",
+    ];
+    let told: Vec<_> = parted(&texts)
+        .iter()
+        .map(|told| (told.own_words(), told.by_programs()))
+        .collect();
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        told,
+        [
+            (some("See this."), None),
+            (None, None),
+            (None, some(texts[2])),
+            (None, some(texts[3])),
+            (None, some(texts[4])),
+            (some("Go."), some("<bash-stdout>a</bash-stdout>")),
+        ]
+    );
+}
+
+#[test]
 fn what_a_program_says_is_neither_rule_nor_request() {
     for text in [
         "<bash-stdout>Never run tests.</bash-stdout><bash-stderr></bash-stderr>",

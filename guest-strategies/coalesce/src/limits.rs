@@ -1,5 +1,7 @@
 //! How much of each section is shown.
 
+use baler_digest::ends_line;
+
 use crate::Config;
 use crate::print::Printer;
 
@@ -54,11 +56,7 @@ impl Limits {
 
     /// One line: cut where it is too long, its line breaks blanks.
     pub(crate) fn line(&self, text: &str) -> String {
-        let line = cut(text, self.line);
-        match line.contains(['\n', '\r']) {
-            true => line.replace(['\n', '\r'], " "),
-            false => line,
-        }
+        cut(text, self.line).replace(ends_line, " ")
     }
 }
 

@@ -1,5 +1,6 @@
 //! What may go, read once.
 
+use baler_digest::parted;
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, UnitKind};
 
 use crate::limits::{Limits, cut};
@@ -10,9 +11,11 @@ use crate::turn::Turn;
 #[derive(Debug, Default)]
 pub(crate) struct Material {
     pub turns: Vec<(usize, Turn)>,
+    /// what the user said, without what programs wrote beside it
     pub said: Vec<(usize, String)>,
     /// earlier summaries, also those that joined a message of the user's
     pub summaries: Vec<(usize, String)>,
+    /// also messages of the user's role that programs wrote
     pub others: Vec<usize>,
 }
 
@@ -50,10 +53,15 @@ impl Material {
                     .partition(|part| kind == UnitKind::Summary || is_earlier_text(part));
                 // One character more, so that what is cut still says so when it is shown.
                 let longest = limits.line.saturating_add(1);
-                let earlier = joined(&earlier, longest.saturating_mul(SUMMARY));
+                let earlier: Vec<String> = earlier.into_iter().map(shown).collect();
+                let earlier = joined(earlier, longest.saturating_mul(SUMMARY));
                 self.summaries.extend(earlier.map(|text| (index, text)));
-                let said = joined(&said, longest);
-                self.said.extend(said.map(|text| (index, text)));
+                let (own, is_by_program) = own_words(&said);
+                match joined(own, longest) {
+                    Some(own) => self.said.push((index, own)),
+                    None if is_by_program => self.others.push(index),
+                    None => {}
+                }
             }
             UnitKind::Instructions | UnitKind::Other => self.others.push(index),
         }
@@ -65,18 +73,42 @@ pub(crate) fn is_earlier_text(part: &Part) -> bool {
     part.traits.contains(PartTraits::REWRITTEN)
 }
 
-/// The texts of the parts, and words for what is no text.
-fn joined(parts: &[&Part], longest: usize) -> Option<String> {
-    let texts: Vec<String> = parts
+/// What the user says in each of the parts, and whether a program wrote anything there: outputs of commands,
+/// reminders and the like are not the user's words.
+fn own_words(parts: &[&Part]) -> (Vec<String>, bool) {
+    let texts: Vec<&str> = parts
         .iter()
         .map(|part| match &part.content {
-            Content::Text(text) => text.clone(),
-            Content::Media(media) => format!("[{}]", media.kind),
-            Content::Opaque(kind) => format!("[{kind}]"),
-            Content::Output(output) => output.text.clone(),
-            Content::Thinking(_) | Content::Call(_) => String::new(),
+            Content::Text(text) => text.as_str(),
+            _ => "",
         })
-        .filter(|text| !text.trim().is_empty())
         .collect();
+    let told = parted(&texts);
+    let is_by_program = told.iter().any(|told| told.by_programs().is_some());
+    let own = parts
+        .iter()
+        .zip(&told)
+        .map(|(part, told)| match &part.content {
+            Content::Text(_) => told.own_words().unwrap_or_default(),
+            _ => shown(part),
+        })
+        .collect();
+    (own, is_by_program)
+}
+
+/// The text of a part, or words for what is no text.
+fn shown(part: &Part) -> String {
+    match &part.content {
+        Content::Text(text) => text.clone(),
+        Content::Media(media) => format!("[{}]", media.kind),
+        Content::Opaque(kind) => format!("[{kind}]"),
+        Content::Output(output) => output.text.clone(),
+        Content::Thinking(_) | Content::Call(_) => String::new(),
+    }
+}
+
+/// The texts that say something, as one.
+fn joined(mut texts: Vec<String>, longest: usize) -> Option<String> {
+    texts.retain(|text| !text.trim().is_empty());
     (!texts.is_empty()).then(|| cut(texts.join("\n").trim(), longest))
 }

@@ -6,6 +6,8 @@ mod answer;
 
 mod calls;
 
+mod lines;
+
 mod past;
 
 #[cfg(test)]

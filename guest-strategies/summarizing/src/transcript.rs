@@ -6,7 +6,9 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::{EARLIER_LABEL, REWRITTEN, indented, on_one_line, one_word, quoted};
+use baler_digest::{
+    EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented, on_one_line, one_word, parted, quoted,
+};
 use baler_strategy::{
     Content, Conversation, Media, Message, Part, PartTraits, Role, ToolCall, ToolOutput,
 };
@@ -162,7 +164,8 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
     for message in messages {
         let mut said: Vec<String> = Vec::new();
         let label = label(message);
-        for part in &message.parts {
+        let told = parted(&users_texts(message));
+        for (part, told) in message.parts.iter().zip(&told) {
             let is_earlier = part.traits.contains(PartTraits::REWRITTEN);
             let paragraph = match &part.content {
                 Content::Call(call) => of_call(call, bounds),
@@ -173,8 +176,13 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
                     labelled(EARLIER_LABEL, text, bounds)
                 }
                 _ => {
-                    say(&label, part, bounds, &mut said);
-                    continue;
+                    let Some(program) = told.by_programs() else {
+                        say(&label, part, bounds, &mut said);
+                        continue;
+                    };
+                    let own = told.own_words();
+                    said.extend(own.map(|own| labelled(&label, &own, bounds)));
+                    labelled(PROGRAM_LABEL, &program, bounds)
                 }
             };
             flush(&mut said, &mut paragraphs);
@@ -184,6 +192,19 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
     }
     // Names of tools and files, too: all of it is quoted, whatever part it comes from.
     quoted(&paragraphs.join("\n\n")).into_owned()
+}
+
+/// For each part its text, where the message has the user's role and no compaction wrote it; else an empty
+/// one.
+fn users_texts(message: &Message) -> Vec<&str> {
+    let is_users = message.role == Role::User;
+    let texts = message.parts.iter().map(|part| match &part.content {
+        Content::Text(text) if is_users && !part.traits.contains(PartTraits::REWRITTEN) => {
+            text.as_str()
+        }
+        _ => "",
+    });
+    texts.collect()
 }
 
 fn flush(said: &mut Vec<String>, paragraphs: &mut Vec<String>) {

@@ -1,13 +1,14 @@
 //! A remote strategy, and the conversation that is had with it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use tokio::sync::Mutex;
 
+use super::vocabulary::{Vocabulary, codes};
 use super::wire::{self, May};
 use super::{
     CONTRACT, INTROSPECTION_AGE, INTROSPECTION_BYTES, INTROSPECTION_TIME, Question, Remote,
@@ -33,6 +34,7 @@ pub(crate) struct Connected {
     remote: Arc<dyn Remote>,
     /// Locked while it is asked, so that of many calls at once one asks.
     said: Mutex<Option<(Instant, Option<Introspection>)>>,
+    vocabulary: std::sync::Mutex<Vocabulary>,
 }
 
 impl Connected {
@@ -41,6 +43,7 @@ impl Connected {
             digest: Digest::of(format!("remote {}", remote.address()).as_bytes()),
             remote,
             said: Mutex::default(),
+            vocabulary: std::sync::Mutex::default(),
         }
     }
 
@@ -94,14 +97,28 @@ impl Connected {
             ..*limits
         };
         let known = self.introspect(None, &limits).await.ok();
+        if let Some(known) = &known {
+            self.vocabulary().hear(known);
+        }
         *said = Some((Instant::now(), known.clone()));
         known
     }
 
-    /// What it said of itself last, however long ago that was.
-    pub(crate) async fn last_said(&self) -> Option<Introspection> {
-        let said = self.said.lock().await;
-        said.as_ref().and_then(|(_, known)| known.clone())
+    /// What it said of itself before it saw a conversation: its codes and names are for receipts.
+    pub(crate) fn declared(&self) -> Option<Introspection> {
+        self.vocabulary().declared().cloned()
+    }
+
+    fn vocabulary(&self) -> MutexGuard<'_, Vocabulary> {
+        self.vocabulary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the next call ask anew what it says of itself, as if some time had passed.
+    #[cfg(test)]
+    pub(crate) async fn forget(&self) {
+        *self.said.lock().await = None;
     }
 
     pub(crate) async fn should_compact(
@@ -141,8 +158,17 @@ impl Connected {
             .map_or(TIME, |ms| Duration::from_millis(ms.into()));
         let left = limits.time.saturating_sub(start.elapsed());
         let request = ask(situation, strategy)?;
-        self.ask(question, request, limits.lifted_bytes, wanted.min(left))
-            .await
+        self.vocabulary().show();
+        let answer = self
+            .ask(question, request, limits.lifted_bytes, wanted.min(left))
+            .await;
+        if let Err(CallFailure::Fault(Fault::Remote {
+            problem: RemoteProblem::Unreachable | RemoteProblem::NoRoom,
+        })) = &answer
+        {
+            self.vocabulary().did_not_reach();
+        }
+        answer
     }
 
     async fn ask<A: DeserializeOwned>(
@@ -309,17 +335,16 @@ impl From<wire::Failure> for (Declared, String) {
 }
 
 impl From<wire::Introspection> for Introspection {
-    /// Fit to be shown: one line each, without control characters.
+    /// Fit to be shown: one line each, without control characters; of codes and names those that can be some.
     fn from(said: wire::Introspection) -> Self {
         let line = |text: String, bytes| bounded(&text, bytes).replace('\n', " ");
-        let names = |names: Vec<String>| names.into_iter().map(|name| line(name, 64)).collect();
         Self {
             name: line(said.name, 64),
             version: line(said.version, 64),
             description: line(said.description, 500),
             config_schema: said.config_schema,
-            reason_codes: names(said.reason_codes),
-            metric_names: names(said.metric_names),
+            reason_codes: codes(said.reason_codes),
+            metric_names: codes(said.metric_names),
             timeout_ms: said
                 .timeout_ms
                 .as_u64()

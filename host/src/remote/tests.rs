@@ -1,6 +1,6 @@
 use std::future::pending;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use baler_generated::{Choices, Kind, conversation};
@@ -15,7 +15,7 @@ use crate::limits::{CountedFaults, EngineLimits, Limits};
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
 use crate::report::Decision;
 use crate::situation::{Budget, Request};
-use crate::strategy::Strategy;
+use crate::strategy::{Kind as StrategyKind, Strategy};
 
 /// What a remote strategy of a test does when it is asked.
 #[derive(Debug, Clone)]
@@ -108,6 +108,47 @@ impl Remote for OtherHost {
     }
 }
 
+/// A remote strategy that declares as a code what it was shown.
+#[derive(Debug, Default)]
+struct Telling {
+    /// It says nothing of itself before.
+    is_late: bool,
+    was_shown: AtomicBool,
+}
+
+impl Remote for Telling {
+    fn name(&self) -> &str {
+        "telling"
+    }
+
+    fn address(&self) -> &str {
+        "test:telling"
+    }
+
+    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+        let was_shown = self.was_shown.load(Ordering::Relaxed);
+        let answer = match question {
+            Question::Introspect if self.is_late && !was_shown => Err(RemoteError::Status(503)),
+            Question::Introspect if was_shown => Ok(
+                json!({"reason-codes": ["old", "by-night-train"], "metric-names": ["by-night-train"]}),
+            ),
+            Question::Introspect => Ok(json!({"reason-codes": ["old", "By night train"]})),
+            Question::ShouldCompact | Question::Compact => {
+                self.was_shown.store(true, Ordering::Relaxed);
+                let mut report = kept_and_summary();
+                report["outcome"]["compacted"]["reasons"] = json!([
+                    {"units": {"first": 1, "count": 1}, "code": "old"},
+                    {"units": {"first": 2, "count": 1}, "code": "by-night-train"},
+                    {"units": {"first": 3, "count": 1}, "code": "By night train"},
+                ]);
+                report["metrics"] = json!([{"name": "by-night-train", "value": 1}]);
+                Ok(report)
+            }
+        };
+        Box::pin(async move { answer.map(|answer| answer.to_string().into_bytes()) })
+    }
+}
+
 fn host() -> Host {
     Host::builder().build().expect("a host")
 }
@@ -177,6 +218,37 @@ async fn a_remote_plan_is_carried_out_like_a_guests() {
         1,
         "only what is declared is shown: {metrics:?}"
     );
+}
+
+#[tokio::test]
+async fn what_a_remote_was_shown_becomes_no_code_of_its_receipts() {
+    for (is_late, first) in [(false, "old"), (true, "undeclared")] {
+        let host = host();
+        let talk = talk(&host);
+        let strategy = Strategy::remote(Arc::new(Telling {
+            is_late,
+            ..Telling::default()
+        }));
+        for _ in 0..3 {
+            let compaction = host
+                .compact(&talk, std::slice::from_ref(&strategy), &half())
+                .await
+                .expect("works");
+            let receipt = compaction.receipt();
+            assert_eq!(receipt.strategy.as_deref(), Some("telling"));
+            let codes: Vec<&str> = receipt
+                .reasons
+                .iter()
+                .map(|reason| reason.code.as_str())
+                .collect();
+            assert_eq!(codes, [first, "undeclared", "undeclared"]);
+            assert!(receipt.attempts[0].metrics.is_empty());
+            let StrategyKind::Remote(connected) = strategy.kind() else {
+                panic!("it is a remote strategy");
+            };
+            connected.forget().await;
+        }
+    }
 }
 
 /// P14

@@ -164,9 +164,10 @@ pub(super) struct Introspection {
     pub(super) description: String,
     /// JSON Schema of the config, as JSON text; empty where it takes none.
     pub(super) config_schema: String,
-    /// The codes that its reasons use. Others are not shown.
+    /// The codes that its reasons use: at most 64 of at most 48 of the characters `a-z0-9._-`. Others are not
+    /// shown.
     pub(super) reason_codes: Vec<String>,
-    /// The names of its metrics. Others are not shown.
+    /// The names of its metrics, of the same kind. Others are not shown.
     pub(super) metric_names: Vec<String>,
     /// How long an answer may take, in milliseconds. What is no positive integer counts as not
     /// there, and the host's policy caps what is.

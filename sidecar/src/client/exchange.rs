@@ -16,6 +16,11 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use super::HttpRemote;
 use crate::descriptors::is_out_of_room;
 
+/// Bytes that are read at once, and the most that the head of an answer may have. Interim answers (`100 Continue`)
+/// are passed over in one go as far as they are read, and no deadline is looked at meanwhile: so they are read in
+/// small pieces.
+const READ_AT_ONCE: usize = 16 * 1024;
+
 /// Dropping the future closes the connection, by which the server knows that nobody waits.
 pub(super) async fn ask(
     remote: &HttpRemote,
@@ -103,7 +108,9 @@ async fn exchange<S: Read + Write + Unpin + Send + 'static>(
     request: Request<Full<Bytes>>,
     most_bytes: usize,
 ) -> Result<Vec<u8>, RemoteError> {
-    let (mut sender, mut connection) = http1::handshake(stream)
+    let (mut sender, mut connection) = http1::Builder::new()
+        .read_buf_exact_size(Some(READ_AT_ONCE))
+        .handshake(stream)
         .await
         .map_err(|_| RemoteError::Connection)?;
     let answer = async {

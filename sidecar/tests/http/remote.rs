@@ -153,7 +153,7 @@ async fn whatever_a_server_does_the_local_chain_gives_a_result_in_time() {
     let drops_protected =
         json!({"outcome": {"compacted": {"pieces": [{"keep": {"first": 0, "count": 1}}]}}});
     assert_eq!(drops_protected.to_string(), DROPS_PROTECTED);
-    let cases: [(&str, Act, &str); 12] = [
+    let cases: [(&str, Act, &str); 13] = [
         (
             "hangs",
             act!(stream => { tokio::time::sleep(Duration::from_secs(60)).await; }),
@@ -176,6 +176,14 @@ async fn whatever_a_server_does_the_local_chain_gives_a_result_in_time() {
                 while stream.write_all(b" ").await.is_ok() {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
+            }),
+            "timeout",
+        ),
+        (
+            "floods with interim answers",
+            act!(stream => {
+                let flood = "HTTP/1.1 100 Continue\r\n\r\n".repeat(40_000);
+                while stream.write_all(flood.as_bytes()).await.is_ok() {}
             }),
             "timeout",
         ),

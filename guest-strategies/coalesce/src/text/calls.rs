@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use baler_digest::indented;
+
+use super::lines::kept_apart;
 use crate::limits::{Limits, cut};
 use crate::print::Printer;
 use crate::stats::Stats;
@@ -30,11 +33,11 @@ pub(super) fn made(calls: &[&Call], limits: &Limits, stats: &mut Stats) -> Strin
     text
 }
 
-/// The newest printed lines, unchanged up to their longest.
+/// The newest printed lines, unchanged up to their longest but for those that could be taken for ours.
 pub(super) fn printed(prints: &[&str], limits: &Limits) -> String {
     let mut text = String::from(";; Output:");
     for line in newest(prints, limits.prints) {
-        let _ = write!(text, "\n{}", cut(line, limits.line));
+        let _ = write!(text, "\n{}", kept_apart(&cut(line, limits.line)));
     }
     text
 }
@@ -46,7 +49,7 @@ pub(super) fn error(failed: &Failed, limits: &Limits) -> String {
     let fence = fence(&program);
     format!(
         "---\nYour previous attempt:\n{fence}clojure\n{program}\n{fence}\n\nError: {}\n---",
-        cut(&failed.message, limits.line)
+        indented(&cut(&failed.message, limits.line))
     )
 }
 

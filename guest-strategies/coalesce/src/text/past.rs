@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::calls::newest;
+use super::lines::kept_apart;
 use super::{Past, Told};
 use crate::limits::{Limits, cut};
 use crate::stats::Stats;
@@ -22,6 +23,7 @@ pub(super) fn section(past: &Past, limits: &Limits, stats: &mut Stats) -> Option
     stats.entries_dropped += (past.summaries.len() - summaries.len()) as u64;
     for summary in summaries {
         let summary = cut(summary.trim(), limits.line.saturating_mul(SUMMARY));
+        let summary = kept_apart(&summary);
         sections.push(format!(";; Earlier summary:\n{summary}"));
     }
     if !past.said.is_empty() {
