@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
-use baler_host::{AnswerError, ConfigError, HostError, IntrospectError, ReadError};
+use baler_host::{AnswerError, ArchiveError, ConfigError, HostError, IntrospectError, ReadError};
 use serde_json::json;
 
 use super::ServerLimits;
@@ -149,6 +149,14 @@ impl ApiError {
         )
     }
 
+    pub(crate) fn no_room() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "no-room",
+            "this server has no descriptor or memory left to archive what leaves, so the conversation is as it was; try again when `Retry-After` says",
+        )
+    }
+
     /// The client was too slow: there is nothing more of it to wait for.
     pub(crate) fn is_too_slow(&self) -> bool {
         self.status == StatusCode::REQUEST_TIMEOUT
@@ -189,6 +197,7 @@ impl From<HostError> for ApiError {
         match error {
             HostError::Overloaded { .. } => Self::overloaded(),
             HostError::NoSuchUnit { .. } => Self::bad_request("no-such-unit", error.to_string()),
+            HostError::Archive(ArchiveError::NoRoom { .. }) => Self::no_room(),
             error => {
                 tracing::error!(error = %error, "the host failed");
                 Self::internal()
@@ -258,5 +267,22 @@ impl From<IntrospectError> for ApiError {
                 error.to_string(),
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_meets_an_archive_without_descriptors_is_told_to_try_again() {
+        let error = HostError::Archive(ArchiveError::NoRoom {
+            action: "write to",
+            place: "/srv/archive".to_owned(),
+            what: "Too many open files".to_owned(),
+        });
+        let response = ApiError::from(error).into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "1");
     }
 }

@@ -36,7 +36,7 @@ pub struct ServerLimits {
     /// closed.
     pub write_time: Duration,
     /// Connections that are open at once. For one more, the idlest is closed. There are fewer where
-    /// the process may have few descriptors open: 32, and 4 for each request that is worked on at
+    /// the process may have few descriptors open: 64, and 4 for each request that is worked on at
     /// once, are kept for work, up to three quarters of all. See [`crate::allow_descriptors`].
     pub connections: usize,
     /// Of these, those of one address (of version 6, of one /64); addresses of this machine have
