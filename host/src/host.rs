@@ -354,7 +354,12 @@ impl Host {
         request: &Request,
     ) -> ShouldCompact {
         let mut attempt = Attempt::of(strategy);
+        let entered = strategy.enter();
         let decision = match strategy.kind() {
+            _ if entered.is_none() => {
+                attempt.result = AttemptResult::Busy;
+                Decision::HostDecides
+            }
             Kind::Digest | Kind::Truncate | Kind::Summarize => {
                 attempt.result = AttemptResult::Accepted;
                 Decision::HostDecides

@@ -126,7 +126,7 @@ impl ApiError {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
-            "as many requests for a strategy that may serve this one run and wait as this server takes; try again when `Retry-After` says, or name other strategies in `strategy`",
+            "as many requests for the first strategy of this one's chain run and wait as this server takes; try again when `Retry-After` says, or name other strategies in `strategy`",
         )
     }
 

@@ -190,13 +190,15 @@ async fn ask(
         reserved,
         needs,
         &head.strategies,
-        move |app, deadline| async move {
+        move |app, deadline, gates| async move {
             if is_of_another_host {
-                return remote::answer(&app, question, &text, &deadline).await;
+                return remote::answer(&app, question, &text, &deadline, &gates).await;
             }
             match question {
-                Question::Compact => own::compact(&app, &text, &deadline).await,
-                Question::ShouldCompact => own::should_compact(&app, &text, &deadline).await,
+                Question::Compact => own::compact(&app, &text, &deadline, &gates).await,
+                Question::ShouldCompact => {
+                    own::should_compact(&app, &text, &deadline, &gates).await
+                }
                 Question::Introspect => own::introspect(&app, &text).await,
             }
         },
