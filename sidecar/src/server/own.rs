@@ -73,7 +73,7 @@ pub(crate) async fn compact(
     let document: Result<&RawValue, _> = serde_json::from_str(compaction.document());
     written(&Compacted {
         outcome,
-        document: document.map_err(|_| ApiError::internal())?,
+        document: document.map_err(|_| ApiError::internal("a result is no JSON"))?,
         receipt,
     })
 }
@@ -228,5 +228,5 @@ fn conversation(
 fn written(answer: &impl Serialize) -> Result<String, ApiError> {
     to_raw_value(answer)
         .map(|json| Box::<str>::from(json).into_string())
-        .map_err(|_| ApiError::internal())
+        .map_err(|_| ApiError::internal("an answer could not be written as JSON"))
 }

@@ -77,7 +77,13 @@ async fn answer(app: Arc<App>, route: Route, request: Request<Body>) -> Response
     let start = Instant::now();
     let mut response = match serve(&app, route, request).await {
         Ok(response) => response,
-        Err(error) => error.into_response(),
+        Err(error) => {
+            app.metrics.refused(error.code());
+            if let Some(cause) = error.cause() {
+                app.troubles.tell(error.code(), cause);
+            }
+            error.into_response()
+        }
     };
     if route.is_open() {
         // Who shows no token keeps no connection.

@@ -68,7 +68,9 @@ where
         Ok(Ok(done)) => done,
         Ok(Err(error)) => {
             tracing::error!(is_panic = error.is_panic(), "a request's work ended early");
-            Err(ApiError::internal())
+            Err(ApiError::internal(
+                "its work ended early, by a panic or at the server's end",
+            ))
         }
     }
 }
