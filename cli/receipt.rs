@@ -256,6 +256,7 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
             styled(BAD, &cleaned(error))
         }
         AttemptResult::Quarantined => styled(BAD, "it faulted too often and rests"),
+        AttemptResult::Busy => styled(BAD, "it was not asked: enough of its calls ran already"),
         _ => styled(BAD, "it came to nothing"),
     };
     let _ = writeln!(text, "\n{name}: {said}");

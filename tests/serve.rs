@@ -250,7 +250,7 @@ fn connections_that_say_nothing_leave_descriptors_for_work() {
 fn a_server_outlives_the_limit_of_file_sizes() {
     let folder = TempDir::new().expect("a folder");
     let arguments = ["--strategy", "native:digest", "--archive", "bales"];
-    let server = Serving::start_under(&folder, "ulimit -f 1", &arguments);
+    let mut server = Serving::start_under(&folder, "ulimit -f 1", &arguments);
     // Each message is larger than any file may be.
     let messages: Vec<Value> = (0..9)
         .map(|index| {
@@ -265,6 +265,54 @@ fn a_server_outlives_the_limit_of_file_sizes() {
         // What cannot be stored does not leave.
         assert!(!answer.contains(r#""outcome":"compacted""#), "{answer}");
     }
+    let words = server.child.stderr.take().expect("its words");
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let _ = BufReader::new(words).read_line(&mut line);
+        let _ = tell.send(line);
+    });
+    let told = told.recv_timeout(Duration::from_secs(10));
+    let told = told.expect("it tells why");
+    assert!(told.contains("a request failed (internal)"), "{told}");
+    assert!(told.contains("bales"), "{told}");
+    assert!(!told.contains("night train"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn many_who_archive_at_once_share_few_descriptors() {
+    let folder = TempDir::new().expect("a folder");
+    let arguments = [
+        "--strategy",
+        "native:digest",
+        "--archive",
+        "bales",
+        "--concurrency",
+        "8",
+    ];
+    let server = Serving::start_under(&folder, "ulimit -n 96", &arguments);
+    let asked = |client: usize| {
+        let messages: Vec<Value> = (0..21)
+            .map(|index| {
+                let role = if index % 2 == 0 { "user" } else { "assistant" };
+                let said = "by night train, ".repeat(12);
+                json!({"role": role, "content": format!("Client {client}, leg {index}: {said}")})
+            })
+            .collect();
+        json!({"conversation": {"model": "gpt-4o", "messages": messages}, "budget": "50%"})
+            .to_string()
+    };
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let (server, asked) = (&server, asked(client));
+            scope.spawn(move || {
+                let answer = server.post("/v1/compact", &asked);
+                assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+                assert!(answer.contains(r#""outcome":"compacted""#), "{answer}");
+            });
+        }
+    });
 }
 
 /// P15, PL-15, PL-S33

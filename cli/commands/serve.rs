@@ -176,7 +176,8 @@ impl ServeCommand {
         let mut builder = Server::builder(host)
             .chain(chain)
             .offers(offered)
-            .limits(limits);
+            .limits(limits)
+            .on_trouble(move |what| messages.warn(what));
         if let Some(token) = token {
             builder = builder.token(token);
         }

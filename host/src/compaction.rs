@@ -277,6 +277,11 @@ impl Host {
     ) -> Turn {
         let start = Instant::now();
         let keep_words = situation.request.words_in_receipt;
+        // Before its quarantine is asked, which lets one call try after a rest.
+        let Some(entered) = strategy.enter() else {
+            attempt.result = AttemptResult::Busy;
+            return Turn::Next;
+        };
         if let Some(digest) = strategy.accountable()
             && !self.quarantine.admits(digest, start)
         {
@@ -333,6 +338,8 @@ impl Host {
             }
             _ => None,
         };
+        // The rest is the host's own work.
+        drop(entered);
         let said = said.as_ref();
         let outcome = report.and_then(|report| {
             attempt.metrics = declared_metrics(strategy, &report.metrics, said, keep_words);

@@ -354,7 +354,12 @@ impl Host {
         request: &Request,
     ) -> ShouldCompact {
         let mut attempt = Attempt::of(strategy);
+        let entered = strategy.enter();
         let decision = match strategy.kind() {
+            _ if entered.is_none() => {
+                attempt.result = AttemptResult::Busy;
+                Decision::HostDecides
+            }
             Kind::Digest | Kind::Truncate | Kind::Summarize => {
                 attempt.result = AttemptResult::Accepted;
                 Decision::HostDecides
@@ -416,6 +421,7 @@ impl Host {
     /// be asked.
     pub(crate) fn judge(&self, digest: &Digest, failure: Option<&CallFailure>, has_started: bool) {
         let is_unprovoked = |fault: &Fault| match fault {
+            // Many requests at once make connections wait.
             Fault::Remote { problem } => *problem == RemoteProblem::Unreachable,
             // The time of a call may be a share of what a client made of it.
             Fault::Timeout { .. } => false,
@@ -429,6 +435,10 @@ impl Host {
             Some(CallFailure::Fault(fault)) if self.quarantine.counts(is_unprovoked(fault)) => {
                 self.quarantine.faulted(digest, std::time::Instant::now());
             }
+            // Nobody knows whether it was there.
+            Some(CallFailure::Fault(Fault::Remote {
+                problem: RemoteProblem::ConnectTimeout,
+            })) => {}
             // With a fault that does not count it was there, so it does not go on resting.
             Some(CallFailure::Fault(_)) | None => self.quarantine.succeeded(digest),
             Some(CallFailure::Declared(..) | CallFailure::Host(_)) => {}

@@ -63,6 +63,7 @@ mod state;
 mod staged;
 mod files;
 mod quarantine;
+mod gate;
 mod receipt;
 mod host;
 mod reading;
@@ -83,6 +84,7 @@ pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap}
 pub use formats::{
     Format, ProviderLimits, ReadError, Rule, RuleCounts, Severity, Violation, ViolationCounts,
 };
+pub use gate::{Entered, Gate};
 pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
 pub use limits::{CountedFaults, EngineLimits, Limits};
 pub use listed::MOST_LISTED;

@@ -85,7 +85,7 @@ pub enum CountedFaults {
     All,
     /// Only those that no conversation and no request can cause: a component fails where it
     /// starts, before it is asked anything, or nothing is reached where a remote strategy should
-    /// be. For a host that serves many, so that none of them can put a strategy in quarantine for
+    /// be (not where a connection only takes too long). For a host that serves many, so that none of them can put a strategy in quarantine for
     /// the others.
     Unprovoked,
 }

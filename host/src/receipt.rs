@@ -227,6 +227,8 @@ pub enum AttemptResult {
     },
     /// It had faulted too often and rests.
     Quarantined,
+    /// As many of its calls ran as its gate lets in, so it was not asked.
+    Busy,
 }
 
 impl AttemptResult {
@@ -240,6 +242,7 @@ impl AttemptResult {
             Self::Failure { .. } => "failure",
             Self::Host { .. } => "host",
             Self::Quarantined => "quarantined",
+            Self::Busy => "busy",
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::OnceCell;
 
+use crate::gate::{Entered, Gate};
 use crate::limits::Limits;
 use crate::models::ModelGrant;
 use crate::receipt::ComponentInfo;
@@ -24,6 +25,7 @@ pub struct Strategy {
     limits: Limits,
     model: Option<ModelGrant>,
     is_vouched_for: bool,
+    gate: Option<Arc<dyn Gate>>,
 }
 
 #[derive(Clone)]
@@ -111,6 +113,7 @@ impl Strategy {
             limits: Limits::default(),
             model: None,
             is_vouched_for: false,
+            gate: None,
         }
     }
 
@@ -199,6 +202,23 @@ impl Strategy {
     pub fn with_model(mut self, grant: ModelGrant) -> Self {
         self.model = Some(grant);
         self
+    }
+
+    /// The same strategy, whose calls have to pass this gate. It is asked just before the strategy
+    /// is, and left just after. Where it lets a call not in, a chain goes on without the strategy
+    /// ([`crate::AttemptResult::Busy`]).
+    #[must_use]
+    pub fn with_gate(mut self, gate: Arc<dyn Gate>) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Passes its gate, for one call; `None` where it may not be asked now.
+    pub(crate) fn enter(&self) -> Option<Entered> {
+        match &self.gate {
+            None => Some(Box::new(())),
+            Some(gate) => gate.enter(),
+        }
     }
 
     /// The same strategy, in whose insertions headings of a digest count: the next digest reads back,

@@ -3,14 +3,19 @@
 
 use std::io;
 
+use baler_host::Archive;
+
 use crate::server::ServerLimits;
 
-/// Descriptors that a server has open whatever it does: standard streams, the runtime's, the
-/// archive's and what is being accepted.
+/// Descriptors that a server has open whatever it does: standard streams, the runtime's and what
+/// is being accepted.
 const OWN: u64 = 32;
 
-/// Descriptors that a request in work takes at most, as a rule: one to a remote strategy or a
-/// model, one for looking up its name, and two for files.
+/// Those that all requests together take for the archive.
+const ARCHIVE: u64 = Archive::DESCRIPTORS as u64;
+
+/// Descriptors that a request in work takes at most, as a rule, beside those for the archive: one
+/// to a remote strategy or a model, and the others for looking up its name.
 const PER_REQUEST: u64 = 4;
 
 /// Connections that clients may have open at once: as many as `limits` say, or fewer where this
@@ -29,7 +34,9 @@ fn within(limits: &ServerLimits, most: u64) -> usize {
 
 fn reserve(limits: &ServerLimits) -> u64 {
     let requests = u64::try_from(limits.concurrency).unwrap_or(u64::MAX);
-    requests.saturating_mul(PER_REQUEST).saturating_add(OWN)
+    requests
+        .saturating_mul(PER_REQUEST)
+        .saturating_add(OWN + ARCHIVE)
 }
 
 /// Descriptors that this process may have open.
@@ -101,11 +108,11 @@ mod tests {
             concurrency: 4,
             ..ServerLimits::default()
         };
-        // 32 and 4 for each of 4 requests are kept: 48.
+        // 32, 32 for the archive, and 4 for each of 4 requests are kept: 80.
         for (most, connections) in [
             (u64::MAX, 1_024),
-            (1_072, 1_024),
-            (1_071, 1_023),
+            (1_104, 1_024),
+            (1_103, 1_023),
             (64, 16),
             (8, 2),
             (0, 1),
@@ -116,7 +123,7 @@ mod tests {
             concurrency: 1_000,
             ..limits
         };
-        // Of 4,032 that it would keep, three quarters of all.
+        // Of 4,064 that it would keep, three quarters of all.
         assert_eq!(within(&busy, 1_024), 256);
     }
 }

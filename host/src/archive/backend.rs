@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use super::folder::Folder;
 use super::layout::Role;
 use super::objects::Objects;
+use super::room::Place;
 
 /// The most bytes that are stored under a reference. A unit holds a message with its pictures,
 /// of which providers take far less.
@@ -49,35 +50,56 @@ pub(super) struct Listing {
 
 impl Backend {
     /// What is stored at a path; `None` if nothing is.
-    pub(super) async fn read(&self, path: &str) -> Result<Option<Found>, Problem> {
+    pub(super) async fn read(&self, path: &str, place: Place) -> Result<Option<Found>, Problem> {
         match self {
             Self::Objects(objects) => objects.read(path).await,
             Self::Folder(folder) => {
                 let (folder, path) = (folder.clone(), path.to_owned());
-                Ok(blocking(move || folder.read(&path)).await?)
+                let work = move || {
+                    let _place = place;
+                    folder.read(&path)
+                };
+                Ok(blocking(work).await?)
             }
         }
     }
 
     /// As [`Backend::read`], but `None` also where there is more than [`SMALL_BYTES`]. (A store
     /// over the network may have received it by then.)
-    pub(super) async fn read_small(&self, path: &str) -> Result<Option<Found>, Problem> {
+    pub(super) async fn read_small(
+        &self,
+        path: &str,
+        place: Place,
+    ) -> Result<Option<Found>, Problem> {
         match self {
             Self::Objects(objects) => objects.read_small(path).await,
             Self::Folder(folder) => {
                 let (folder, path) = (folder.clone(), path.to_owned());
-                Ok(blocking(move || folder.read_small(&path)).await?)
+                let work = move || {
+                    let _place = place;
+                    folder.read_small(&path)
+                };
+                Ok(blocking(work).await?)
             }
         }
     }
 
     /// Stores what nobody sees before it is whole.
-    pub(super) async fn write(&self, path: &str, content: String) -> Result<(), Problem> {
+    pub(super) async fn write(
+        &self,
+        path: &str,
+        content: String,
+        place: Place,
+    ) -> Result<(), Problem> {
         match self {
             Self::Objects(objects) => objects.write(path, content).await,
             Self::Folder(folder) => {
                 let (folder, path) = (folder.clone(), path.to_owned());
-                Ok(blocking(move || folder.write(&path, content.as_bytes())).await?)
+                let work = move || {
+                    let _place = place;
+                    folder.write(&path, content.as_bytes())
+                };
+                Ok(blocking(work).await?)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What can be wrong with an archive.
 
 use std::error::Error;
+use std::io;
 
 /// An archive, or a reference into it, cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,6 +72,19 @@ pub enum ArchiveError {
         /// Why not, in the words of the store.
         what: String,
     },
+    /// This process or machine has no descriptor or memory left to reach the archive with. Once
+    /// it has less to do, there is some again.
+    #[error(
+        "cannot {action} the archive `{place}`: {what}; try again later, raise the limit of open files (`ulimit -n`), or do less at once"
+    )]
+    NoRoom {
+        /// What was tried.
+        action: &'static str,
+        /// The archive.
+        place: String,
+        /// What the system said.
+        what: String,
+    },
     /// There is no archive in a folder, and none can be made there.
     #[error("there is no archive in `{place}`: {what}")]
     NotAnArchive {
@@ -118,10 +132,59 @@ impl ArchiveError {
             innermost = inner;
         }
         let what = crate::receipt::bounded(&innermost.to_string(), WORDS);
-        Self::Store {
-            action,
-            place: place.to_owned(),
-            what,
+        let place = place.to_owned();
+        let is_out_of_room = innermost.downcast_ref().is_some_and(is_out_of_room);
+        if is_out_of_room {
+            Self::NoRoom {
+                action,
+                place,
+                what,
+            }
+        } else {
+            Self::Store {
+                action,
+                place,
+                what,
+            }
+        }
+    }
+}
+
+/// Whether an error says that this process or machine lacks something. A disk that is full is none.
+fn is_out_of_room(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        matches!(
+            Errno::from_io_error(error),
+            Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS)
+        )
+    }
+    #[cfg(not(unix))]
+    {
+        error.kind() == io::ErrorKind::OutOfMemory
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn what_this_process_lacks_is_told_apart_from_what_the_store_refuses() {
+        for (errno, is_own) in [
+            (Errno::MFILE, true),
+            (Errno::NFILE, true),
+            (Errno::NOMEM, true),
+            (Errno::NOSPC, false),
+            (Errno::ACCESS, false),
+        ] {
+            let error = io::Error::from_raw_os_error(errno.raw_os_error());
+            let told = ArchiveError::store("write to", "here", &error);
+            let is_no_room = matches!(told, ArchiveError::NoRoom { .. });
+            assert_eq!(is_no_room, is_own, "{told}");
         }
     }
 }

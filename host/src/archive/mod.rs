@@ -7,6 +7,7 @@ mod backend;
 mod folder;
 mod objects;
 mod place;
+mod room;
 #[cfg(feature = "cloud")]
 mod cloud;
 mod undo;
@@ -37,8 +38,9 @@ use entry::{is_reference, reference_of};
 use folder::Folder;
 use layout::path_of;
 use objects::Objects;
+use room::Room;
 
-/// Entries that are read or written at once.
+/// Entries that one caller reads or writes at once, as far as all callers together leave room.
 const AT_ONCE: usize = 16;
 
 /// An entry that is older than this is written again when it is named again. So no entry is
@@ -54,6 +56,7 @@ const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Clone)]
 pub struct Archive {
     backend: Backend,
+    room: Room,
     place: Arc<str>,
 }
 
@@ -84,6 +87,10 @@ impl Kind {
 }
 
 impl Archive {
+    /// Descriptors that an archive in a folder and its clones take at most while they store and
+    /// read, however many do so at once. Who has more to do waits.
+    pub const DESCRIPTORS: usize = room::DESCRIPTORS;
+
     /// The archive in `folder`, which is made where the folder is not there or empty. Unfinished
     /// files that killed runs left in it are removed.
     ///
@@ -107,6 +114,7 @@ impl Archive {
     fn in_folder(backend: Folder, folder: &Path) -> Self {
         Self {
             backend: Backend::Folder(backend),
+            room: Room::new(),
             place: folder.display().to_string().into(),
         }
     }
@@ -125,6 +133,7 @@ impl Archive {
                 store,
                 prefix: Key::from(prefix),
             }),
+            room: Room::new(),
             place: place.into(),
         }
     }
@@ -157,7 +166,11 @@ impl Archive {
         }
         let reference = reference.to_ascii_lowercase();
         let path = path_of(Kind::Entry, &reference);
-        let found = self.backend.read_small(&path).await;
+        let backend = self.backend.clone();
+        let found = self
+            .room
+            .take(move |place| async move { backend.read_small(&path, place).await })
+            .await;
         let found = found.map_err(|problem| self.failed("read", &*problem))?;
         let content = found.map(|found| found.content);
         let content = content.filter(|content| reference_of(content) == reference);
@@ -190,7 +203,11 @@ impl Archive {
     }
 
     async fn look_up(&self, kind: Kind, reference: &str) -> Result<Option<Found>, ArchiveError> {
-        let found = self.backend.read(&path_of(kind, reference)).await;
+        let (backend, path) = (self.backend.clone(), path_of(kind, reference));
+        let found = self
+            .room
+            .take(move |place| async move { backend.read(&path, place).await })
+            .await;
         found.map_err(|problem| self.failed("read", &*problem))
     }
 
@@ -248,7 +265,11 @@ impl Archive {
         if is_there {
             return Ok(());
         }
-        let written = self.backend.write(&path, content).await;
+        let backend = self.backend.clone();
+        let written = self
+            .room
+            .take(move |place| async move { backend.write(&path, content, place).await })
+            .await;
         written.map_err(|problem| self.failed("write to", &*problem))
     }
 }

@@ -192,6 +192,9 @@ impl Connected {
             Ok(Err(RemoteError::Unreachable)) => Fault::Remote {
                 problem: RemoteProblem::Unreachable,
             },
+            Ok(Err(RemoteError::ConnectTimeout)) => Fault::Remote {
+                problem: RemoteProblem::ConnectTimeout,
+            },
             Ok(Err(RemoteError::NoRoom)) => Fault::Remote {
                 problem: RemoteProblem::NoRoom,
             },

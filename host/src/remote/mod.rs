@@ -96,6 +96,8 @@ impl Question {
 pub enum RemoteError {
     /// Nothing was reached.
     Unreachable,
+    /// No connection came about in time. The remote, or the way to it, may have had too much to do.
+    ConnectTimeout,
     /// This process or machine had no descriptor, port or memory for a connection, so the remote
     /// was not asked. It is no fault of the remote's and never counts as one.
     NoRoom,
@@ -116,6 +118,8 @@ pub enum RemoteError {
 pub enum RemoteProblem {
     /// Nothing was reached.
     Unreachable,
+    /// No connection came about in time.
+    ConnectTimeout,
     /// The asking side had no descriptor, port or memory for a connection.
     NoRoom,
     /// The connection broke before the answer was whole.
@@ -128,6 +132,7 @@ impl fmt::Display for RemoteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable => f.write_str("there was no connection"),
+            Self::ConnectTimeout => f.write_str("there was no connection in time"),
             Self::NoRoom => f.write_str(
                 "it was not asked, since this process had no descriptor, port or memory left for a connection",
             ),

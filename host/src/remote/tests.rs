@@ -293,6 +293,7 @@ async fn whatever_a_remote_does_the_local_chain_gives_a_result() {
         |piece: Value| says(&json!({"outcome": {"compacted": {"pieces": [piece]}}}).to_string());
     let cases: Vec<(Reply, &str)> = vec![
         (fails(RemoteError::Unreachable), "remote"),
+        (fails(RemoteError::ConnectTimeout), "remote"),
         (fails(RemoteError::NoRoom), "remote"),
         (fails(RemoteError::Connection), "remote"),
         (fails(RemoteError::Status(500)), "remote"),
@@ -601,6 +602,7 @@ fn shared_host() -> Host {
 async fn where_many_are_served_a_remote_rests_only_if_nothing_is_reached() {
     for (reply, rests) in [
         (Reply::Fails(RemoteError::Unreachable), true),
+        (Reply::Fails(RemoteError::ConnectTimeout), false),
         (Reply::Fails(RemoteError::NoRoom), false),
         (Reply::Fails(RemoteError::Connection), false),
         (Reply::Fails(RemoteError::Status(500)), false),

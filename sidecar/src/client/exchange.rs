@@ -30,7 +30,7 @@ pub(super) async fn ask(
 ) -> Result<Vec<u8>, RemoteError> {
     let request = self::request(remote, question, request)?;
     let connect = tokio::time::timeout(remote.connect_time, connect(remote));
-    let stream = connect.await.map_err(|_| RemoteError::Unreachable)??;
+    let stream = connect.await.map_err(|_| RemoteError::ConnectTimeout)??;
     match stream {
         Stream::Plain(stream) => exchange(TokioIo::new(stream), request, most_bytes).await,
         Stream::Secure(stream) => exchange(TokioIo::new(*stream), request, most_bytes).await,
@@ -70,6 +70,8 @@ fn unconnected(error: &io::Error) -> RemoteError {
     let cannot_open = || TcpSocket::new_v4().is_err_and(|error| is_out_of_room(&error));
     if is_out_of_room(error) || (!is_looked_up && cannot_open()) {
         RemoteError::NoRoom
+    } else if error.kind() == io::ErrorKind::TimedOut {
+        RemoteError::ConnectTimeout
     } else {
         RemoteError::Unreachable
     }
@@ -159,21 +161,17 @@ mod tests {
 
     #[test]
     fn what_this_process_lacks_is_no_fault_of_the_server() {
-        for (errno, is_own) in [
-            (Errno::MFILE, true),
-            (Errno::NFILE, true),
-            (Errno::NOMEM, true),
-            (Errno::NOBUFS, true),
-            (Errno::ADDRNOTAVAIL, true),
-            (Errno::CONNREFUSED, false),
-            (Errno::HOSTUNREACH, false),
+        for (errno, expected) in [
+            (Errno::MFILE, RemoteError::NoRoom),
+            (Errno::NFILE, RemoteError::NoRoom),
+            (Errno::NOMEM, RemoteError::NoRoom),
+            (Errno::NOBUFS, RemoteError::NoRoom),
+            (Errno::ADDRNOTAVAIL, RemoteError::NoRoom),
+            (Errno::TIMEDOUT, RemoteError::ConnectTimeout),
+            (Errno::CONNREFUSED, RemoteError::Unreachable),
+            (Errno::HOSTUNREACH, RemoteError::Unreachable),
         ] {
             let error = io::Error::from_raw_os_error(errno.raw_os_error());
-            let expected = if is_own {
-                RemoteError::NoRoom
-            } else {
-                RemoteError::Unreachable
-            };
             assert_eq!(unconnected(&error), expected, "{error}");
         }
         // There are descriptors, so the name is not known.

@@ -1,9 +1,9 @@
 //! Who is let in: some run, some wait, and the others are turned away at once.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use baler_host::Strategy;
+use baler_host::{Entered, Gate, Strategy};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::ServerLimits;
@@ -18,14 +18,17 @@ pub(crate) struct Admission {
     turns: Turns,
     /// Large bodies whose text is looked through before their requests are let in.
     examined: Arc<Semaphore>,
-    /// By its place in the catalog, for each strategy that is not the host's own. In this order
-    /// they are taken.
+    /// By its place in the catalog, for each strategy that is not the host's own.
     lanes: BTreeMap<usize, Lane>,
     limits: ServerLimits,
 }
 
 /// The part of a strategy: half of what can run, and half of what can wait. So one that loops or
 /// waits leaves the other half to the others.
+///
+/// A request waits for the first strategy of its chain, and for no other: it would keep the turn of
+/// one while it waits for another, which it seldom comes to. A later one it asks where a turn is
+/// free by then, and else goes on without it. Each turn ends with the strategy's call.
 #[derive(Debug)]
 struct Lane {
     /// Those that run and those that wait.
@@ -45,16 +48,31 @@ struct Turns {
 /// A request that was let in. It gives its room back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Admitted {
-    _permit: OwnedSemaphorePermit,
-    _places: Vec<OwnedSemaphorePermit>,
+    permit: OwnedSemaphorePermit,
     turns: Turns,
-    lanes: Vec<Turns>,
+    /// Of each strategy of its chain; none of the host's own.
+    lanes: Vec<Option<Turns>>,
+    /// With the first of these.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 /// Room to run in.
 #[derive(Debug)]
 pub(crate) struct Running {
-    _permits: (Admitted, Vec<OwnedSemaphorePermit>),
+    _permits: (OwnedSemaphorePermit, Vec<OwnedSemaphorePermit>),
+}
+
+/// The turns of a request with the strategies of its chain.
+#[derive(Debug)]
+pub(crate) struct Gates(Vec<Option<Arc<LaneGate>>>);
+
+/// The turn of a request with one strategy.
+#[derive(Debug)]
+struct LaneGate {
+    turns: Turns,
+    is_large: bool,
+    /// What it has waited for, until the strategy is asked.
+    waited_for: Mutex<Option<Vec<OwnedSemaphorePermit>>>,
 }
 
 impl Admission {
@@ -80,24 +98,25 @@ impl Admission {
         }
     }
 
-    /// Lets a request in whose body is there, and which the strategies at these places of the
-    /// catalog may serve; or turns it away.
+    /// Lets a request in whose body is there, and whose chain are the strategies at these places of
+    /// the catalog; or turns it away.
     pub(crate) fn admit(&self, strategies: &[usize]) -> Result<Admitted, ApiError> {
         let permit = self.admitted.clone().try_acquire_owned();
         let permit = permit.map_err(|_| ApiError::overloaded())?;
-        let (mut places, mut lanes) = (Vec::new(), Vec::new());
-        for (place, lane) in &self.lanes {
-            if strategies.contains(place) {
+        let lane = |place: &usize| self.lanes.get(place);
+        let place = match strategies.first().and_then(lane) {
+            None => None,
+            Some(lane) => {
                 let place = lane.admitted.clone().try_acquire_owned();
-                places.push(place.map_err(|_| ApiError::too_many_of_one())?);
-                lanes.push(lane.turns.clone());
+                Some(place.map_err(|_| ApiError::too_many_of_one())?)
             }
-        }
+        };
+        let turns_of = |place| lane(place).map(|lane| lane.turns.clone());
         Ok(Admitted {
-            _permit: permit,
-            _places: places,
+            permit,
             turns: self.turns.clone(),
-            lanes,
+            lanes: strategies.iter().map(turns_of).collect(),
+            place,
         })
     }
 
@@ -131,29 +150,93 @@ impl Turns {
             large: Arc::new(Semaphore::new(large)),
         }
     }
+
+    /// Waits for one of them.
+    async fn take(&self, is_large: bool) -> Result<Vec<OwnedSemaphorePermit>, ApiError> {
+        let mut permits = Vec::with_capacity(2);
+        if is_large {
+            permits.push(acquire(&self.large).await?);
+        }
+        permits.push(acquire(&self.all).await?);
+        Ok(permits)
+    }
+
+    /// One that is free now.
+    fn try_take(&self, is_large: bool) -> Option<Vec<OwnedSemaphorePermit>> {
+        let mut permits = Vec::with_capacity(2);
+        if is_large {
+            permits.push(self.large.clone().try_acquire_owned().ok()?);
+        }
+        permits.push(self.all.clone().try_acquire_owned().ok()?);
+        Some(permits)
+    }
 }
 
 impl Admitted {
     /// Waits for its turn, with work that takes `bytes` of memory. All requests wait in the same
-    /// order: for their strategies, large ones for a turn among these, for memory to work in, and
-    /// for their turn.
-    pub(crate) async fn turn(self, memory: &Memory, bytes: usize) -> Result<Running, ApiError> {
+    /// order: for the first strategy of their chain, large ones for a turn among these, for memory
+    /// to work in, and for their turn.
+    pub(crate) async fn turn(
+        self,
+        memory: &Memory,
+        bytes: usize,
+    ) -> Result<(Running, Gates), ApiError> {
         let is_large = !memory.is_small(bytes);
-        let mut permits = Vec::with_capacity(2 * self.lanes.len() + 3);
-        for lane in &self.lanes {
-            if is_large {
-                permits.push(acquire(&lane.large).await?);
-            }
-            permits.push(acquire(&lane.all).await?);
+        let mut waited_for = None;
+        if let Some(Some(first)) = self.lanes.first() {
+            let mut permits = first.take(is_large).await?;
+            permits.extend(self.place);
+            waited_for = Some(permits);
         }
+        let mut permits = Vec::with_capacity(3);
         if is_large {
             permits.push(acquire(&self.turns.large).await?);
         }
         permits.push(memory.work(bytes).await?);
         permits.push(acquire(&self.turns.all).await?);
-        Ok(Running {
-            _permits: (self, permits),
-        })
+        let mut gate = |turns| {
+            Arc::new(LaneGate {
+                turns,
+                is_large,
+                // Of the first one, which comes first.
+                waited_for: Mutex::new(waited_for.take()),
+            })
+        };
+        let gates = self.lanes.into_iter();
+        let gates = Gates(gates.map(|turns| turns.map(&mut gate)).collect());
+        let running = Running {
+            _permits: (self.permit, permits),
+        };
+        Ok((running, gates))
+    }
+}
+
+impl Gates {
+    /// The strategies of the chain, each of which is asked when it is its turn.
+    pub(crate) fn before(&self, chain: Vec<Strategy>) -> Vec<Strategy> {
+        let gates = self.0.iter().cloned().chain(std::iter::repeat(None));
+        chain
+            .into_iter()
+            .zip(gates)
+            .map(|(strategy, gate)| match gate {
+                Some(gate) => strategy.with_gate(gate),
+                None => strategy,
+            })
+            .collect()
+    }
+}
+
+impl Gate for LaneGate {
+    fn enter(&self) -> Option<Entered> {
+        let mut waited_for = self
+            .waited_for
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let permits = match waited_for.take() {
+            Some(permits) => permits,
+            None => self.turns.try_take(self.is_large)?,
+        };
+        Some(Box::new(permits))
     }
 }
 

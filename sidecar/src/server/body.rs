@@ -133,7 +133,9 @@ async fn examined(app: &Arc<App>, bytes: Vec<u8>, reserved: Reservation) -> Resu
         let _turn = turn;
         examine(&app, bytes, reserved)
     });
-    examined.await.map_err(|_| ApiError::internal())?
+    examined
+        .await
+        .map_err(|_| ApiError::internal("a body could not be looked through"))?
 }
 
 fn examine(app: &App, bytes: Vec<u8>, reserved: Reservation) -> Result<Text, ApiError> {

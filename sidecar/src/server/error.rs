@@ -2,11 +2,12 @@
 //! a word of the conversation, and of the request itself only the names of its members that are
 //! known here.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
-use baler_host::{AnswerError, ConfigError, HostError, IntrospectError, ReadError};
+use baler_host::{AnswerError, ArchiveError, ConfigError, HostError, IntrospectError, ReadError};
 use serde_json::json;
 
 use super::ServerLimits;
@@ -17,6 +18,8 @@ pub(crate) struct ApiError {
     status: StatusCode,
     code: &'static str,
     message: String,
+    /// What failed in the server, for who runs it. No client gets it.
+    cause: Option<String>,
 }
 
 impl ApiError {
@@ -26,7 +29,16 @@ impl ApiError {
             status,
             code,
             message,
+            cause: None,
         }
+    }
+
+    pub(crate) const fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(crate) fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
     }
 
     pub(crate) fn bad_request(code: &'static str, message: impl Into<String>) -> Self {
@@ -126,7 +138,7 @@ impl ApiError {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
-            "as many requests for a strategy that may serve this one run and wait as this server takes; try again when `Retry-After` says, or name other strategies in `strategy`",
+            "as many requests for the first strategy of this one's chain run and wait as this server takes; try again when `Retry-After` says, or name other strategies in `strategy`",
         )
     }
 
@@ -141,12 +153,28 @@ impl ApiError {
         )
     }
 
-    pub(crate) fn internal() -> Self {
-        Self::new(
+    pub(crate) fn internal(cause: impl Into<String>) -> Self {
+        let error = Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal",
             "the server failed; the conversation is as it was",
-        )
+        );
+        Self {
+            cause: Some(cause.into()),
+            ..error
+        }
+    }
+
+    pub(crate) fn no_room(cause: String) -> Self {
+        let error = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "no-room",
+            "this server has no descriptor or memory left to archive what leaves, so the conversation is as it was; try again when `Retry-After` says",
+        );
+        Self {
+            cause: Some(cause),
+            ..error
+        }
     }
 
     /// The client was too slow: there is nothing more of it to wait for.
@@ -189,12 +217,25 @@ impl From<HostError> for ApiError {
         match error {
             HostError::Overloaded { .. } => Self::overloaded(),
             HostError::NoSuchUnit { .. } => Self::bad_request("no-such-unit", error.to_string()),
+            HostError::Archive(ArchiveError::NoRoom { .. }) => Self::no_room(error.to_string()),
             error => {
-                tracing::error!(error = %error, "the host failed");
-                Self::internal()
+                let cause = with_causes(&error);
+                tracing::error!(%cause, "the host failed");
+                Self::internal(cause)
             }
         }
     }
+}
+
+/// An error of the host's, which holds no word of a conversation, with what led to it.
+fn with_causes(error: &HostError) -> String {
+    let mut told = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        told.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    told
 }
 
 impl From<ReadError> for ApiError {
@@ -258,5 +299,39 @@ impl From<IntrospectError> for ApiError {
                 error.to_string(),
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_meets_an_archive_without_descriptors_is_told_to_try_again() {
+        let error = HostError::Archive(ArchiveError::NoRoom {
+            action: "write to",
+            place: "/srv/archive".to_owned(),
+            what: "Too many open files".to_owned(),
+        });
+        let error = ApiError::from(error);
+        let cause = error.cause().expect("who runs it is told");
+        assert!(cause.contains("Too many open files"), "{cause}");
+        let response = error.into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "1");
+    }
+
+    #[test]
+    fn who_runs_the_server_is_told_the_cause_and_no_client_is() {
+        let error = ApiError::from(HostError::Io {
+            action: "open",
+            path: "/srv/key".into(),
+            source: std::io::Error::other("the disk is gone"),
+        });
+        assert_eq!(
+            error.cause(),
+            Some("cannot open `/srv/key`: the disk is gone")
+        );
+        assert!(!error.message.contains("disk"), "{}", error.message);
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Head {
     pub(crate) is_of_another_host: bool,
     /// Its conversation is to be repaired.
     pub(crate) is_repaired: bool,
-    /// The strategies that may serve it, by their places in the catalog.
+    /// The strategies of its chain, in order, by their places in the catalog.
     pub(crate) strategies: Vec<usize>,
     /// What there is in its conversation where that is a text, and so the log of a session.
     pub(crate) items_of_log: usize,

@@ -8,7 +8,8 @@ pub struct ServerLimits {
     /// Bytes of a request's body.
     pub body_bytes: usize,
     /// Bytes of all bodies together that are being read, wait or are worked on, and of all answers
-    /// that clients have not taken yet.
+    /// that clients have not taken yet. An eighth is for those of 1 MiB or less alone, as far as the
+    /// largest body leaves it.
     pub buffered_bytes: usize,
     /// Bytes of memory that all work at once may take, as it is reckoned beforehand: 8 for each
     /// byte of a body, and 512 for each list, object and comma in it; three times that where it is
@@ -36,7 +37,7 @@ pub struct ServerLimits {
     /// closed.
     pub write_time: Duration,
     /// Connections that are open at once. For one more, the idlest is closed. There are fewer where
-    /// the process may have few descriptors open: 32, and 4 for each request that is worked on at
+    /// the process may have few descriptors open: 64, and 4 for each request that is worked on at
     /// once, are kept for work, up to three quarters of all. See [`crate::allow_descriptors`].
     pub connections: usize,
     /// Of these, those of one address (of version 6, of one /64); addresses of this machine have

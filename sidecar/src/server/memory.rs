@@ -32,11 +32,20 @@ const REPAIRED: usize = 3;
 const SMALL: usize = 64;
 const FOR_SMALL: usize = 8;
 
+/// Bodies and answers of no more bytes are small.
+const SMALL_BODY: usize = 1 << 20;
+
+/// The part of the memory of bodies and answers that small ones have alone. So large bodies that
+/// come slowly do not shut them out.
+const FOR_SMALL_BODIES: usize = 8;
+
 #[derive(Debug)]
 pub(crate) struct Memory {
     /// Bodies and answers.
     buffered: Arc<Semaphore>,
     most_buffered: usize,
+    /// Of these, those that are not small.
+    buffered_large: Arc<Semaphore>,
     /// Work, which takes many times the size of its body. So a few large bodies take the turns of
     /// many small ones.
     working: Arc<Semaphore>,
@@ -48,7 +57,11 @@ pub(crate) struct Memory {
 
 /// Reserved memory, released when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Reservation(Option<OwnedSemaphorePermit>);
+pub(crate) struct Reservation {
+    of_all: Option<OwnedSemaphorePermit>,
+    /// As much, where it is not small.
+    of_large: Option<OwnedSemaphorePermit>,
+}
 
 impl Memory {
     pub(crate) fn new(limits: &ServerLimits) -> Self {
@@ -56,9 +69,13 @@ impl Memory {
         let most_buffered = pieces(limits.buffered_bytes);
         let most_working = pieces(limits.working_bytes);
         let most_small = most_working / FOR_SMALL;
+        // The largest body finds room nevertheless.
+        let most_large = most_buffered - most_buffered / FOR_SMALL_BODIES;
+        let most_large = most_large.max(pieces(limits.body_bytes).min(most_buffered));
         Self {
             buffered: Arc::new(Semaphore::new(most_buffered)),
             most_buffered,
+            buffered_large: Arc::new(Semaphore::new(most_large)),
             working: Arc::new(Semaphore::new(most_working)),
             most_working,
             small: Arc::new(Semaphore::new(most_small)),
@@ -71,19 +88,12 @@ impl Memory {
     /// # Errors
     /// It would be larger, and there is not that much left. The reservation stays as it is.
     pub(crate) fn resize(&self, own: &mut Reservation, bytes: usize) -> Result<(), ApiError> {
-        let (held, wanted) = (own.pieces(), bytes.div_ceil(PIECE));
-        if let Some(surplus) = held.checked_sub(wanted) {
-            // Released by being dropped.
-            drop(own.0.as_mut().and_then(|own| own.split(surplus)));
-            return Ok(());
-        }
-        let more = u32::try_from(wanted - held).map_err(|_| ApiError::overloaded())?;
-        let more = self.buffered.clone().try_acquire_many_owned(more);
-        let more = more.map_err(|_| ApiError::overloaded())?;
-        match &mut own.0 {
-            Some(own) => own.merge(more),
-            none => *none = Some(more),
-        }
+        let wanted = bytes.div_ceil(PIECE);
+        let of_large = if bytes > SMALL_BODY { wanted } else { 0 };
+        let more_of_large = more(&self.buffered_large, &own.of_large, of_large)?;
+        let more_of_all = more(&self.buffered, &own.of_all, wanted)?;
+        set(&mut own.of_large, more_of_large, of_large);
+        set(&mut own.of_all, more_of_all, wanted);
         Ok(())
     }
 
@@ -151,9 +161,36 @@ impl Memory {
     }
 }
 
-impl Reservation {
-    fn pieces(&self) -> usize {
-        self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
+fn pieces_of(permit: &Option<OwnedSemaphorePermit>) -> usize {
+    permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
+}
+
+/// What is missing of so many pieces; none where there are as many or more.
+fn more(
+    room: &Arc<Semaphore>,
+    own: &Option<OwnedSemaphorePermit>,
+    wanted: usize,
+) -> Result<Option<OwnedSemaphorePermit>, ApiError> {
+    let missing = wanted.saturating_sub(pieces_of(own));
+    if missing == 0 {
+        return Ok(None);
+    }
+    let missing = u32::try_from(missing).map_err(|_| ApiError::overloaded())?;
+    let more = room.clone().try_acquire_many_owned(missing);
+    more.map(Some).map_err(|_| ApiError::overloaded())
+}
+
+/// Adds what was missing, or releases what is over.
+fn set(own: &mut Option<OwnedSemaphorePermit>, more: Option<OwnedSemaphorePermit>, wanted: usize) {
+    if let Some(more) = more {
+        match own {
+            Some(own) => own.merge(more),
+            none => *none = Some(more),
+        }
+    } else if let Some(own) = own {
+        let surplus = own.num_permits().saturating_sub(wanted);
+        // Released by being dropped.
+        drop(own.split(surplus));
     }
 }
 
@@ -198,12 +235,50 @@ mod tests {
         let (mut one, mut other) = (Reservation::default(), Reservation::default());
         memory.resize(&mut one, 3 * PIECE).expect("it is free");
         assert!(memory.resize(&mut other, 2 * PIECE).is_err());
-        assert_eq!((one.pieces(), other.pieces()), (3, 0));
+        assert_eq!((pieces_of(&one.of_all), pieces_of(&other.of_all)), (3, 0));
         memory.resize(&mut one, PIECE + 1).expect("it is smaller");
         assert_eq!(memory.reserved(), 2 * PIECE);
         memory.resize(&mut other, 2 * PIECE).expect("it is free");
         drop((one, other));
         assert_eq!(memory.reserved(), 0);
+    }
+
+    #[test]
+    fn large_bodies_leave_a_part_of_the_memory_to_small_ones() {
+        let mib = 1 << 20;
+        let memory = Memory::new(&ServerLimits {
+            buffered_bytes: 16 * mib,
+            body_bytes: 8 * mib,
+            ..ServerLimits::default()
+        });
+        let (mut one, mut other) = (Reservation::default(), Reservation::default());
+        memory.resize(&mut one, 8 * mib).expect("it is free");
+        memory.resize(&mut other, 6 * mib).expect("it is free");
+        // 2 MiB are left, for small ones.
+        assert!(memory.resize(&mut other, 6 * mib + 1).is_err());
+        let mut small = [Reservation::default(), Reservation::default()];
+        for small in &mut small {
+            memory.resize(small, mib).expect("it is small");
+        }
+        assert_eq!(memory.reserved(), 16 * mib);
+        // One that becomes small takes nothing from the large ones any more.
+        drop(small);
+        memory.resize(&mut other, mib).expect("it is smaller");
+        memory.resize(&mut one, 14 * mib).expect("it is free");
+        drop((one, other));
+        assert_eq!(memory.reserved(), 0);
+    }
+
+    #[test]
+    fn the_largest_body_finds_room_however_little_there_is() {
+        let mib = 1 << 20;
+        let memory = Memory::new(&ServerLimits {
+            buffered_bytes: 4 * mib,
+            body_bytes: 4 * mib,
+            ..ServerLimits::default()
+        });
+        let mut one = Reservation::default();
+        memory.resize(&mut one, 4 * mib).expect("it is free");
     }
 
     #[test]

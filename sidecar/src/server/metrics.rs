@@ -17,6 +17,7 @@ pub(crate) struct Metrics(Mutex<Counts>);
 #[derive(Debug, Default)]
 struct Counts {
     requests: BTreeMap<(&'static str, u16), u64>,
+    errors: BTreeMap<&'static str, u64>,
     times: BTreeMap<&'static str, Times>,
     outcomes: BTreeMap<&'static str, u64>,
     attempts: BTreeMap<&'static str, u64>,
@@ -41,6 +42,11 @@ impl Metrics {
         }
         times.count += 1;
         times.sum += seconds;
+    }
+
+    /// A request got an error of this code.
+    pub(crate) fn refused(&self, code: &'static str) {
+        *self.lock().errors.entry(code).or_default() += 1;
     }
 
     pub(crate) fn compacted(&self, receipt: &Receipt) {
@@ -77,6 +83,15 @@ impl Metrics {
                 text,
                 "baler_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"
             );
+        }
+        head(
+            &mut text,
+            "baler_errors_total",
+            "counter",
+            "Requests that got an error, by its code.",
+        );
+        for (code, count) in &counts.errors {
+            let _ = writeln!(text, "baler_errors_total{{code=\"{code}\"}} {count}");
         }
         let name = "baler_request_seconds";
         head(

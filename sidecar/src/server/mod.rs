@@ -17,6 +17,7 @@ mod remote;
 mod routes;
 mod seats;
 mod serve;
+mod troubles;
 mod wants;
 mod work;
 mod write_timeout;
@@ -33,6 +34,7 @@ use admission::Admission;
 use catalog::Catalog;
 use memory::Memory;
 use metrics::Metrics;
+use troubles::Troubles;
 
 /// What all requests share.
 #[derive(Debug)]
@@ -44,6 +46,7 @@ pub(crate) struct App {
     admission: Admission,
     memory: Memory,
     metrics: Metrics,
+    troubles: Troubles,
     has_echo: bool,
 }
 

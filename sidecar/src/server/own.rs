@@ -10,6 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::App;
+use super::admission::Gates;
 use super::catalog::within;
 use super::error::ApiError;
 use super::wants::Wants;
@@ -50,13 +51,14 @@ pub(crate) async fn compact(
     app: &App,
     body: &str,
     deadline: &Deadline,
+    gates: &Gates,
 ) -> Result<String, ApiError> {
     let wants = Wants::read(body)?;
     let request = Request {
         deadline: Some(deadline.clone()),
         ..wants.request()?
     };
-    let chain = chain(app, &wants).await?;
+    let chain = chain(app, &wants, gates).await?;
     let conversation = conversation(app, &wants, deadline)?;
     let compaction = app.host.compact(&conversation, &chain, &request).await?;
     // The answer takes its place.
@@ -71,7 +73,7 @@ pub(crate) async fn compact(
     let document: Result<&RawValue, _> = serde_json::from_str(compaction.document());
     written(&Compacted {
         outcome,
-        document: document.map_err(|_| ApiError::internal())?,
+        document: document.map_err(|_| ApiError::internal("a result is no JSON"))?,
         receipt,
     })
 }
@@ -80,6 +82,7 @@ pub(crate) async fn should_compact(
     app: &App,
     body: &str,
     deadline: &Deadline,
+    gates: &Gates,
 ) -> Result<String, ApiError> {
     let wants = Wants::read(body)?;
     let request = Request {
@@ -87,7 +90,7 @@ pub(crate) async fn should_compact(
         deadline: Some(deadline.clone()),
         ..wants.request()?
     };
-    let chain = chain(app, &wants).await?;
+    let chain = chain(app, &wants, gates).await?;
     let strategy = match (chain.as_slice(), &wants.strategy) {
         ([one], _) => one,
         ([first, ..], None) => first,
@@ -181,13 +184,13 @@ fn threshold(wants: &Wants<'_>) -> Result<Budget, ApiError> {
     }
 }
 
-async fn chain(app: &App, wants: &Wants<'_>) -> Result<Vec<Strategy>, ApiError> {
+async fn chain(app: &App, wants: &Wants<'_>, gates: &Gates) -> Result<Vec<Strategy>, ApiError> {
     let names = wants.strategies();
     let mut chain = app.catalog.chain(names.as_deref(), app.limits.chain)?;
     if let (Some(config), Some(first)) = (wants.config, chain.first_mut()) {
         *first = app.host.configure(first.clone(), config.get()).await?;
     }
-    Ok(within(chain, app.limits.request_time))
+    Ok(within(gates.before(chain), app.limits.request_time))
 }
 
 fn conversation(
@@ -225,5 +228,5 @@ fn conversation(
 fn written(answer: &impl Serialize) -> Result<String, ApiError> {
     to_raw_value(answer)
         .map(|json| Box::<str>::from(json).into_string())
-        .map_err(|_| ApiError::internal())
+        .map_err(|_| ApiError::internal("an answer could not be written as JSON"))
 }

@@ -3,6 +3,7 @@
 use baler_host::{Deadline, Question};
 
 use super::App;
+use super::admission::Gates;
 use super::catalog::within;
 use super::error::ApiError;
 
@@ -12,11 +13,10 @@ pub(crate) async fn answer(
     question: Question,
     body: &str,
     deadline: &Deadline,
+    gates: &Gates,
 ) -> Result<String, ApiError> {
-    let chain = within(
-        app.catalog.default_chain().to_vec(),
-        app.limits.request_time,
-    );
+    let chain = gates.before(app.catalog.default_chain().to_vec());
+    let chain = within(chain, app.limits.request_time);
     let answer = app.host.answer(question, body, &chain, deadline).await?;
     if question == Question::Introspect {
         return Ok(with_time(app, answer));

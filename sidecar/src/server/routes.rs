@@ -77,7 +77,13 @@ async fn answer(app: Arc<App>, route: Route, request: Request<Body>) -> Response
     let start = Instant::now();
     let mut response = match serve(&app, route, request).await {
         Ok(response) => response,
-        Err(error) => error.into_response(),
+        Err(error) => {
+            app.metrics.refused(error.code());
+            if let Some(cause) = error.cause() {
+                app.troubles.tell(error.code(), cause);
+            }
+            error.into_response()
+        }
     };
     if route.is_open() {
         // Who shows no token keeps no connection.
@@ -190,13 +196,15 @@ async fn ask(
         reserved,
         needs,
         &head.strategies,
-        move |app, deadline| async move {
+        move |app, deadline, gates| async move {
             if is_of_another_host {
-                return remote::answer(&app, question, &text, &deadline).await;
+                return remote::answer(&app, question, &text, &deadline, &gates).await;
             }
             match question {
-                Question::Compact => own::compact(&app, &text, &deadline).await,
-                Question::ShouldCompact => own::should_compact(&app, &text, &deadline).await,
+                Question::Compact => own::compact(&app, &text, &deadline, &gates).await,
+                Question::ShouldCompact => {
+                    own::should_compact(&app, &text, &deadline, &gates).await
+                }
                 Question::Introspect => own::introspect(&app, &text).await,
             }
         },

@@ -21,6 +21,7 @@ use super::catalog::Catalog;
 use super::memory::Memory;
 use super::metrics::Metrics;
 use super::seats::Seats;
+use super::troubles::Troubles;
 use super::write_timeout::WriteTimeout;
 use super::{App, ServerLimits, routes};
 use crate::descriptors::{self, is_out_of_room};
@@ -57,6 +58,7 @@ pub struct ServerBuilder {
     others: Vec<Strategy>,
     limits: ServerLimits,
     token: Option<Token>,
+    troubles: Troubles,
     has_echo: bool,
 }
 
@@ -87,6 +89,15 @@ impl ServerBuilder {
     #[must_use]
     pub fn token(mut self, token: Token) -> Self {
         self.token = Some(token);
+        self
+    }
+
+    /// Who is told why requests failed in the server itself, as lines of text: the code, and what the
+    /// system or a store said, but no word of a conversation. A line comes at most once a second, and
+    /// counts those that were left out. Default: nobody.
+    #[must_use]
+    pub fn on_trouble(mut self, tell: impl Fn(&str) + Send + 'static) -> Self {
+        self.troubles = Troubles::told_to(tell);
         self
     }
 
@@ -121,6 +132,7 @@ impl ServerBuilder {
                 limits: self.limits,
                 token: self.token,
                 metrics: Metrics::default(),
+                troubles: self.troubles,
                 has_echo: self.has_echo,
             }),
         })
@@ -147,6 +159,7 @@ impl Server {
             others: Vec::new(),
             limits: ServerLimits::default(),
             token: None,
+            troubles: Troubles::default(),
             has_echo: false,
         }
     }

@@ -11,13 +11,14 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::App;
+use super::admission::Gates;
 use super::error::ApiError;
 use super::give_way::give_way;
 use super::memory::{self, Reservation};
 
 /// Runs `work` on a thread of its own, when it is its turn and within the time of a request, and
 /// returns its answer. `reserved` is the memory that it works on, `needs` what it takes beside,
-/// and `strategies` are the places in the catalog of those that may serve it.
+/// and `strategies` are the places in the catalog of those of its chain. `work` gets their gates.
 ///
 /// Where nobody waits for it any more, it stops at its next pause. Its turn and its memory are
 /// released when it has really ended; the memory of an answer when the client has taken it.
@@ -29,7 +30,7 @@ pub(crate) async fn run<W, F>(
     work: W,
 ) -> Result<Bytes, ApiError>
 where
-    W: FnOnce(Arc<App>, Deadline) -> F + Send + 'static,
+    W: FnOnce(Arc<App>, Deadline, Gates) -> F + Send + 'static,
     F: Future<Output = Result<String, ApiError>>,
 {
     let time = app.limits.request_time;
@@ -37,7 +38,7 @@ where
     let admitted = app.admission.admit(strategies)?;
     let out_of_time = || ApiError::timeout(time);
     let turn = admitted.turn(&app.memory, needs);
-    let running = tokio::time::timeout_at(deadline.into(), turn)
+    let (running, gates) = tokio::time::timeout_at(deadline.into(), turn)
         .await
         .map_err(|_| out_of_time())??;
     let (is_waiting, nobody_waits) = oneshot::channel::<()>();
@@ -52,7 +53,7 @@ where
             tokio::select! {
                 biased;
                 _ = nobody_waits => Err(ApiError::timeout(time)),
-                done = give_way(work(own.clone(), host_deadline), || own.admission.is_shared()) => done,
+                done = give_way(work(own.clone(), host_deadline, gates), || own.admission.is_shared()) => done,
             }
         })?;
         // The body is gone by now, and the answer takes its place.
@@ -67,7 +68,9 @@ where
         Ok(Ok(done)) => done,
         Ok(Err(error)) => {
             tracing::error!(is_panic = error.is_panic(), "a request's work ended early");
-            Err(ApiError::internal())
+            Err(ApiError::internal(
+                "its work ended early, by a panic or at the server's end",
+            ))
         }
     }
 }

@@ -245,6 +245,7 @@ async fn figures_count_requests_outcomes_and_tokens_and_nothing_else() {
     for line in [
         "baler_requests_total{route=\"compact\",status=\"200\"} 1",
         "baler_requests_total{route=\"compact\",status=\"400\"} 1",
+        "baler_errors_total{code=\"malformed\"} 1",
         "baler_request_seconds_count{route=\"compact\"} 2",
         "baler_compactions_total{outcome=\"compacted\"} 1",
         "baler_attempts_total{result=\"accepted\"} 1",

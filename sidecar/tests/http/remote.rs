@@ -3,13 +3,13 @@ use std::time::{Duration, Instant};
 
 use baler_generated::Kind;
 use baler_host::{
-    AttemptResult, Budget, Compaction, Decision, Format, Host, Limits, Outcome, ReadOptions,
-    Request, Strategy, Unchanged,
+    AttemptResult, Budget, Compaction, Decision, Format, Host, Limits, Outcome, Question,
+    ReadOptions, Remote as _, RemoteError, Request, Strategy, Unchanged,
 };
 use baler_sidecar::HttpRemote;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::support::{get, host, journey, made, serve};
 
@@ -279,6 +279,30 @@ async fn where_nobody_listens_the_local_chain_runs_at_once() {
     assert_eq!(compaction.receipt().attempts[0].result.code(), "remote");
     assert!(compaction.is_compacted());
     assert!(start.elapsed() < TOLERANCE);
+}
+
+/// Linux leaves a connection unanswered while the queue of its server is full.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_server_that_takes_no_more_connections_is_told_apart_from_one_that_is_not_there() {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    let any = "127.0.0.1:0".parse().expect("an address");
+    socket.bind(any).expect("binds");
+    let listener = socket.listen(1).expect("listens");
+    let address = listener.local_addr().expect("an address");
+    let moment = Duration::from_millis(200);
+    let mut queue = Vec::new();
+    while queue.len() < 16
+        && let Ok(stream) = tokio::time::timeout(moment, TcpStream::connect(address)).await
+    {
+        queue.push(stream.expect("connects"));
+    }
+    let remote = HttpRemote::new(&format!("http://{address}")).expect("a URL");
+    let remote = remote.connect_time(moment);
+    let ask = async || remote.ask(Question::Compact, String::new(), 16).await;
+    assert_eq!(ask().await, Err(RemoteError::ConnectTimeout));
+    drop((queue, listener));
+    assert_eq!(ask().await, Err(RemoteError::Unreachable));
 }
 
 /// P12, P13: with half of what a remote strategy needs there is none, and nothing is asked.

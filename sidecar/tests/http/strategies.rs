@@ -35,6 +35,28 @@ pub(crate) fn slow(seconds: f64) -> Vec<Strategy> {
     ))))]
 }
 
+/// A strategy that answers nothing that can be read.
+#[derive(Debug)]
+struct Broken;
+
+impl Remote for Broken {
+    fn name(&self) -> &str {
+        "broken"
+    }
+
+    fn address(&self) -> &str {
+        "test:broken"
+    }
+
+    fn ask(&self, _: Question, _: String, _: usize) -> Asked<'_> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+}
+
+pub(crate) fn broken() -> Vec<Strategy> {
+    vec![Strategy::remote(Arc::new(Broken))]
+}
+
 /// A strategy that blocks its thread until it is opened: work that cannot be interrupted.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {

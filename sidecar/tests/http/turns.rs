@@ -2,10 +2,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baler_sidecar::ServerLimits;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::strategies::{Gate, slow};
-use crate::support::{ask, ask_without_reading, figure, get, journey, post, serve, talk, until};
+use crate::strategies::{Gate, broken, slow};
+use crate::support::{
+    Response, ask, ask_without_reading, figure, get, journey, post, serve, talk, until,
+};
 
 #[tokio::test]
 async fn requests_are_answered_while_work_blocks_its_thread() {
@@ -104,6 +106,66 @@ async fn those_that_wait_for_one_strategy_leave_room_for_others_to_wait() {
     );
     assert_eq!(refused.headers["retry-after"], "1");
     assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+    gate.open();
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_strategy_that_comes_later_in_its_chain() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(|builder| {
+        builder
+            .chain([slow(0.0), gate.chain()].concat())
+            .limits(ServerLimits {
+                concurrency: 2,
+                request_time: Duration::from_secs(5),
+                ..ServerLimits::default()
+            })
+    })
+    .await;
+    let gated = json!({"conversation": journey(), "budget": 200, "strategy": "gate"}).to_string();
+    let mut clients = Vec::new();
+    for _ in 0..2 {
+        clients.push(ask_without_reading(&server, "/v1/compact", &gated).await);
+    }
+    until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 1).await;
+    // The first one says that nothing is to be done.
+    let answer = post(&server, "/v1/compact", &ask()).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!((gate.inside(), gate.most()), (1, 1));
+    gate.open();
+}
+
+#[tokio::test]
+async fn a_request_keeps_no_turn_of_a_strategy_that_was_asked_and_passes_over_one_that_has_none() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(|builder| {
+        builder
+            .chain([broken(), gate.chain()].concat())
+            .limits(ServerLimits {
+                // One turn with each strategy.
+                concurrency: 2,
+                request_time: Duration::from_secs(5),
+                ..ServerLimits::default()
+            })
+    })
+    .await;
+    let results = |answer: &Response| -> Vec<String> {
+        let receipt = &answer.json()["receipt"];
+        let attempts = receipt["attempts"].as_array().expect("attempts");
+        let result = |attempt: &Value| attempt["result"]["result"].as_str().map(str::to_owned);
+        attempts.iter().filter_map(result).collect()
+    };
+    let _client = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    until(async || gate.inside() == 1).await;
+    let broken = json!({"conversation": journey(), "budget": 200, "strategy": "broken"});
+    let answer = post(&server, "/v1/compact", &broken.to_string()).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(results(&answer)[0], "fault");
+    let answer = post(&server, "/v1/compact", &ask()).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(results(&answer)[..2], ["fault", "busy"]);
+    assert_eq!(answer.json()["outcome"], "compacted");
+    assert_eq!((gate.inside(), gate.most()), (1, 1));
     gate.open();
 }
 
