@@ -155,6 +155,10 @@ impl Checker<'_> {
                         piece: Some(index),
                         unit: Some(unit),
                     })?;
+                    // What joins a message goes where its bytes stay as they are.
+                    if !edits.is_empty() && self.joins.contains_key(&unit) {
+                        return Err(at(PlanRule::JoinsNothing, index));
+                    }
                     self.kept_before = edits.is_empty().then_some(unit);
                     self.pieces.push(Checked::Rewrite { unit, edits });
                 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Insertion, InsertionPurpose, Piece, Placement, Plan};
+use super::{Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::compaction::accept;
 use crate::conversation::{Conversation, Role};
 use crate::fault::{Fault, PlanFault, PlanRule};
 use crate::formats::Format;
-use crate::situation::{Budget, Pins, Request, Situation};
+use crate::situation::{Budget, Pins, Policy, Request, Situation};
 use crate::strategy::Strategy;
 
 /// A conversation in the format of Anthropic.
@@ -20,6 +20,10 @@ fn messages(conversation: &Conversation, pieces: Vec<Piece>) -> Result<Vec<Value
     let request = Request {
         budget: Budget::Share(0.95),
         pins: Pins::None,
+        policy: Policy {
+            remove_media: true,
+            ..Policy::default()
+        },
         ..Request::default()
     };
     let situation = Situation::new(conversation, &request, false);
@@ -139,6 +143,39 @@ fn text_joins_a_message_that_may_leave_and_stands_beside_one_that_has_to_stay() 
         let own: &Value = &after[message];
         assert!(has(&own["content"], text), "{own}");
     }
+}
+
+/// Its edits would be all that is written of it.
+#[test]
+fn nothing_joins_a_message_that_is_edited() {
+    let picture =
+        json!({"type": "image", "source": {"type": "url", "url": "https://a.test/b.png"}});
+    let seen = json!({"role": "user", "content": [picture, {"type": "text", "text": "Look."}]});
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": [
+        seen, says(&long()), user("b")]}));
+    let edits = vec![Edit {
+        message: 0,
+        part: 0,
+        change: Change::Remove,
+    }];
+    let rewrite = Piece::Rewrite { unit: 0, edits };
+    let joined = [
+        vec![joining(Placement::JoinAfter, "Lost."), rewrite.clone()],
+        vec![rewrite.clone(), joining(Placement::JoinBefore, "Lost.")],
+    ];
+    for mut pieces in joined {
+        pieces.extend(keep(&[2]));
+        let fault = messages(&conversation, pieces).expect_err("it joins nothing");
+        let Fault::InvalidPlan(fault) = fault else {
+            panic!("{fault:?}");
+        };
+        assert_eq!(fault.rule, PlanRule::JoinsNothing);
+    }
+    let alone = [vec![rewrite], keep(&[2])].concat();
+    assert_eq!(
+        messages(&conversation, alone).expect("a good plan").len(),
+        2
+    );
 }
 
 #[test]
