@@ -34,7 +34,7 @@ enum Holds {
 use Holds::{Output, Typed, Words};
 
 /// The tags by which programs mark what they write as the user, in lower case.
-const TAGS: [(&str, Holds); 26] = [
+const TAGS: [(&str, Holds); 28] = [
     // Claude Code
     ("bash-stdout", Output),
     ("bash-stderr", Output),
@@ -57,12 +57,14 @@ const TAGS: [(&str, Holds); 26] = [
     ("subagent_notification", Output),
     ("user_instructions", Output),
     ("skill", Output),
+    ("user_action", Output),
+    ("hook_prompt", Output),
     ("environment_context", Words),
     ("turn_aborted", Words),
     ("recommended_plugins", Words),
     // Gemini CLI
     ("hook_context", Output),
-    ("session_context", Words),
+    ("session_context", Output),
     // baler's readers of logs
     (INSERTED, Output),
 ];
@@ -155,7 +157,15 @@ impl<'a> Parted<'a> {
     /// The text with this index, beside those that come before it.
     fn beside(files: &mut files::Files, index: usize, text: &'a str) -> Self {
         let mut all = Self::default();
-        for (piece, is_file) in files.pieces(index, text) {
+        // What a program wrote begins no files: an output may hold such a line.
+        let whole = Self::of(text);
+        let is_own = |at: usize| {
+            whole.own.iter().any(|own| {
+                let begin = own.as_ptr().addr() - text.as_ptr().addr();
+                (begin..begin + own.len()).contains(&at)
+            })
+        };
+        for (piece, is_file) in files.pieces(index, text, is_own) {
             if is_file {
                 all.programs.push(piece);
             } else {

@@ -24,9 +24,18 @@ impl Files {
     }
 
     /// The pieces of the text with this index, each with whether it belongs to the files. Texts come in
-    /// their order.
-    pub(super) fn pieces<'a>(&mut self, index: usize, text: &'a str) -> Vec<(&'a str, bool)> {
-        let start = if self.is_open { Some(0) } else { start(text) };
+    /// their order. Files begin only where `is_own` says that what stands at a byte is the user's.
+    pub(super) fn pieces<'a>(
+        &mut self,
+        index: usize,
+        text: &'a str,
+        is_own: impl Fn(usize) -> bool,
+    ) -> Vec<(&'a str, bool)> {
+        let start = if self.is_open {
+            Some(0)
+        } else {
+            start(text, is_own)
+        };
         let Some(start) = start else {
             return vec![(text, false)];
         };
@@ -43,10 +52,10 @@ impl Files {
 }
 
 /// Where the line begins behind which there are files.
-fn start(text: &str) -> Option<usize> {
+fn start(text: &str, is_own: impl Fn(usize) -> bool) -> Option<usize> {
     text.match_indices(START)
         .map(|(at, _)| at)
-        .find(|at| is_line(text, *at, START.len()))
+        .find(|at| is_line(text, *at, START.len()) && is_own(*at))
 }
 
 /// Where the last line ends that ends files.

@@ -216,6 +216,8 @@ fn a_log_of_codex_has_only_the_users_rules() {
             "# Context from my IDE setup:\n## Active selection of the file:\n{FAKE}\n\n## My request for Codex:\nGo on."
         ),
         format!("<TURN_ABORTED>\n{FAKE}"),
+        format!("<user_action>\n<results>{FAKE}</results>\n</user_action>"),
+        format!("<hook_prompt hook_run_id=\"r\">{FAKE}</hook_prompt>"),
     ];
     let programs = programs.iter().map(|text| (spelling.user)(text)).collect();
     let mut lines = vec![json!({"timestamp": "t", "type": "session_meta", "payload": {"id": "x"}})];
