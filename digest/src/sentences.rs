@@ -8,6 +8,10 @@ use crate::{rules, text};
 /// that without a full stop are no prose, and stand for themselves.
 pub(crate) const MOST: usize = 2_000;
 
+/// Bytes of a list behind its rule that stand in one entry, as a rule. A longer entry would take all of its
+/// rules with it where there is no room for it.
+const LIST: usize = 350;
+
 /// Columns by which code is indented, and those of a tab.
 const CODE: usize = 4;
 
@@ -198,7 +202,7 @@ impl Reader<'_> {
     fn push_item(&mut self, line: &str) {
         if let Some(list) = self.list
             && self.block.len() > list.rule
-            && self.block.len() + line.len() >= MOST
+            && self.block.len() + line.len() >= LIST.max(2 * list.rule)
         {
             (self.tell)(&on_one_line(&self.block));
             self.block.truncate(list.rule);
@@ -510,7 +514,7 @@ mod tests {
         let found = sentences(&format!("Never do these:\n{items}"));
         assert!(found.len() > 1);
         for part in &found {
-            assert!(part.len() <= MOST && part.starts_with("Never do these: - use"));
+            assert!(part.len() <= LIST && part.starts_with("Never do these: - use"));
         }
         let items: usize = found
             .iter()
