@@ -154,26 +154,23 @@ impl<'a> Parted<'a> {
         joined(&self.programs)
     }
 
-    /// The text with this index, beside those that come before it.
+    /// Tells the text with this index apart. Texts come in their order.
     fn beside(files: &mut files::Files, index: usize, text: &'a str) -> Self {
-        let mut all = Self::default();
+        let parted = Self::of(text);
         // What a program wrote begins no files: an output may hold such a line.
-        let whole = Self::of(text);
         let is_own = |at: usize| {
-            whole.own.iter().any(|own| {
+            parted.own.iter().any(|own| {
                 let begin = own.as_ptr().addr() - text.as_ptr().addr();
                 (begin..begin + own.len()).contains(&at)
             })
         };
-        for (piece, is_file) in files.pieces(index, text, is_own) {
-            if is_file {
-                all.programs.push(piece);
-            } else {
-                let parted = Self::of(piece);
-                all.own.extend(parted.own);
-                all.programs.extend(parted.programs);
-            }
-        }
+        let Some([before, files, behind]) = files.split(index, text, is_own) else {
+            return parted;
+        };
+        let [mut all, behind] = [before, behind].map(Self::of);
+        all.programs.push(files);
+        all.own.extend(behind.own);
+        all.programs.extend(behind.programs);
         all
     }
 

@@ -23,31 +23,26 @@ impl Files {
         }
     }
 
-    /// The pieces of the text with this index, each with whether it belongs to the files. Texts come in
-    /// their order. Files begin only where `is_own` says that what stands at a byte is the user's.
-    pub(super) fn pieces<'a>(
+    /// Splits the text with this index into what is before the files, the files, and what is behind them;
+    /// `None` if it holds none. Texts come in their order. Files begin only where `is_own` says that what
+    /// stands at a byte is the user's.
+    pub(super) fn split<'a>(
         &mut self,
         index: usize,
         text: &'a str,
         is_own: impl Fn(usize) -> bool,
-    ) -> Vec<(&'a str, bool)> {
+    ) -> Option<[&'a str; 3]> {
         let start = if self.is_open {
-            Some(0)
+            0
         } else {
-            start(text, is_own)
+            start(text, is_own)?
         };
-        let Some(start) = start else {
-            return vec![(text, false)];
-        };
-        let (before, files) = text.split_at(start);
+        let (before, rest) = text.split_at(start);
         let may_end = self.last.is_none_or(|last| last <= index);
-        let Some(end) = end(files).filter(|_| may_end) else {
-            self.is_open = true;
-            return vec![(before, false), (files, true)];
-        };
-        self.is_open = false;
-        let (files, behind) = files.split_at(end);
-        vec![(before, false), (files, true), (behind, false)]
+        let end = end(rest).filter(|_| may_end);
+        self.is_open = end.is_none();
+        let (files, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        Some([before, files, behind])
     }
 }
 
