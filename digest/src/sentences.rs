@@ -23,7 +23,7 @@ const CODE: usize = 4;
 ///
 /// Lines of a paragraph or of an item of a list belong together; headings, rows of tables and lines
 /// of code stand for themselves. A sentence with a rule that ends with a colon holds the list that
-/// follows; of a long list each part stands behind that sentence.
+/// follows; of a long list each part stands behind that sentence, and so does each item that is a rule itself.
 pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
     let mut reader = Reader {
         tell,
@@ -62,6 +62,8 @@ struct List {
     /// Bytes of the rule.
     rule: usize,
     first: Mark,
+    /// Where the newest of its own items begins in the block.
+    item: usize,
 }
 
 impl Reader<'_> {
@@ -96,7 +98,7 @@ impl Reader<'_> {
             Mark::of(bare, indent).filter(|mark| self.is_item(mark, is_after_blank))
         {
             if self.takes(mark) {
-                self.push_item(bare);
+                self.push_item(mark, bare);
             } else {
                 self.end();
                 self.own = Some(mark);
@@ -170,6 +172,7 @@ impl Reader<'_> {
         self.list = Some(List {
             rule: rule.len(),
             first: mark,
+            item: rule.len(),
         });
         self.block = rule;
         true
@@ -196,15 +199,39 @@ impl Reader<'_> {
     }
 
     /// Adds an item to the list behind a rule.
-    fn push_item(&mut self, line: &str) {
-        if let Some(list) = self.list
-            && self.block.len() > list.rule
-            && self.block.len() + line.len() >= LIST.max(2 * list.rule)
-        {
-            (self.tell)(&on_one_line(&self.block));
-            self.block.truncate(list.rule);
+    fn push_item(&mut self, mark: Mark, line: &str) {
+        if let Some(mut list) = self.list {
+            let is_own = mark.indent <= list.first.indent;
+            if is_own {
+                self.tell_item(list);
+            }
+            if self.block.len() > list.rule
+                && self.block.len() + line.len() >= LIST.max(2 * list.rule)
+            {
+                (self.tell)(&on_one_line(&self.block));
+                self.block.truncate(list.rule);
+            }
+            if is_own || list.item > self.block.len() {
+                list.item = self.block.len();
+            }
+            self.list = Some(list);
         }
         self.push(line);
+    }
+
+    /// Tells the newest item alone behind the rule above its list, if it is a rule itself: who has no room for
+    /// the list may have some for it. Not without what stands above, which may turn it round: `Never do these:`.
+    fn tell_item(&mut self, list: List) {
+        let item = &self.block[list.item..];
+        if list.rule > LIST / 2 || rules::strength(item.trim_start()).is_none() {
+            return;
+        }
+        let alone = format!("{}{item}", &self.block[..list.rule]);
+        if list.item > list.rule {
+            (self.tell)(&on_one_line(&self.block[..list.item]));
+        }
+        (self.tell)(&on_one_line(&alone));
+        self.block.truncate(list.rule);
     }
 
     fn tell_alone(&mut self, line: &str) {
@@ -213,8 +240,11 @@ impl Reader<'_> {
 
     /// Tells what was read of the paragraph or item.
     fn end(&mut self) {
-        if self.list.take().is_some() {
-            (self.tell)(&on_one_line(&self.block));
+        if let Some(list) = self.list.take() {
+            self.tell_item(list);
+            if self.block.len() > list.rule {
+                (self.tell)(&on_one_line(&self.block));
+            }
         } else {
             tell_sentences(&self.block, self.tell);
         }
@@ -394,7 +424,8 @@ mod tests {
             ),
             [
                 "Mend it.",
-                "**Never do these:** - push to main 1. nor a branch - use only HX-1",
+                "**Never do these:** - push to main 1. nor a branch",
+                "**Never do these:** - use only HX-1",
                 "Use no new libs.",
                 "Do this:",
                 "read",
@@ -411,6 +442,28 @@ mod tests {
                 "Never run this: ``` rm a ```",
                 "Then push."
             ]
+        );
+    }
+
+    #[test]
+    fn an_item_that_is_a_rule_itself_is_one_behind_that_of_its_list() {
+        let rules = "Rules you must always follow:\n- Sign the log.\n- Moor at pier 4,\n  never at pier 5.\n- In fog:\n  - use only the horn\n- Count the crew\n- Greet the pilot\n\nDone.";
+        assert_eq!(
+            sentences(rules),
+            [
+                "Rules you must always follow: - Sign the log.",
+                "Rules you must always follow: - Moor at pier 4, never at pier 5.",
+                "Rules you must always follow: - In fog: - use only the horn",
+                "Rules you must always follow: - Count the crew - Greet the pilot",
+                "Done."
+            ]
+        );
+        // So many words above each item would take more room than the items.
+        let above = format!("In the harbour you must {}:", "look around and ".repeat(12));
+        let items = "- never whistle\n- use only the horn";
+        assert_eq!(
+            sentences(&format!("{above}\n{items}")),
+            [format!("{above} {}", items.replace('\n', " "))]
         );
     }
 

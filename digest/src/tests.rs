@@ -1,6 +1,6 @@
 //! What becomes of a digest that is read and written again.
 
-use crate::{Costs, Notes, Part};
+use crate::{Costs, Notes, Part, Share};
 
 fn count(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX) / 4 + 1
@@ -51,6 +51,22 @@ fn rules_that_are_broken_over_lines_stay_whole() {
     assert!(
         asked.ends_with("      let only = must(never);\n\n  Thank you"),
         "{asked}"
+    );
+}
+
+#[test]
+fn each_item_that_is_a_rule_counts() {
+    let message = "Rules you must always follow:\n- Never moor at pier 5\n- Use only the horn\n- Greet the pilot";
+    let mut notes = Notes::default();
+    notes.read(&[Part::User(message.into())]);
+    let mut costs = Costs::new(&count);
+    let digest = notes.write(&[false], 1_000, 1 << 20, &mut costs);
+    assert_eq!(digest.rules, Share { kept: 3, found: 3 });
+    assert_eq!(
+        section(&settled(message, 1_000), "## Standing instructions"),
+        "- Rules you must always follow: - Never moor at pier 5\n\
+         - Rules you must always follow: - Use only the horn\n\
+         - Rules you must always follow: - Greet the pilot"
     );
 }
 
