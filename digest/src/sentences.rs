@@ -35,7 +35,7 @@ pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
         is_after_blank: false,
         is_in_code: false,
     };
-    for line in text.trim().lines() {
+    for line in text::dedented(text).trim().lines() {
         reader.read(text::clean(line).trim_end());
     }
     reader.end();
@@ -412,6 +412,24 @@ mod tests {
                 "Done",
                 "ls",
                 "cat b"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_indented_as_a_whole_is_no_code() {
+        assert_eq!(
+            sentences(
+                "\n    Mend it.\n\n    Do not\n    use HX.\n\n    - ask\n    - read\n      it\n\n    Run this:\n\n        ls\n        cat a\n"
+            ),
+            [
+                "Mend it.",
+                "Do not use HX.",
+                "ask",
+                "read it",
+                "Run this:",
+                "ls",
+                "cat a"
             ]
         );
     }

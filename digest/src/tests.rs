@@ -55,6 +55,21 @@ fn rules_that_are_broken_over_lines_stay_whole() {
 }
 
 #[test]
+fn rules_of_a_text_that_is_indented_stay_whole() {
+    let digest = settled(
+        "\n    Mend the tariff\n\n    We have two accounts. Do not\n    use the production account HX.\n",
+        1_000,
+    );
+    assert_eq!(
+        digest,
+        "## What the user asked\n\
+         - Mend the tariff\n\n  We have two accounts. Do not\n  use the production account HX.\n\n\
+         ## Standing instructions\n\
+         - Do not use the production account HX."
+    );
+}
+
+#[test]
 fn each_item_that_is_a_rule_counts() {
     let message = "Rules you must always follow:\n- Never moor at pier 5\n- Use only the horn\n- Greet the pilot";
     let mut notes = Notes::default();

@@ -32,6 +32,7 @@ pub(super) fn line(text: &str, limit: usize) -> String {
 ///
 /// A block must not become one again: its lines would be indented once more.
 pub(super) fn block(text: &str, limit: usize) -> String {
+    let text = dedented(text);
     let text = shorten(text.trim(), limit);
     let mut written = String::with_capacity(text.len());
     let mut is_after_empty = false;
@@ -51,6 +52,32 @@ pub(super) fn block(text: &str, limit: usize) -> String {
         is_after_empty = false;
     }
     written
+}
+
+/// `text` without the spaces and tabs that all of its lines begin with, as those of a text within a program
+/// do. Such lines are no code.
+pub(super) fn dedented(text: &str) -> Cow<'_, str> {
+    let mut shared: Option<&str> = None;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let own = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        let before = shared.unwrap_or(own).bytes();
+        let length = before
+            .zip(own.bytes())
+            .take_while(|(one, other)| one == other)
+            .count();
+        if length == 0 {
+            return Cow::Borrowed(text);
+        }
+        shared = Some(&own[..length]);
+    }
+    let Some(shared) = shared else {
+        return Cow::Borrowed(text);
+    };
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| line.strip_prefix(shared).unwrap_or_default())
+        .collect();
+    Cow::Owned(lines.join("\n"))
 }
 
 /// At most `limit` bytes of `text`, whole characters, with a mark if something is missing.
@@ -158,6 +185,19 @@ mod tests {
             block("\u{1b} a\n\n \u{1b}\n\n## Rules\n- b\r\n", 100),
             "a\n\n  ## Rules\n  - b"
         );
+    }
+
+    #[test]
+    fn indentation_that_all_lines_share_goes() {
+        for (text, expected) in [
+            ("\n    a\n\n      b\r\n  \n    c\n", "\na\n\n  b\n\nc"),
+            ("\t\ta\n\t b", "\ta\n b"),
+            ("\ta\n    b", "\ta\n    b"),
+            ("a\n    b\n", "a\n    b\n"),
+            (" \n", " \n"),
+        ] {
+            assert_eq!(dedented(text), expected, "{text:?}");
+        }
     }
 
     #[test]
