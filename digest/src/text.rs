@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::lines;
 use super::quote::own_tag;
 
 /// The most bytes of a text that is parsed as JSON. A parsed value can take ninety times the bytes of its
@@ -106,9 +107,9 @@ pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
     format!("{before}{}{after}", clean(&text[start..end]))
 }
 
-/// Control characters, and marks of direction, which could turn the lines around them, become
-/// spaces. So does what opens a tag of baler's own: the host would have to escape it, and the text
-/// would cost more than it was counted with.
+/// Control characters, signs that end a line for some readers, and marks of direction, which could turn the
+/// lines around them, become spaces. So does what opens a tag of baler's own: the host would have to escape
+/// it, and the text would cost more than it was counted with.
 pub(super) fn clean(text: &str) -> String {
     let text = characters(text);
     // Afterwards, as a line feed that has become a space may have parted a tag.
@@ -139,6 +140,7 @@ fn characters(text: &str) -> String {
         .map(|c| {
             // A tab is part of a line, word for word.
             if c.is_control() && c != '\t'
+                || lines::ends_line(c)
                 || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
             {
                 ' '
@@ -159,6 +161,11 @@ mod tests {
         assert_eq!(line("日本語日本語", 12), "日本語…");
         assert_eq!(line("", 10), "");
         assert_eq!(line("\u{7}a\u{7}", 10), "a");
+        for end in [
+            '\r', '\u{b}', '\u{c}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}',
+        ] {
+            assert_eq!(line(&format!("a{end}b"), 10), "a b", "{end:?}");
+        }
     }
 
     #[test]
