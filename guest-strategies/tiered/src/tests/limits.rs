@@ -23,6 +23,33 @@ fn below_the_floor_only_what_is_protected_stays() {
 }
 
 #[test]
+fn a_small_room_holds_a_digest_that_says_all_that_has_to_be_said() {
+    let with = |said: &str| {
+        let story = "The ledger of the harbour is off by one since the winter. ".repeat(8);
+        Recording::new()
+            .user(&format!("{story}{said}"))
+            .step(&story, [])
+            .user("Go on.")
+    };
+    let rule = "Never touch vendor/!";
+    // The rule and its heading cost more than 10 tokens and less than 50.
+    for (said, room, is_told) in [(rule, 50, true), (rule, 10, false), ("Thanks.", 50, false)] {
+        let recording = with(said);
+        let whole = recording.situation(0);
+        let tested = reduced(&recording, whole.floor + whole.insertion_overhead + room);
+        let shown = tested.render();
+        assert_eq!(tested.kept(), [2], "{shown}");
+        assert_eq!(
+            shown.contains("## Standing instructions"),
+            is_told,
+            "{shown}"
+        );
+        assert_eq!(shown.contains(rule), is_told, "{shown}");
+        assert_eq!(tested.count("rules-kept"), Some(u32::from(is_told)));
+    }
+}
+
+#[test]
 fn a_unit_that_is_too_large_alone_is_cut_to_what_there_is_room_for() {
     let recording = Recording::new()
         .user("Look.")

@@ -11,8 +11,9 @@ const MOST: u64 = 600;
 const LESS: u64 = 750;
 const LEAST_SHARE: u64 = 120;
 
-/// With less room than so many marks cost, a digest says less than what it displaces.
-const LEAST: u32 = 2;
+/// Below so many tokens a digest says less than the units that it displaces, unless it holds all that has to be
+/// said. `native:digest` goes by the same.
+const LEAST: u32 = 60;
 
 /// A summary of fewer tokens says less than the lines that it displaces.
 const LEAST_SUMMARY: u32 = 64;
@@ -58,24 +59,24 @@ impl Choice<'_> {
             .clamp(LEAST_SHARE, MOST);
         let mut share = u32::try_from(u64::from(room) * share / 1_000).unwrap_or(u32::MAX);
         let most = room / 5 * 4;
-        let is_small = room < situation.insertion_overhead.saturating_mul(LEAST);
-        if is_small {
-            share = 0;
-        }
+        let is_small = room < LEAST;
         // What the rules need depends on what is dropped, and that on the room.
         let before = (self.reduced.clone(), self.saved.clone());
         for _ in 0..4 {
             (self.reduced, self.saved) = before.clone();
             self.window(room - share.min(room));
-            let needed = self
-                .material
-                .notes
-                .needed(&self.kept, most, &mut costs)
-                .min(most);
-            if needed <= share || is_small {
+            let needed = self.material.notes.needed(&self.kept, most, &mut costs);
+            if is_small && (needed == 0 || needed > room) {
+                share = 0;
+                (self.reduced, self.saved) = before.clone();
+                self.window(room);
                 break;
             }
-            share = needed;
+            let wanted = if is_small { needed } else { needed.min(most) };
+            if wanted <= share {
+                break;
+            }
+            share = wanted;
         }
         if !is_small && self.left_for_text() > room / 4 * 3 {
             // Units were too large beside the text's share, which may need less.
