@@ -145,7 +145,10 @@ impl<'a> Chooser<'a> {
             material: Material::read(conversation, &limits),
             tools,
             program_turns,
-            task: units.iter().position(|unit| unit.kind == UnitKind::User),
+            // The text goes behind it, and must not stand between messages that are live.
+            task: units.iter().position(|unit| {
+                unit.kind == UnitKind::User && !unit.traits.contains(Traits::LIVE)
+            }),
             steps: steps.collect(),
             fits_already: room.is_kept(),
         }

@@ -115,6 +115,27 @@ fn the_tools_of_the_request_are_listed_by_their_schema() {
     ));
 }
 
+#[test]
+fn the_text_stands_before_all_messages_that_are_live() {
+    let recording = Recording::new()
+        .system("Test system prompt")
+        .step("", [call("search", r#"{"q":"a"}"#, "found")])
+        .tokens(1000)
+        .user("Find X")
+        .live()
+        .step("", [call("search", r#"{"q":"b"}"#, "found")])
+        .live();
+    let tested = coalesced(&recording, PLENTY, ALL);
+    assert_eq!(tested.kept(), [0, 2, 3]);
+    assert_eq!(inserted(&tested).placement, Placement::Alone);
+    let pieces = tested.plan().map_or(&[][..], |plan| &plan.pieces);
+    assert!(
+        matches!(pieces, [Piece::Keep(_), Piece::Insert(_), Piece::Keep(_)]),
+        "{}",
+        tested.render()
+    );
+}
+
 /// PT-I2, PT-N2
 #[test]
 fn recent_turns_stay_as_they_are() {
