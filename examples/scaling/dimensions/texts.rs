@@ -65,7 +65,11 @@ repeated! {
     rules "rules" "You must never do it. ",
     half_rules "half of a rule" "do ",
     headings "headings of a digest" "## Open\\n- next\\n",
-    sentences "sentences" "a. ",
+    sentences "sentences" "Ah. ",
+    initials "one sentence of initials" "a. ",
+    open_brackets "brackets that are never closed" "(Ah. ",
+    brackets "sentences in brackets" "(Ah. [Ah.]) ",
+    rule_items "rules in a list" "You must:\\n- never ask\\n- never go\\n\\n",
     question_marks "question marks" "? ",
 }
 
