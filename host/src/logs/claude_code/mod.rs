@@ -238,10 +238,20 @@ fn mark_inserted(blocks: &mut [Block<'_>]) {
     }
 }
 
-/// Whether the user calls a command in a block.
+/// Whether the user calls a command in a block. Who only speaks of the tag calls none.
 fn names_command(block: &Block<'_>) -> bool {
     matches!(block.kind, BlockKind::Bare | BlockKind::Other)
-        && text_of(block).is_some_and(|text| text.contains("<command-name>"))
+        && text_of(block).is_some_and(|text| begins_with_command(&text))
+}
+
+/// Whether the name of a command begins a text, or stands directly behind the message of the command.
+fn begins_with_command(text: &str) -> bool {
+    let text = text.trim_start();
+    let behind_message = text
+        .strip_prefix("<command-message>")
+        .and_then(|text| text.split_once("</command-message>"))
+        .map_or(text, |(_, behind)| behind.trim_start());
+    behind_message.starts_with("<command-name>")
 }
 
 /// Whether a line says that somebody else than the user wrote it: a task that ended, another agent.
