@@ -53,7 +53,7 @@ fn read_flow(
         let content = match line.text("type").as_deref() {
             Some("system") => match line.text("subtype").as_deref() {
                 Some("compact_boundary") => {
-                    facts.earlier_messages += segment.restart(Kept::of(&line));
+                    facts.earlier_messages += segment.begin(Kept::of(&line));
                     Content::None
                 }
                 Some("local_command") => local_command(&line, facts),
@@ -77,7 +77,7 @@ fn read_flow(
         match &content {
             Content::None => lines.facts.skipped_lines += 1,
             // A boundary stands before it, unless that line is broken (LCC-7).
-            Content::Summary(_) if segment.holds_more_than_summaries() => {
+            Content::Summary(_) if segment.lacks_boundary() => {
                 lines.facts.earlier_messages += segment.restart(None);
             }
             _ => {}
