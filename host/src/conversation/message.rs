@@ -155,6 +155,8 @@ pub(crate) enum Link {
     Closes(String),
     /// It is what a tool of the provider's own was asked or gave back, and no id pairs it.
     Hosted,
+    /// It stands for an item that the document does not show, and nothing tells of which type that is.
+    Unknown,
 }
 
 impl Opaque {
@@ -434,6 +436,12 @@ impl Message {
     pub(crate) fn asks_to_compact(&self) -> bool {
         self.opaques()
             .any(|opaque| opaque.kind == Opaque::COMPACTION_TRIGGER)
+    }
+
+    /// Whether it stands for an item that may be anything: what a tool gave back, an approval, a
+    /// provider's own compaction.
+    pub(crate) fn may_be_anything(&self) -> bool {
+        self.opaques().any(|opaque| opaque.link == Link::Unknown)
     }
 
     /// Whether a provider's own compaction stands in it.
