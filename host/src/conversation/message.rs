@@ -84,6 +84,8 @@ pub(crate) struct Extras {
     id: Option<String>,
     /// What its reader saw that breaks a rule.
     flaws: Vec<Flaw>,
+    /// Where its texts begin in which no mark opens, in order.
+    closed: Vec<usize>,
 }
 
 /// Something in a message that breaks a rule whatever stands around it.
@@ -296,6 +298,21 @@ impl Message {
         if id.is_some() {
             self.extras.get_or_insert_default().id = id;
         }
+    }
+
+    /// Notes that no mark opens in the texts that begin at these places.
+    pub(crate) fn close(&mut self, mut texts: Vec<usize>) {
+        if !texts.is_empty() {
+            texts.sort_unstable();
+            self.extras.get_or_insert_default().closed = texts;
+        }
+    }
+
+    /// Whether no mark opens in a part of it.
+    pub(crate) fn is_closed(&self, part: &Part) -> bool {
+        self.extras
+            .as_ref()
+            .is_some_and(|extras| extras.closed.binary_search(&part.place.start).is_ok())
     }
 
     /// Gives back what its lists do not need.
