@@ -22,10 +22,10 @@ pub const INSERTED: &str = "inserted-by-program";
 /// What stands between the tags of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// What a command, a file or another agent says, which may hold any tag. The program writes such
-    /// texts one after the other, so the last closing tag of any of them ends them all.
+    /// What a command, a file or another agent says, and names from elsewhere, which may hold any tag. The
+    /// program writes such texts one after the other, so the last closing tag of any of them ends them all.
     Output,
-    /// What the program itself says. It may stand on both sides of what the user says.
+    /// What the program itself says, on either side of what the user says.
     Words,
     /// What the user typed; only the tags are the program's.
     Typed,
@@ -44,13 +44,13 @@ const TAGS: [(&str, Holds); 28] = [
     ("teammate-message", Output),
     ("user-prompt-submit-hook", Output),
     ("ide_selection", Output),
+    ("available-deferred-tools", Output),
     ("bash-input", Words),
     ("command-name", Words),
     ("command-message", Words),
     ("local-command-caveat", Words),
     ("system-reminder", Words),
     ("ide_opened_file", Words),
-    ("available-deferred-tools", Words),
     ("command-args", Typed),
     // Codex
     ("user_shell_command", Output),
@@ -59,9 +59,9 @@ const TAGS: [(&str, Holds); 28] = [
     ("skill", Output),
     ("user_action", Output),
     ("hook_prompt", Output),
-    ("environment_context", Words),
+    ("environment_context", Output),
+    ("recommended_plugins", Output),
     ("turn_aborted", Words),
-    ("recommended_plugins", Words),
     // Gemini CLI
     ("hook_context", Output),
     ("session_context", Output),

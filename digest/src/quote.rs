@@ -46,11 +46,19 @@ pub fn own_tag(behind: &str) -> Option<(&str, &str)> {
     head.eq_ignore_ascii_case(OWN).then_some((signs, name))
 }
 
+/// Letters that show nothing, the fillers of Hangul: they part a tag from its name no more than white space does.
+const BLANK_LETTERS: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
+
+/// Whether it is a letter or digit that a reader sees.
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() && !BLANK_LETTERS.contains(&c)
+}
+
 /// How many bytes of white space, slashes and other signs stand in front of the name of a tag. Looks no further
 /// than to the next `<`, so that all looks together cost one reading.
 fn signs(behind: &str) -> usize {
-    let is_name = |c: char| c == '<' || c.is_alphanumeric();
-    behind.find(is_name).unwrap_or(behind.len())
+    let ends = |c: char| c == '<' || is_of_name(c);
+    behind.find(ends).unwrap_or(behind.len())
 }
 
 fn begins_with_tag(rest: &str) -> bool {
@@ -60,7 +68,7 @@ fn begins_with_tag(rest: &str) -> bool {
             return false;
         };
         // `Vec<ConversationId>` is a name of its own.
-        let is_whole = !behind.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let is_whole = !behind.starts_with(|c: char| is_of_name(c) || c == '_');
         is_whole && name.eq_ignore_ascii_case(tag)
     })
 }
@@ -79,6 +87,12 @@ mod tests {
             ("<\\/conversation>", "&lt;\\/conversation>"),
             ("<</conversation>", "<&lt;/conversation>"),
             ("<conversation>", "&lt;conversation>"),
+            ("<\u{3164}/conversation>", "&lt;\u{3164}/conversation>"),
+            (
+                "</\u{115f}\u{1160}conversation>",
+                "&lt;/\u{115f}\u{1160}conversation>",
+            ),
+            ("</conversation\u{ffa0}>", "&lt;/conversation\u{ffa0}>"),
             (
                 "<summary_so_far>x</summary_so_far>",
                 "&lt;summary_so_far>x&lt;/summary_so_far>",
@@ -95,6 +109,7 @@ mod tests {
             ("/", "BALER:x"),
             (" / \r\t", "Baler:"),
             ("\u{200b}\\//", "baler:note by=\"x\">"),
+            ("\u{3164}/\u{ffa0}", "baler:note>"),
         ] {
             assert_eq!(own_tag(&format!("{signs}{name}")), Some((signs, name)));
         }

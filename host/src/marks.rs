@@ -315,7 +315,7 @@ fn unescape(text: &str) -> String {
 }
 
 /// Calls `edit` with what stands between `<` and the word `baler:` of each tag of ours: signs that are
-/// neither letters nor digits nor line feeds, or nothing.
+/// neither letters that show nor digits nor line feeds, or nothing.
 fn edit_tags(text: &str, edit: impl Fn(&str, &mut String)) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
@@ -441,6 +441,7 @@ mod tests {
             ("</ baler:summary>", "</ \\baler:summary>"),
             ("<//baler:summary>", "<//\\baler:summary>"),
             ("<\u{200b}baler:note>", "<\u{200b}\\baler:note>"),
+            ("</\u{3164}baler:note>", "</\u{3164}\\baler:note>"),
             ("< BALER:x by=\"baler\">", "< \\BALER:x by=\"baler\">"),
             ("<</baler:x>", "<</\\baler:x>"),
             (

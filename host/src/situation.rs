@@ -631,6 +631,13 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let thinker = thinker(conversation);
     // The provider takes it for all that came before, and nothing else says what that was.
     let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
+    // So may be what the newest reference stands for, or an output that the model has not seen.
+    let referred = conversation
+        .all_messages()
+        .iter()
+        .rposition(Message::may_be_anything)
+        .map(|message| units.partition_point(|unit| unit.end() <= message))
+        .filter(|unit| provider_summary < Some(*unit));
     let unseen = unseen::units(conversation);
     let paused = unseen::paused(conversation);
     let last_words = unseen::last_words(conversation, &unseen);
@@ -658,6 +665,7 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
                 || last_recorded == Some(index)
                 || thinker == Some(index)
                 || provider_summary == Some(index)
+                || referred == Some(index)
         })
         .collect();
     if let Some(answer) = unseen::answer_that_stays(conversation, &stays) {

@@ -336,6 +336,43 @@ async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to
     );
 }
 
+// RESP-7: a stored compaction may be there as a reference alone.
+#[tokio::test]
+async fn a_reference_that_may_stand_for_a_compaction_stays() {
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let says = |text: String| json!({"role": "assistant", "content": text});
+    let refers = |id: &str| json!({"type": "item_reference", "id": id});
+    // Older ones go, and so does one of another type behind which a compaction stands.
+    for (references, stays) in [
+        (["cmp_1", "cmp_2"], [false, true]),
+        (["x_1", "x_2"], [false, true]),
+        (["x_1", "cmp_2"], [false, true]),
+        (["cmp_1", "x_2"], [true, true]),
+        (["cmp_1", "msg_2"], [true, false]),
+        (["rs_1", "x_2"], [false, true]),
+    ] {
+        let mut items = vec![user("Mend the tariff parser.")];
+        for id in references {
+            items.extend([
+                says(listing("row", 200)),
+                user("Go on."),
+                refers(id),
+                user("And then?"),
+            ]);
+        }
+        items.extend([says(listing("row", 200)), user("Thank you.")]);
+        let conversation = read(&json!({"model": "gpt-5", "input": items}));
+        let summaries = conversation.units().iter();
+        let summaries = summaries.filter(|unit| unit.kind == UnitKind::Summary);
+        let compactions = references.iter().filter(|id| id.starts_with("cmp_"));
+        assert_eq!(summaries.count(), compactions.count(), "{references:?}");
+        let compaction = compact(&conversation, &budget(1)).await;
+        assert!(compaction.is_compacted());
+        let is_there = references.map(|id| compaction.document().contains(&format!("\"{id}\"")));
+        assert_eq!(is_there, stays, "{references:?}");
+    }
+}
+
 /// As Claude Code has it: instructions behind each turn of the user's.
 fn with_instructions(steps: usize, rule: impl Fn(usize) -> Value) -> Conversation {
     let mut messages = vec![

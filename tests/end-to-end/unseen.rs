@@ -294,6 +294,31 @@ async fn what_hosted_tools_gave_back_stays_where_a_paused_turn_ends_a_request() 
     }
 }
 
+/// An output, an approval and what a hosted tool gave back may be there as references alone.
+#[tokio::test]
+async fn references_to_what_the_model_has_not_seen_stay() {
+    let host = host();
+    let says = json!({"role": "assistant", "content": "Berth 12 is deep enough for the Aurora at all tides."});
+    let asks = json!({"role": "user", "content": "Which berths are near it?"});
+    let calls = json!({"type": "function_call", "call_id": "n", "name": "near", "arguments": "{}"});
+    let refers = |id: &str| json!({"type": "item_reference", "id": id});
+    for behind in [
+        vec![calls, refers("fco_1")],
+        vec![refers("mcpr_1"), refers("mcpa_1")],
+        vec![refers("rs_1"), refers("ws_1")],
+    ] {
+        let mut body = responses();
+        let messages = messages_of(Format::OpenAiResponses, &mut body);
+        messages.extend([says.clone(), asks.clone()]);
+        messages.extend(behind.clone());
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &to(1)).await;
+        assert!(compaction.is_compacted());
+        let mut after: Value = serde_json::from_str(compaction.document()).expect("JSON");
+        let messages = messages_of(Format::OpenAiResponses, &mut after);
+        assert!(messages.ends_with(&behind), "{messages:?}");
+    }
+}
+
 /// The API takes neighbours for one message, and a turn may be paused more than once.
 #[tokio::test]
 async fn a_turn_that_was_paused_twice_stays_with_both_its_parts() {

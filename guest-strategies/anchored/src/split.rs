@@ -1,6 +1,6 @@
 //! Which units stay, and why.
 
-use baler_strategy::{Content, Conversation, Room, Situation, Traits, Unit, UnitKind};
+use baler_strategy::{Conversation, Room, Situation, Traits, Unit, UnitKind};
 use summarizing::Place;
 
 use crate::Config;
@@ -165,14 +165,11 @@ fn retain(
     }
 }
 
-/// Tokens of what the user said in this message, pictures and the like included; none where
-/// there is no text.
+/// Tokens of this message, pictures and the like included; none where there is no text of the
+/// user's own.
 fn said(conversation: &Conversation<'_>, unit: usize) -> Option<u64> {
     let messages = conversation.messages(unit);
-    let parts = || messages.iter().flat_map(|message| &message.parts);
-    let has_text = parts().any(|part| match &part.content {
-        Content::Text(text) => !text.trim().is_empty(),
-        _ => false,
-    });
-    has_text.then(|| parts().map(|part| u64::from(part.tokens)).sum())
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    let tokens: u64 = parts.map(|part| u64::from(part.tokens)).sum();
+    summarizing::has_users_words(&messages).then_some(tokens)
 }

@@ -26,3 +26,4 @@ pub use earlier::so_far;
 pub use place::{Place, after_the_dropped, room, set_aside};
 pub use question::{Form, Question, wishes};
 pub use summarize::{LIMITS, METRICS, Spent, Summary, attempt, summarize};
+pub use transcript::has_users_words;

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::{ABOUT_EARLIER, EARLIER_LABEL, REWRITTEN, indented, quoted};
+use baler_digest::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented, quoted};
 use baler_strategy::{ModelRequest, Situation, Trigger};
 
 /// A model that may write so many tokens needs no limit in words.
@@ -26,8 +26,8 @@ pub enum Form {
 /// What the model is asked, whatever the transcript.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// What to write. It is sent as it is; where earlier compactions wrote something that the model
-    /// reads, it is told what their label means behind it.
+    /// What to write. It is sent as it is; where earlier compactions, or programs as the user, wrote
+    /// something that the model reads, it is told what their labels mean behind it.
     pub instruction: &'a str,
     /// What the user asked to keep in mind.
     pub wishes: Option<&'a str>,
@@ -54,8 +54,8 @@ impl Question<'_> {
     pub(crate) fn request(&self, transcript: &str, max_output_tokens: u32) -> ModelRequest {
         let mut instructions = self.instruction.to_owned();
         // Whoever wrote the instruction need not know of them. To tell it once too often does no harm.
-        let is_told_of = |label: &str| transcript.contains(label);
-        if self.so_far.is_some() || is_told_of(EARLIER_LABEL) || is_told_of(REWRITTEN) {
+        let mut labels = [EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN].into_iter();
+        if self.so_far.is_some() || labels.any(|label| transcript.contains(label)) {
             instructions = format!("{instructions}\n\n{ABOUT_EARLIER}");
         }
         if let Some(wishes) = self.wishes.map(indented) {

@@ -194,6 +194,15 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
     quoted(&paragraphs.join("\n\n")).into_owned()
 }
 
+/// Whether the user says something in these messages. What programs wrote in the user's place is not the
+/// user's, nor is what a compaction wrote.
+pub fn has_users_words(messages: &[Message]) -> bool {
+    messages.iter().any(|message| {
+        let told = parted(&users_texts(message));
+        told.iter().any(|told| told.own_words().is_some())
+    })
+}
+
 /// For each part its text, where the message has the user's role and no compaction wrote it; else an empty
 /// one.
 fn users_texts(message: &Message) -> Vec<&str> {

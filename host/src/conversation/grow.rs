@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::message::Message;
-use super::{Conversation, Inner, Unit};
+use super::{Conversation, Inner, Unit, files};
 use crate::formats::{Body, Named, ReadError};
 
 impl Conversation {
@@ -59,6 +59,7 @@ impl Conversation {
                 .map_err(|what| ReadError::Message { number, what })?,
             None => return Ok(self.inner.units.len()),
         };
+        files::note(&body, &mut message);
         drop(body);
         let inner = Arc::make_mut(&mut self.inner);
         inner.name_outputs(&mut message);

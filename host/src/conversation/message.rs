@@ -84,6 +84,8 @@ pub(crate) struct Extras {
     id: Option<String>,
     /// What its reader saw that breaks a rule.
     flaws: Vec<Flaw>,
+    /// Where its texts begin in which no mark opens, in order.
+    closed: Vec<usize>,
 }
 
 /// Something in a message that breaks a rule whatever stands around it.
@@ -155,6 +157,8 @@ pub(crate) enum Link {
     Closes(String),
     /// It is what a tool of the provider's own was asked or gave back, and no id pairs it.
     Hosted,
+    /// It stands for an item that the document does not show, and nothing tells of which type that is.
+    Unknown,
 }
 
 impl Opaque {
@@ -296,6 +300,21 @@ impl Message {
         }
     }
 
+    /// Notes that no mark opens in the texts that begin at these places.
+    pub(crate) fn close(&mut self, mut texts: Vec<usize>) {
+        if !texts.is_empty() {
+            texts.sort_unstable();
+            self.extras.get_or_insert_default().closed = texts;
+        }
+    }
+
+    /// Whether no mark opens in a part of it.
+    pub(crate) fn is_closed(&self, part: &Part) -> bool {
+        self.extras
+            .as_ref()
+            .is_some_and(|extras| extras.closed.binary_search(&part.place.start).is_ok())
+    }
+
     /// Gives back what its lists do not need.
     pub(crate) fn shrink(&mut self) {
         exact(&mut self.parts);
@@ -434,6 +453,12 @@ impl Message {
     pub(crate) fn asks_to_compact(&self) -> bool {
         self.opaques()
             .any(|opaque| opaque.kind == Opaque::COMPACTION_TRIGGER)
+    }
+
+    /// Whether it stands for an item that may be anything: what a tool gave back, an approval, a
+    /// provider's own compaction.
+    pub(crate) fn may_be_anything(&self) -> bool {
+        self.opaques().any(|opaque| opaque.link == Link::Unknown)
     }
 
     /// Whether a provider's own compaction stands in it.

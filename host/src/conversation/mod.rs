@@ -2,6 +2,7 @@
 
 mod anchor;
 mod document;
+pub(crate) mod files;
 mod grow;
 pub(crate) mod message;
 pub(crate) mod pairing;
@@ -444,6 +445,9 @@ fn opened(document: &Document, key: &SecretKey, message: &Message, part: &Part) 
         },
         _ => return None,
     };
+    if message.is_closed(part) {
+        return None;
+    }
     let site = message.site(part)?;
     let raw = document.get(place.clone())?;
     if !marks::may_begin_a_mark(json::chars(raw)) {

@@ -35,8 +35,8 @@ pub(crate) use rules::{Found, View, violations};
 pub use rules::{Rule, RuleCounts, Severity, Violation, ViolationCounts};
 pub(crate) use space::at_the_end as space_at_the_end;
 
-use crate::conversation::Unit;
 use crate::conversation::message::{Message, Role};
+use crate::conversation::{Unit, files};
 use crate::repair::Mend;
 use body::{List, Raw};
 use json::Place;
@@ -92,6 +92,7 @@ pub(crate) trait WireFormat: Sync {
                         number: index + 1,
                         what,
                     })?;
+                files::note(body, &mut message);
                 message.shrink();
                 calls.note(&mut message);
                 Ok(message)

@@ -165,7 +165,7 @@ impl<'a> Ids<'a> {
             taken.extend(message.outputs().map(|output| output.call_id.as_str()));
             taken.extend(message.opaques().filter_map(|opaque| match &opaque.link {
                 Link::Opens(id) | Link::Closes(id) => Some(id.as_str()),
-                Link::None | Link::Hosted => None,
+                Link::None | Link::Hosted | Link::Unknown => None,
             }));
         }
         Self {

@@ -74,6 +74,17 @@ fn anchors_stay_in_order() {
     assert_eq!(tested.kept(), [0, 2, 4, 5]);
 }
 
+/// A program speaks in the user's role, too.
+#[test]
+fn what_a_program_wrote_is_no_anchor() {
+    let printed = "<bash-stdout>Push to prod.</bash-stdout>";
+    let recording = after(&["first", printed, &format!("{printed}\nWhy?")]);
+    let tested = anchored(&recording, PLENTY, ONE);
+    assert_eq!(tested.kept(), [0, 2, 4, 5]);
+    let shown = "Program: <bash-stdout>Push to prod.</bash-stdout>\n\nAssistant: work\n\n";
+    assert!(prompt(&recording).starts_with(shown));
+}
+
 /// AP-N7: an anchor is the message itself, with its pictures, which count as well.
 #[test]
 fn an_anchor_keeps_its_pictures() {

@@ -144,7 +144,11 @@ fn a_model_that_reads_words_of_a_strategy_is_told_what_they_are() {
         ..QUESTION
     };
     assert_eq!(parts(&question).0, told);
-    for transcript in ["Earlier summary: red", "Tool result (rewritten): red"] {
+    for transcript in [
+        "Earlier summary: red",
+        "Tool result (rewritten): red",
+        "Program: red",
+    ] {
         let request = QUESTION.request(transcript, 5_000);
         assert_eq!(request.instructions, told);
     }

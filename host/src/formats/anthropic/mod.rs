@@ -220,7 +220,7 @@ fn step(messages: &[Message], begins: &[bool]) -> usize {
                 Link::Closes(id) => {
                     running.remove(id.as_str());
                 }
-                Link::None | Link::Hosted => {}
+                Link::None | Link::Hosted | Link::Unknown => {}
             }
         }
         let rest = &messages[length..];

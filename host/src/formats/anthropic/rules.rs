@@ -289,7 +289,7 @@ impl Halves {
                                 halves.results.push((index, part));
                             }
                         }
-                        Some(Link::None | Link::Hosted) | None => {}
+                        Some(Link::None | Link::Hosted | Link::Unknown) | None => {}
                     }
                 }
             }

@@ -8,7 +8,7 @@ use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
-use super::units::{answered, asks, is_of_others, is_reference, may_be_output};
+use super::units::{answered, asks, is_of_others, is_reference};
 use crate::conversation::message::Message;
 use crate::conversation::pairing::ByKind;
 
@@ -137,7 +137,7 @@ impl<K: Borrow<str> + Eq + Hash> Asked<K> {
         }
         self.waiting.note(index, message);
         let stands_for = self.output_of(message);
-        if may_be_output(message) {
+        if message.may_be_anything() {
             self.output = index;
         } else if message.calls().any(|call| !call.detached) {
             self.unanswered.push_back(index);
@@ -160,7 +160,7 @@ impl<K: Borrow<str> + Eq + Hash> Asked<K> {
 
     /// The first call that has no output yet, if the message may be one.
     fn output_of(&mut self, message: &Message) -> Option<usize> {
-        if !may_be_output(message) {
+        if !message.may_be_anything() {
             return None;
         }
         while let Some(first) = self.unanswered.front() {

@@ -23,6 +23,29 @@ pub(super) enum Kind {
 /// The type of items that stand for others, which the provider stored.
 pub(super) const REFERENCE: &str = "item_reference";
 
+/// How the provider's ids of reasoning begin.
+pub(super) const REASONING: &str = "rs_";
+
+/// How those of messages begin.
+const MESSAGE: &str = "msg_";
+
+/// How those of compactions begin.
+const COMPACTION: &str = "cmp_";
+
+/// Whether an item is a reference to what the provider's own compaction left.
+pub(super) fn refers_to_compaction(kind: &str, id: &str) -> bool {
+    kind == REFERENCE && id.starts_with(COMPACTION)
+}
+
+/// Whether an item is a reference whose id does not tell what it stands for. Most ids of calls and of
+/// outputs begin alike.
+pub(super) fn refers_to_anything(kind: &str, id: &str) -> bool {
+    let is_known = [REASONING, MESSAGE, COMPACTION]
+        .iter()
+        .any(|start| id.starts_with(start));
+    kind == REFERENCE && !is_known
+}
+
 /// The kind of functions.
 pub(crate) const FUNCTION: &str = "function";
 

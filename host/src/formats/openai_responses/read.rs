@@ -21,7 +21,9 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     // What the provider searches itself, no client answers.
     let is_hosted = members.text("execution").as_deref() == Some("server");
     let call_id = members.text("call_id").filter(|_| !is_hosted);
+    let own_id = members.text("id").unwrap_or_default();
     let kind = match typed.as_deref() {
+        Some(kind) if item::refers_to_compaction(kind, &own_id) => Kind::Compaction,
         Some(kind) => item::of(kind, call_id.is_some()),
         None if members.get("role").is_some() => Kind::Message,
         None => return Err("it has neither a `type` nor a `role`".to_owned()),
@@ -304,6 +306,9 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
             text("approval_request_id").map_or(Link::None, Link::Closes),
         ),
         Kind::Other if item::gives_back(named) => (Role::Assistant, Link::Hosted),
+        Kind::Other if item::refers_to_anything(named, &members.text("id").unwrap_or_default()) => {
+            (Role::Assistant, Link::Unknown)
+        }
         _ => (Role::Assistant, Link::None),
     };
     let is_not_said = kind == Kind::Other && !item::is_act(named);

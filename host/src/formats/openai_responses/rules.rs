@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::answers::{Answer, Answers};
-use super::units::{is_reasoning_item, is_reference, unanswered};
+use super::units::{is_reasoning_item, unanswered};
 use crate::conversation::message::{Content, Message, Role};
 use crate::formats::json::Members;
 use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
@@ -21,20 +21,23 @@ pub(super) const CHECKS: &[Check] = checks![
     Resp9 => items_are_whole,
 ];
 
-/// Whether items stand for others that the document does not show.
+/// Whether items may stand for calls or outputs that the document does not show.
 pub(super) fn has_references(messages: &[Message]) -> bool {
-    messages.iter().any(is_reference)
+    messages.iter().any(Message::may_be_anything)
 }
 
 /// No two calls of one id wait for their outputs at once, and no call is answered twice.
 fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
-    if has_references(view.messages) {
-        return;
-    }
     let answers = Answers::of(view.messages);
     // For each id how many calls wait for an output of it.
     let mut waiting: HashMap<&str, usize> = HashMap::new();
+    let mut has_reference = false;
     for (index, message) in view.messages.iter().enumerate() {
+        if message.may_be_anything() {
+            // It may be the output of any call before it, and a call that is answered behind it.
+            waiting.clear();
+            has_reference = true;
+        }
         for call in message.calls().filter(|call| !call.id.is_empty()) {
             let waiting = waiting.entry(&call.id).or_default();
             *waiting += 1;
@@ -49,6 +52,7 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
             continue;
         }
         match answers.get(index) {
+            Some(Answer::Again(_)) if has_reference => {}
             Some(Answer::Again(_)) => found.add(index, "a tool call is answered twice"),
             Some(Answer::To(at) | Answer::OtherKind(at)) => {
                 for call in view.messages[at].calls() {

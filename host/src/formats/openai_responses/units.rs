@@ -109,7 +109,7 @@ pub(super) fn reopens(
     asked: &mut Asked,
 ) -> usize {
     let last = units.len().saturating_sub(1);
-    if answered(next).is_none() && !may_be_output(next) {
+    if answered(next).is_none() && !next.may_be_anything() {
         return last;
     }
     asked.nearest(messages, next).map_or(last, |call| {
@@ -122,13 +122,6 @@ pub(super) fn is_reference(message: &Message) -> bool {
     message
         .opaques()
         .any(|opaque| opaque.kind == item::REFERENCE)
-}
-
-/// Whether an item may stand for the output of a call: it is a reference, and by its id neither to
-/// reasoning nor to a message.
-pub(super) fn may_be_output(message: &Message) -> bool {
-    let is_other = |id: &str| id.starts_with(REASONING) || id.starts_with(MESSAGE);
-    is_reference(message) && !message.id().is_some_and(is_other)
 }
 
 /// The calls of a unit that have no output, and behind which no reference stands that may be one: the
@@ -144,7 +137,10 @@ pub(super) fn unanswered(unit: &[Message]) -> Vec<usize> {
         let mut calls = unit[*index].calls().map(std::ptr::from_ref);
         calls.any(|call| waiting.contains(&call))
     };
-    let referred = unit.iter().rposition(may_be_output).unwrap_or_default();
+    let referred = unit
+        .iter()
+        .rposition(Message::may_be_anything)
+        .unwrap_or_default();
     (referred..unit.len()).filter(waits).collect()
 }
 
@@ -200,7 +196,7 @@ fn place(message: &Message) -> Place {
     }
     if is_reference(message) {
         let id = message.id().unwrap_or_default();
-        return if id.starts_with(REASONING) {
+        return if id.starts_with(item::REASONING) {
             Place::ReferredReasoning
         } else {
             Place::Reference
@@ -214,12 +210,6 @@ fn place(message: &Message) -> Place {
         _ => Place::Words,
     }
 }
-
-/// How the provider's ids of reasoning begin.
-const REASONING: &str = "rs_";
-
-/// How those of messages begin.
-const MESSAGE: &str = "msg_";
 
 /// Whether an item is reasoning.
 pub(super) fn is_reasoning_item(message: &Message) -> bool {

@@ -247,6 +247,21 @@ fn responses() -> Vec<Case> {
             vec![3],
             json!([hello(), call("a"), output("a"), call("a"), output("a")]),
         ),
+        // A reference may be the output of a call before it, and of none behind it.
+        (
+            OpenAiResponses,
+            "ALL-4",
+            json!([hello(), {"type": "item_reference", "id": "fc_1"}, call("a"), call("a"), output("a"), output("a")]),
+            vec![4],
+            json!([hello(), call("a"), {"type": "item_reference", "id": "fco_1"}, call("a"), output("a")]),
+        ),
+        (
+            OpenAiResponses,
+            "ALL-4",
+            json!([hello(), call("a"), output("a"), output("a"), {"type": "item_reference", "id": "fc_1"}]),
+            vec![4],
+            json!([hello(), call("a"), output("a"), {"type": "item_reference", "id": "fc_1"}, output("a")]),
+        ),
         (
             OpenAiResponses,
             "ALL-6",

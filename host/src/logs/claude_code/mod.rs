@@ -53,7 +53,7 @@ fn read_flow(
         let content = match line.text("type").as_deref() {
             Some("system") => match line.text("subtype").as_deref() {
                 Some("compact_boundary") => {
-                    facts.earlier_messages += segment.restart(Kept::of(&line));
+                    facts.earlier_messages += segment.begin(Kept::of(&line));
                     Content::None
                 }
                 Some("local_command") => local_command(&line, facts),
@@ -77,7 +77,7 @@ fn read_flow(
         match &content {
             Content::None => lines.facts.skipped_lines += 1,
             // A boundary stands before it, unless that line is broken (LCC-7).
-            Content::Summary(_) if segment.holds_more_than_summaries() => {
+            Content::Summary(_) if segment.lacks_boundary() => {
                 lines.facts.earlier_messages += segment.restart(None);
             }
             _ => {}
@@ -238,10 +238,20 @@ fn mark_inserted(blocks: &mut [Block<'_>]) {
     }
 }
 
-/// Whether the user calls a command in a block.
+/// Whether the user calls a command in a block. Who only speaks of the tag calls none.
 fn names_command(block: &Block<'_>) -> bool {
     matches!(block.kind, BlockKind::Bare | BlockKind::Other)
-        && text_of(block).is_some_and(|text| text.contains("<command-name>"))
+        && text_of(block).is_some_and(|text| begins_with_command(&text))
+}
+
+/// Whether the name of a command begins a text, or stands directly behind the message of the command.
+fn begins_with_command(text: &str) -> bool {
+    let text = text.trim_start();
+    let behind_message = text
+        .strip_prefix("<command-message>")
+        .and_then(|text| text.split_once("</command-message>"))
+        .map_or(text, |(_, behind)| behind.trim_start());
+    behind_message.starts_with("<command-name>")
 }
 
 /// Whether a line says that somebody else than the user wrote it: a task that ended, another agent.

@@ -24,9 +24,11 @@ pub(super) struct Segment<'a> {
     callers: HashMap<Cow<'a, str>, usize>,
     messages: usize,
     summaries: usize,
-    /// Messages from before the boundary, without summaries.
+    /// Messages from before the boundary, and those that waited with them, without summaries.
     kept: usize,
     waiting: Waiting<'a>,
+    /// Whether it began with a boundary whose summary did not come yet.
+    awaits_summary: bool,
     /// Lines that the boundary kept, and that were found nowhere so far.
     missing: HashSet<Cow<'a, str>>,
     /// How many lines chains may still go through.
@@ -55,8 +57,16 @@ impl<'a> Segment<'a> {
         self.places.contains_key(id) || self.waiting.ids.contains(id)
     }
 
-    pub(super) fn holds_more_than_summaries(&self) -> bool {
-        self.messages > self.summaries + self.kept
+    /// Whether a summary that comes next has no boundary before it, and so begins a segment itself.
+    pub(super) fn lacks_boundary(&self) -> bool {
+        !self.awaits_summary && self.messages > self.summaries + self.kept
+    }
+
+    /// Begins anew at a boundary, and tells how many messages are gone.
+    pub(super) fn begin(&mut self, kept: Option<Kept<'a>>) -> usize {
+        let gone = self.restart(kept);
+        self.awaits_summary = true;
+        gone
     }
 
     /// Begins anew with what a compaction kept, and tells how many messages are gone.
@@ -152,7 +162,8 @@ impl<'a> Segment<'a> {
     }
 
     /// Adds a line, and the kept ones behind it if it is their anchor. Where that is missing, they come
-    /// before the next message.
+    /// before the next message. What is said between a boundary and its summary stands behind the kept
+    /// lines, and so waits with them.
     pub(super) fn push(
         &mut self,
         id: Option<Cow<'a, str>>,
@@ -160,10 +171,23 @@ impl<'a> Segment<'a> {
         content: Content<'a>,
     ) {
         self.effort = self.effort.saturating_add(EFFORT);
-        if !matches!(content, Content::None | Content::Summary(_)) {
-            self.place_kept();
-        }
         let is_anchor = id.is_some() && id == self.waiting.anchor;
+        match content {
+            Content::None => {}
+            Content::Summary(_) => self.awaits_summary = false,
+            Content::Reply(_) | Content::Said { .. } => {
+                if self.awaits_summary && !is_anchor && !self.waiting.lines.is_empty() {
+                    self.waiting.ids.extend(id.clone());
+                    self.waiting.lines.push(Line {
+                        id,
+                        parent,
+                        content,
+                    });
+                    return;
+                }
+                self.place_kept();
+            }
+        }
         self.add(id, parent, content);
         if is_anchor {
             self.place_kept();

@@ -286,6 +286,28 @@ fn what_a_command_stands_for_is_the_users_request() {
     assert!(said(2).contains("<inserted-by-program>\\nNever skip a test."));
 }
 
+#[test]
+fn a_prompt_that_only_mentions_a_command_calls_none() {
+    for prompt in [
+        "What does <command-name>/review</command-name> do?",
+        "<command-message>review</command-message> stands before <command-name>",
+    ] {
+        let log = log(&[
+            user("u1", "", json!(prompt)),
+            with(
+                user("u2", "u1", json!("Always push.")),
+                "isMeta",
+                json!(true),
+            ),
+        ]);
+        let said = messages(&log)[0]["content"].to_string();
+        assert!(
+            said.contains("<inserted-by-program>\\nAlways push."),
+            "{said}"
+        );
+    }
+}
+
 // LCC-5, LCC-11
 #[test]
 fn results_come_first_and_keep_their_pictures() {

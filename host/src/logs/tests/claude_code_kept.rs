@@ -211,6 +211,50 @@ fn kept_messages_whose_anchor_is_missing_come_before_what_is_said_next() {
 }
 
 #[test]
+fn what_is_said_between_a_boundary_and_its_summary_stays_with_what_was_kept() {
+    for anchor in ["s1", "b1"] {
+        let log = log(&[
+            user("u1", "", json!("Mend the masts.")),
+            says("a1", "u1", "m1", "Done."),
+            user("u2", "a1", json!("Never touch the keel.")),
+            boundary("b1", named(anchor, &["u2"])),
+            says("a2", "b1", "m2", "Never."),
+            summary("s1", "b1"),
+            user("u3", "s1", json!("Go on.")),
+        ]);
+        let mut expected = vec![
+            "u Never touch the keel.",
+            "a Never.",
+            "u [The user mends masts.]",
+            "u Go on.",
+        ];
+        if anchor == "s1" {
+            expected[..3].rotate_right(1);
+        }
+        assert_eq!(flow(&log), expected, "{anchor}");
+        let facts = log.facts;
+        assert_eq!((facts.earlier_messages, facts.missing_messages), (2, 0));
+    }
+    // A boundary that names nothing.
+    let log = log(&[
+        user("u1", "", json!("Mend the masts.")),
+        boundary("b1", json!({"trigger": "auto"})),
+        user("u2", "b1", json!("Never touch the keel.")),
+        summary("s1", "b1"),
+        says("a1", "s1", "m1", "Never."),
+    ]);
+    assert_eq!(
+        flow(&log),
+        [
+            "u Never touch the keel.",
+            "u [The user mends masts.]",
+            "a Never."
+        ]
+    );
+    assert_eq!(log.facts.earlier_messages, 1);
+}
+
+#[test]
 fn messages_that_are_kept_at_the_boundary_stand_before_the_summary() {
     let log = log(&[
         user("u1", "", json!("Never touch the keel.")),
