@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use baler_host::{
-    Budget, Conversation, Deadline, Decision, Outcome, ReadOptions, Request, Strategy,
+    Budget, Conversation, Deadline, Decision, Outcome, ReadOptions, Request, Strategy, Unchanged,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,6 +66,10 @@ pub(crate) async fn compact(
     let receipt = compaction.receipt();
     app.metrics.compacted(receipt);
     let outcome = match receipt.outcome {
+        // Whether the host noticed that first, or who waits for this work, is chance.
+        Outcome::Unchanged(Unchanged::OutOfTime) | Outcome::Repaired(Unchanged::OutOfTime) => {
+            return Err(ApiError::timeout(app.limits.request_time));
+        }
         Outcome::Compacted => "compacted",
         Outcome::Repaired(_) => "repaired",
         _ => "unchanged",
