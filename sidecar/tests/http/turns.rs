@@ -252,6 +252,27 @@ async fn a_list_of_no_strategies_takes_the_part_of_the_chain_that_runs() {
 }
 
 #[tokio::test]
+async fn who_asks_for_the_list_of_strategies_waits_for_none_of_them() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(|builder| {
+        builder.chain(gate.chain()).limits(ServerLimits {
+            // One turn with the strategy.
+            concurrency: 2,
+            request_time: Duration::from_secs(10),
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let _client = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    until(async || gate.inside() == 1).await;
+    let answer = post(&server, "/v1/introspect", "{}").await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json()["default"], json!(["gate"]));
+    assert_eq!(gate.inside(), 1, "the strategy still works");
+    gate.open();
+}
+
+#[tokio::test]
 async fn a_client_that_goes_away_cancels_its_work() {
     let hours = Duration::from_secs(10_000);
     let server = serve(|builder| {
