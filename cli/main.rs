@@ -95,6 +95,7 @@ fn main() -> ExitCode {
     if let Some(done) = baler_host::serve_as_compiler() {
         return done;
     }
+    file_size::make_excess_an_error();
     let done = match Program::try_parse() {
         Ok(program) => run(program.command),
         Err(error) if error.use_stderr() => {
@@ -145,7 +146,6 @@ fn run(command: Command) -> Result<Exit, Failure> {
         .build()
         .map_err(anyhow::Error::from)?;
     let done = runtime.block_on(async {
-        file_size::make_excess_an_error();
         match command {
             Command::Compact(command) => command.exec().await,
             Command::Undo(command) => command.exec().await,

@@ -12,7 +12,6 @@ use crate::archive;
 use crate::arguments::{self, SandboxArguments};
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
-use crate::file_size;
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::remote::RemoteArguments;
@@ -104,10 +103,7 @@ impl ServeCommand {
             .max_blocking_threads(BLOCKING_THREADS)
             .build()
             .context("cannot start the threads of a server")?;
-        let done = runtime.block_on(async {
-            file_size::make_excess_an_error();
-            self.serve().await
-        });
+        let done = runtime.block_on(self.serve());
         // What is still running has had its grace period.
         runtime.shutdown_timeout(END);
         done
