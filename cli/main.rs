@@ -10,6 +10,8 @@ mod archive;
 mod input;
 mod files;
 mod file_size;
+#[cfg(feature = "http")]
+mod arenas;
 mod chain;
 mod model;
 mod remote;

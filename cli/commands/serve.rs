@@ -9,6 +9,7 @@ use baler_sidecar::{Server, ServerError, ServerLimits, Token, allow_descriptors}
 use clap::Args;
 
 use crate::archive;
+use crate::arenas;
 use crate::arguments::{self, SandboxArguments};
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
@@ -98,6 +99,7 @@ const BLOCKING_THREADS: usize = 2_500;
 
 impl ServeCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
+        arenas::one_for_each_core();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
