@@ -10,6 +10,8 @@ mod archive;
 mod input;
 mod files;
 mod file_size;
+#[cfg(feature = "http")]
+mod arenas;
 mod chain;
 mod model;
 mod remote;
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
     if let Some(done) = baler_host::serve_as_compiler() {
         return done;
     }
+    file_size::make_excess_an_error();
     let done = match Program::try_parse() {
         Ok(program) => run(program.command),
         Err(error) if error.use_stderr() => {
@@ -145,7 +148,6 @@ fn run(command: Command) -> Result<Exit, Failure> {
         .build()
         .map_err(anyhow::Error::from)?;
     let done = runtime.block_on(async {
-        file_size::make_excess_an_error();
         match command {
             Command::Compact(command) => command.exec().await,
             Command::Undo(command) => command.exec().await,

@@ -315,6 +315,49 @@ fn many_who_archive_at_once_share_few_descriptors() {
     });
 }
 
+/// Places in which glibc's allocator keeps memory, beside the first: each begins at a multiple of 64 MiB,
+/// and has as many, of which the first can be used.
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+fn arenas(process: u32) -> usize {
+    const SIZE: u64 = 64 << 20;
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).expect("its memory");
+    let of_line = |line: &str| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let number = |hex| u64::from_str_radix(hex, 16).ok();
+        Some((number(start)?, number(end)?, rest.starts_with("rw-p")))
+    };
+    let ranges: Vec<(u64, u64, bool)> = maps.lines().filter_map(of_line).collect();
+    let is_arena = |pair: &&[(u64, u64, bool)]| {
+        let ((start, end, is_used), (next, next_end, is_next_used)) = (pair[0], pair[1]);
+        let has_its_size = end == next && next_end >= start + SIZE;
+        start.is_multiple_of(SIZE) && is_used && !is_next_used && has_its_size
+    };
+    ranges.windows(2).filter(is_arena).count()
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+#[test]
+fn threads_of_a_server_share_what_the_allocator_keeps() {
+    let folder = TempDir::new().expect("a folder");
+    let arguments = ["--strategy", "native:digest", "--archive", "bales"];
+    let server = Serving::start(&folder, &arguments, None);
+    let body = journey(&folder);
+    let request = format!(r#"{{"conversation":{body},"budget":"50%"}}"#);
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                let answer = server.post("/v1/compact", &request);
+                assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+            });
+        }
+    });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // The first one lies elsewhere.
+    let found = arenas(server.child.id());
+    assert!(found < cores, "{found} beside the first, on {cores} cores");
+}
+
 /// P15, PL-15, PL-S33
 #[test]
 fn a_server_that_is_not_there_or_wants_a_token_is_told_and_the_fallback_runs() {

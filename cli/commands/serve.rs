@@ -9,10 +9,10 @@ use baler_sidecar::{Server, ServerError, ServerLimits, Token, allow_descriptors}
 use clap::Args;
 
 use crate::archive;
+use crate::arenas;
 use crate::arguments::{self, SandboxArguments};
 use crate::chain::{self, Source};
 use crate::exit::{Exit, Failure};
-use crate::file_size;
 use crate::model::{self, ModelArguments};
 use crate::output::Messages;
 use crate::remote::RemoteArguments;
@@ -99,15 +99,13 @@ const BLOCKING_THREADS: usize = 2_500;
 
 impl ServeCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
+        arenas::one_for_each_core();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
             .build()
             .context("cannot start the threads of a server")?;
-        let done = runtime.block_on(async {
-            file_size::make_excess_an_error();
-            self.serve().await
-        });
+        let done = runtime.block_on(self.serve());
         // What is still running has had its grace period.
         runtime.shutdown_timeout(END);
         done

@@ -249,8 +249,12 @@ impl Host {
         let limits = chain.first().map(|first| *first.limits());
         let summarize = self.model.clone().map(|grant| {
             let strategy = Strategy::summarize(grant);
-            match limits {
+            let strategy = match limits {
                 Some(limits) => strategy.with_limits(limits),
+                None => strategy,
+            };
+            match &self.summarizer_gate {
+                Some(gate) => strategy.with_gate(gate.clone()),
                 None => strategy,
             }
         });

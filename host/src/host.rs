@@ -8,6 +8,7 @@ use crate::config::{self, ConfigError};
 use crate::conversation::Conversation;
 use crate::fault::{Declared, Fault, HostError};
 use crate::formats::Format;
+use crate::gate::Gate;
 use crate::limits::{EngineLimits, Limits};
 use crate::marks::SecretKey;
 use crate::models::ModelGrant;
@@ -35,6 +36,8 @@ pub struct Host {
     pub(crate) tokenizers: Tokenizers,
     /// What its own summarizer asks, before the chain goes on without a model.
     pub(crate) model: Option<ModelGrant>,
+    /// What that summarizer has to pass.
+    pub(crate) summarizer_gate: Option<Arc<dyn Gate>>,
     limits: EngineLimits,
     compiler: Compiler,
     state: Option<PathBuf>,
@@ -164,6 +167,7 @@ impl HostBuilder {
             tokenizer: self.tokenizer,
             tokenizers: Tokenizers::default(),
             model: self.model,
+            summarizer_gate: None,
             limits: self.limits,
             compiler: self.compiler.unwrap_or(Compiler::InProcess),
             state: self.state,
@@ -213,6 +217,15 @@ impl Host {
     #[must_use]
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
+    }
+
+    /// The same host, where calls of `native:summarize` have to pass this gate when the host itself
+    /// puts it behind a chain ([`HostBuilder::model`]). Strategies that a chain names have gates of
+    /// their own: see [`Strategy::with_gate`].
+    #[must_use]
+    pub fn with_summarizer_gate(mut self, gate: Arc<dyn Gate>) -> Self {
+        self.summarizer_gate = Some(gate);
+        self
     }
 
     /// Makes a component ready to be called. Nothing of it runs. `name` is how the host will

@@ -241,12 +241,21 @@ impl Strategy {
     /// Whether it wants to ask a model, and was not granted one.
     #[must_use]
     pub fn lacks_model(&self) -> bool {
-        self.model.is_none()
-            && match &self.kind {
-                Kind::Guest(loaded) => loaded.guest.may_ask(),
-                Kind::Summarize => true,
-                Kind::Remote(_) | Kind::Digest | Kind::Truncate => false,
-            }
+        self.model.is_none() && self.wants_model()
+    }
+
+    /// Whether it wants to ask a model, and was granted one: then a call of it can take long.
+    #[must_use]
+    pub fn may_ask_model(&self) -> bool {
+        self.model.is_some() && self.wants_model()
+    }
+
+    fn wants_model(&self) -> bool {
+        match &self.kind {
+            Kind::Guest(loaded) => loaded.guest.may_ask(),
+            Kind::Summarize => true,
+            Kind::Remote(_) | Kind::Digest | Kind::Truncate => false,
+        }
     }
 
     pub(crate) const fn model(&self) -> Option<&ModelGrant> {

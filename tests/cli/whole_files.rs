@@ -113,6 +113,23 @@ fn a_result_beyond_the_limit_of_file_sizes_is_a_failure_that_is_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn help_beyond_the_limit_of_file_sizes_is_a_failure_that_is_told() {
+    use std::process::Command;
+    let bench = Bench::new();
+    for words in ["--help", "--version", "compact --help"] {
+        let command = format!("ulimit -f 0 && exec \"$0\" {words} > words.txt");
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &command, env!("CARGO_BIN_EXE_baler")])
+            .current_dir(bench.folder.path());
+        Ran::of(shell.output().expect("no signal ends it"))
+            .ends(1)
+            .says(&["cannot write to standard output", "File too large"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn help_and_dry_runs_that_cannot_be_told_are_failures() {
     use std::process::Command;
     let bench = Bench::new();

@@ -35,7 +35,12 @@ pub(super) fn classify(
     if error.is::<wasmtime::WasmtimeBug>() || error.is::<wasmtime::error::OutOfMemory>() {
         return ours();
     }
-    // The machine gives no more, such as memory or room for a file of it.
+    if is_without_memory(error) {
+        return CallFailure::Host(HostError::Sandbox {
+            what: format!("{error:#}; {ADDRESS_SPACE}"),
+        });
+    }
+    // The machine gives no more of something else, such as room for a file of memory.
     if error.is::<io::Error>() || error.is::<Errno>() {
         return ours();
     }
@@ -63,6 +68,15 @@ pub(super) fn classify(
         what: Quantity::LiftedBytes,
         limit: limits.lifted_bytes as u64,
     })
+}
+
+/// What is most often missing where the system gives no memory: more of it seldom is.
+const ADDRESS_SPACE: &str = "each memory of a component takes 4 GiB of address space, however little of it is used: allow that (`ulimit -v unlimited`, no `LimitAS=` of a service, a system that overcommits), or name a strategy that is no component";
+
+fn is_without_memory(error: &wasmtime::Error) -> bool {
+    let by_number = error.downcast_ref::<Errno>() == Some(&Errno::NOMEM);
+    let by_kind = error.downcast_ref::<io::Error>();
+    by_number || by_kind.is_some_and(|error| error.kind() == io::ErrorKind::OutOfMemory)
 }
 
 fn of_trap(trap: wasmtime::Trap, limits: &Limits, engine: &EngineLimits) -> Fault {
@@ -103,8 +117,7 @@ mod tests {
             for error in [
                 wasmtime::Error::new(no_room()),
                 wasmtime::Error::new(no_room()).context("cannot make an image of memory"),
-                wasmtime::Error::new(Errno::NOMEM),
-                wasmtime::Error::new(Errno::NOMEM).context(format!("mmap of {} bytes", 1)),
+                wasmtime::Error::new(Errno::NOSPC),
             ] {
                 let told = format!("{error:#}");
                 let failure = classified(error, has_run);
@@ -112,6 +125,24 @@ mod tests {
                     panic!("{failure:?}");
                 };
                 assert_eq!(*what, told);
+            }
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_address_space_it_is_told_what_takes_it() {
+        for has_run in [false, true] {
+            for error in [
+                wasmtime::Error::new(io::Error::from(io::ErrorKind::OutOfMemory)),
+                wasmtime::Error::new(Errno::NOMEM),
+                wasmtime::Error::new(Errno::NOMEM).context(format!("mmap of {} bytes", 1)),
+            ] {
+                let told = format!("{error:#}; each memory of a component takes 4 GiB");
+                let failure = classified(error, has_run);
+                let CallFailure::Host(HostError::Sandbox { what }) = &failure else {
+                    panic!("{failure:?}");
+                };
+                assert!(what.starts_with(&told), "{what}");
             }
         }
     }

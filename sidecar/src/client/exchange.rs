@@ -59,7 +59,19 @@ async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
     let stream = tls.connect(name, stream).await;
     stream
         .map(|stream| Stream::Secure(Box::new(stream)))
-        .map_err(|_| RemoteError::Unreachable)
+        .map_err(|error| unsecured(&error))
+}
+
+/// Why a connection could not be made secure. One that breaks meanwhile breaks as it can later: a
+/// server or a network that has too much to do causes that, so it tells nothing of the server.
+fn unsecured(error: &io::Error) -> RemoteError {
+    match error.kind() {
+        // What came is no TLS, or of a server that is not trusted: nobody is there to be asked.
+        io::ErrorKind::InvalidData => RemoteError::Unreachable,
+        io::ErrorKind::TimedOut => RemoteError::ConnectTimeout,
+        _ if is_out_of_room(error) => RemoteError::NoRoom,
+        _ => RemoteError::Connection,
+    }
 }
 
 /// Why there is no connection. What this process itself lacks is no fault of the server's.
@@ -156,6 +168,7 @@ async fn read(response: Response<Incoming>, most_bytes: usize) -> Result<Vec<u8>
 #[cfg(all(test, unix))]
 mod tests {
     use rustix::io::Errno;
+    use tokio_rustls::rustls::{CertificateError, Error};
 
     use super::*;
 
@@ -177,5 +190,27 @@ mod tests {
         // There are descriptors, so the name is not known.
         let unknown = io::Error::other("failed to lookup address information");
         assert_eq!(unconnected(&unknown), RemoteError::Unreachable);
+    }
+
+    #[test]
+    fn a_tls_handshake_that_breaks_is_a_broken_connection_and_a_wrong_certificate_is_no_server() {
+        let of_kind = |kind| unsecured(&io::Error::from(kind));
+        for kind in [
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::ConnectionAborted,
+            io::ErrorKind::BrokenPipe,
+            io::ErrorKind::UnexpectedEof,
+        ] {
+            assert_eq!(of_kind(kind), RemoteError::Connection, "{kind:?}");
+        }
+        assert_eq!(
+            of_kind(io::ErrorKind::TimedOut),
+            RemoteError::ConnectTimeout
+        );
+        let no_memory = io::Error::from_raw_os_error(Errno::NOBUFS.raw_os_error());
+        assert_eq!(unsecured(&no_memory), RemoteError::NoRoom);
+        let unknown = Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        let untrusted = io::Error::new(io::ErrorKind::InvalidData, unknown);
+        assert_eq!(unsecured(&untrusted), RemoteError::Unreachable);
     }
 }

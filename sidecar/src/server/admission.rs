@@ -18,22 +18,33 @@ pub(crate) struct Admission {
     turns: Turns,
     /// Large bodies whose text is looked through before their requests are let in.
     examined: Arc<Semaphore>,
-    /// By its place in the catalog, for each strategy that is not the host's own.
+    /// By its place in the catalog, for each strategy that may ask a model or is not the host's own.
     lanes: BTreeMap<usize, Lane>,
+    /// The lane of all strategies that may ask a model.
+    asking: Lane,
     limits: ServerLimits,
 }
 
 /// The part of a strategy: half of what can run, and half of what can wait. So one that loops or
-/// waits leaves the other half to the others.
+/// waits leaves the other half to the others. Strategies that may ask a model share one lane, since
+/// they all wait where that model is slow. And all lanes together have three quarters of what can
+/// run, so that work without them always finds a turn.
 ///
 /// A request waits for the first strategy of its chain, and for no other: it would keep the turn of
 /// one while it waits for another, which it seldom comes to. A later one it asks where a turn is
 /// free by then, and else goes on without it. Each turn ends with the strategy's call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Lane {
     /// Those that run and those that wait.
     admitted: Arc<Semaphore>,
-    turns: Turns,
+    turns: LaneTurns,
+}
+
+/// Turns of a lane, and those of all lanes: a call takes one of each.
+#[derive(Debug, Clone)]
+struct LaneTurns {
+    own: Turns,
+    of_all: Turns,
 }
 
 /// Turns of those that run.
@@ -50,8 +61,8 @@ struct Turns {
 pub(crate) struct Admitted {
     permit: OwnedSemaphorePermit,
     turns: Turns,
-    /// Of each strategy of its chain; none of the host's own.
-    lanes: Vec<Option<Turns>>,
+    /// Of each strategy of its chain that has a lane.
+    lanes: Vec<Option<LaneTurns>>,
     /// With the first of these.
     place: Option<OwnedSemaphorePermit>,
 }
@@ -69,7 +80,7 @@ pub(crate) struct Gates(Vec<Option<Arc<LaneGate>>>);
 /// The turn of a request with one strategy.
 #[derive(Debug)]
 struct LaneGate {
-    turns: Turns,
+    turns: LaneTurns,
     is_large: bool,
     /// What it has waited for, until the strategy is asked.
     waited_for: Mutex<Option<Vec<OwnedSemaphorePermit>>>,
@@ -79,23 +90,46 @@ impl Admission {
     pub(crate) fn new(limits: ServerLimits, strategies: &[Strategy]) -> Self {
         let most = limits.concurrency.max(1);
         let half = most.div_ceil(2);
+        let of_all = Turns::new(three_quarters(most));
+        let lane = || Lane {
+            admitted: Arc::new(Semaphore::new(half + limits.waiting.div_ceil(2))),
+            turns: LaneTurns {
+                own: Turns::new(half),
+                of_all: of_all.clone(),
+            },
+        };
+        let asking = lane();
+        let lane_of = |strategy: &Strategy| {
+            if strategy.may_ask_model() {
+                Some(asking.clone())
+            } else if strategy.is_native() {
+                None
+            } else {
+                Some(lane())
+            }
+        };
         let lanes = strategies.iter().enumerate();
-        let lanes = lanes.filter(|(_, strategy)| !strategy.is_native());
+        let lanes = lanes
+            .filter_map(|(place, strategy)| Some((place, lane_of(strategy)?)))
+            .collect();
         Self {
             admitted: Arc::new(Semaphore::new(most + limits.waiting)),
             turns: Turns::new(most),
             examined: Arc::new(Semaphore::new(half)),
-            lanes: lanes
-                .map(|(place, _)| {
-                    let lane = Lane {
-                        admitted: Arc::new(Semaphore::new(half + limits.waiting.div_ceil(2))),
-                        turns: Turns::new(half),
-                    };
-                    (place, lane)
-                })
-                .collect(),
+            lanes,
+            asking,
             limits,
         }
+    }
+
+    /// The gate of `native:summarize` where the host itself puts it behind a chain. Nobody has waited
+    /// for it then. It is one for requests of all sizes, so it counts as large.
+    pub(crate) fn gate_to_model(&self) -> Arc<dyn Gate> {
+        Arc::new(LaneGate {
+            turns: self.asking.turns.clone(),
+            is_large: true,
+            waited_for: Mutex::new(None),
+        })
     }
 
     /// Lets a request in whose body is there, and whose chain are the strategies at these places of
@@ -141,13 +175,33 @@ impl Admission {
     }
 }
 
+/// Of so many turns, rounded down; but one at least.
+fn three_quarters(most: usize) -> usize {
+    (most - most.div_ceil(4)).max(1)
+}
+
+impl LaneTurns {
+    /// Waits for one of them.
+    async fn take(&self, is_large: bool) -> Result<Vec<OwnedSemaphorePermit>, ApiError> {
+        let mut permits = self.own.take(is_large).await?;
+        permits.extend(self.of_all.take(is_large).await?);
+        Ok(permits)
+    }
+
+    /// One that is free now.
+    fn try_take(&self, is_large: bool) -> Option<Vec<OwnedSemaphorePermit>> {
+        let mut permits = self.own.try_take(is_large)?;
+        permits.extend(self.of_all.try_take(is_large)?);
+        Some(permits)
+    }
+}
+
 impl Turns {
     /// A quarter is for small requests alone, but where there is but one turn.
     fn new(most: usize) -> Self {
-        let large = (most - most.div_ceil(4)).max(1);
         Self {
             all: Arc::new(Semaphore::new(most)),
-            large: Arc::new(Semaphore::new(large)),
+            large: Arc::new(Semaphore::new(three_quarters(most))),
         }
     }
 
@@ -174,8 +228,8 @@ impl Turns {
 
 impl Admitted {
     /// Waits for its turn, with work that takes `bytes` of memory. All requests wait in the same
-    /// order: for the first strategy of their chain, large ones for a turn among these, for memory
-    /// to work in, and for their turn.
+    /// order: for the first strategy of their chain, for a turn of all lanes, large ones for a turn
+    /// among these, for memory to work in, and for their turn.
     pub(crate) async fn turn(
         self,
         memory: &Memory,

@@ -1,9 +1,7 @@
 //! The strategies that a server has. Clients name them; they never name files or URLs.
 
-use std::time::Duration;
-
 use axum::http::StatusCode;
-use baler_host::{Limits, Strategy};
+use baler_host::{Deadline, Limits, Strategy};
 
 use super::error::ApiError;
 
@@ -115,8 +113,11 @@ impl Catalog {
 }
 
 /// The chain, none of which can take so long that nothing is left for the next: three quarters of
-/// `time` for all of them together, and the rest for the host's own.
-pub(crate) fn within(chain: Vec<Strategy>, time: Duration) -> Vec<Strategy> {
+/// what is left of the request's time for all of them together, and the rest for the host's own.
+pub(crate) fn within(chain: Vec<Strategy>, deadline: &Deadline) -> Vec<Strategy> {
+    let Some(time) = deadline.remaining() else {
+        return chain;
+    };
     let share = time * 3 / 4 / u32::try_from(chain.len().max(1)).unwrap_or(u32::MAX);
     chain
         .into_iter()
@@ -133,6 +134,8 @@ pub(crate) fn within(chain: Vec<Strategy>, time: Duration) -> Vec<Strategy> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -157,10 +160,15 @@ mod tests {
 
     #[test]
     fn time_is_left_for_the_end_of_the_chain() {
-        let chain = within(
-            vec![Strategy::digest(), Strategy::truncate()],
-            Duration::from_secs(2),
-        );
-        assert_eq!(chain[0].limits().time, Duration::from_millis(750));
+        let chain = || vec![Strategy::digest(), Strategy::truncate()];
+        let time_of = |deadline| within(chain(), &deadline)[0].limits().time;
+        // Half of three quarters, less what the clock went on; alone it has two seconds.
+        let share = time_of(Deadline::after(Duration::from_secs(4)));
+        let most = Duration::from_millis(1_500);
+        assert!(share > Duration::ZERO && share <= most, "{share:?}");
+        let over = Deadline::never();
+        assert_eq!(time_of(over.clone()), Duration::from_secs(2));
+        over.stop();
+        assert_eq!(time_of(over), Duration::ZERO);
     }
 }

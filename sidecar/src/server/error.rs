@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
-use baler_host::{AnswerError, ArchiveError, ConfigError, HostError, IntrospectError, ReadError};
+use baler_host::{
+    AnswerError, ArchiveError, ConfigError, Fault, HostError, IntrospectError, ReadError,
+};
 use serde_json::json;
 
 use super::ServerLimits;
@@ -242,6 +244,13 @@ impl From<ReadError> for ApiError {
     /// Without what a reader quotes of the document.
     fn from(error: ReadError) -> Self {
         let what = match error {
+            ReadError::OutOfTime => {
+                return Self::new(
+                    StatusCode::GATEWAY_TIMEOUT,
+                    "timeout",
+                    "`conversation` was not read within this server's time of a request (`--timeout`), and is as it was",
+                );
+            }
             ReadError::Empty => "it is empty".to_owned(),
             ReadError::NotJson { line, column, .. } => {
                 format!("it is no JSON at its line {line}, column {column}")
@@ -293,6 +302,9 @@ impl From<IntrospectError> for ApiError {
     fn from(error: IntrospectError) -> Self {
         match error {
             IntrospectError::Host(error) => error.into(),
+            error @ IntrospectError::Fault(Fault::Timeout { .. }) => {
+                Self::new(StatusCode::GATEWAY_TIMEOUT, "timeout", error.to_string())
+            }
             error => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "cannot-say",
@@ -319,6 +331,21 @@ mod tests {
         let response = error.into_response();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()[header::RETRY_AFTER], "1");
+    }
+
+    #[test]
+    fn work_that_is_out_of_time_is_no_fault_of_the_request() {
+        let slow = IntrospectError::Fault(Fault::Timeout { limit_ms: 2_000 });
+        for error in [
+            ApiError::from(ReadError::OutOfTime),
+            ApiError::from(AnswerError::Conversation(ReadError::OutOfTime)),
+            ApiError::from(slow),
+        ] {
+            assert_eq!(error.code(), "timeout");
+            assert_eq!(error.into_response().status(), StatusCode::GATEWAY_TIMEOUT);
+        }
+        let unreadable = ApiError::from(ReadError::Empty).into_response();
+        assert_eq!(unreadable.status(), StatusCode::UNPROCESSABLE_ENTITY);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(crate) struct Head {
     pub(crate) is_repaired: bool,
     /// The strategies of its chain, in order, by their places in the catalog.
     pub(crate) strategies: Vec<usize>,
+    /// It names them; else they are those of who names none.
+    pub(crate) has_names: bool,
     /// What there is in its conversation where that is a text, and so the log of a session.
     pub(crate) items_of_log: usize,
 }
@@ -46,10 +48,11 @@ pub(crate) fn of(body: &str, catalog: &Catalog, most: usize) -> Result<Head, Api
         Some(Names::One(name)) => vec![name.as_str()],
         Some(Names::Several(names)) => names.iter().map(String::as_str).collect(),
     };
-    let strategies = if names.is_empty() {
-        catalog.default_places()
-    } else {
+    let has_names = !names.is_empty();
+    let strategies = if has_names {
         catalog.places(&names, most)?
+    } else {
+        catalog.default_places()
     };
     let log = members
         .conversation
@@ -59,6 +62,7 @@ pub(crate) fn of(body: &str, catalog: &Catalog, most: usize) -> Result<Head, Api
         is_of_another_host,
         is_repaired: members.repair && !is_of_another_host,
         strategies,
+        has_names,
         items_of_log: log.map_or(0, |log| items_of_log(&log)),
     })
 }

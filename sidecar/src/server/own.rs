@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use baler_host::{
-    Budget, Conversation, Deadline, Decision, Outcome, ReadOptions, Request, Strategy,
+    Budget, Conversation, Deadline, Decision, Outcome, ReadOptions, Request, Strategy, Unchanged,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub(crate) async fn compact(
         deadline: Some(deadline.clone()),
         ..wants.request()?
     };
-    let chain = chain(app, &wants, gates).await?;
+    let chain = chain(app, &wants, deadline, gates).await?;
     let conversation = conversation(app, &wants, deadline)?;
     let compaction = app.host.compact(&conversation, &chain, &request).await?;
     // The answer takes its place.
@@ -66,6 +66,10 @@ pub(crate) async fn compact(
     let receipt = compaction.receipt();
     app.metrics.compacted(receipt);
     let outcome = match receipt.outcome {
+        // Whether the host noticed that first, or who waits for this work, is chance.
+        Outcome::Unchanged(Unchanged::OutOfTime) | Outcome::Repaired(Unchanged::OutOfTime) => {
+            return Err(ApiError::timeout(app.limits.request_time));
+        }
         Outcome::Compacted => "compacted",
         Outcome::Repaired(_) => "repaired",
         _ => "unchanged",
@@ -90,7 +94,7 @@ pub(crate) async fn should_compact(
         deadline: Some(deadline.clone()),
         ..wants.request()?
     };
-    let chain = chain(app, &wants, gates).await?;
+    let chain = chain(app, &wants, deadline, gates).await?;
     let strategy = match (chain.as_slice(), &wants.strategy) {
         ([one], _) => one,
         ([first, ..], None) => first,
@@ -184,13 +188,18 @@ fn threshold(wants: &Wants<'_>) -> Result<Budget, ApiError> {
     }
 }
 
-async fn chain(app: &App, wants: &Wants<'_>, gates: &Gates) -> Result<Vec<Strategy>, ApiError> {
+async fn chain(
+    app: &App,
+    wants: &Wants<'_>,
+    deadline: &Deadline,
+    gates: &Gates,
+) -> Result<Vec<Strategy>, ApiError> {
     let names = wants.strategies();
     let mut chain = app.catalog.chain(names.as_deref(), app.limits.chain)?;
     if let (Some(config), Some(first)) = (wants.config, chain.first_mut()) {
         *first = app.host.configure(first.clone(), config.get()).await?;
     }
-    Ok(within(gates.before(chain), app.limits.request_time))
+    Ok(within(gates.before(chain), deadline))
 }
 
 fn conversation(

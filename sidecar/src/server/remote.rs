@@ -16,7 +16,7 @@ pub(crate) async fn answer(
     gates: &Gates,
 ) -> Result<String, ApiError> {
     let chain = gates.before(app.catalog.default_chain().to_vec());
-    let chain = within(chain, app.limits.request_time);
+    let chain = within(chain, deadline);
     let answer = app.host.answer(question, body, &chain, deadline).await?;
     if question == Question::Introspect {
         return Ok(with_time(app, answer));

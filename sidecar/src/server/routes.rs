@@ -191,11 +191,16 @@ async fn ask(
         reserved,
     } = body::read(app, request).await?;
     let is_of_another_host = head.is_of_another_host;
+    let strategies: &[usize] = match question {
+        // For the list of all, none of them is asked.
+        Question::Introspect if !is_of_another_host && !head.has_names => &[],
+        _ => &head.strategies,
+    };
     work::run(
         app,
         reserved,
         needs,
-        &head.strategies,
+        strategies,
         move |app, deadline, gates| async move {
             if is_of_another_host {
                 return remote::answer(&app, question, &text, &deadline, &gates).await;

@@ -121,12 +121,13 @@ impl ServerBuilder {
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let catalog = Catalog::new(self.chain, self.others);
+        let admission = Admission::new(self.limits, catalog.known());
         Ok(Server {
             listener,
             address,
             app: Arc::new(App {
-                host: self.host,
-                admission: Admission::new(self.limits, catalog.known()),
+                host: self.host.with_summarizer_gate(admission.gate_to_model()),
+                admission,
                 memory: Memory::new(&self.limits),
                 catalog,
                 limits: self.limits,

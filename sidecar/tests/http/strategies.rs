@@ -1,7 +1,7 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use baler_host::{Asked, Question, Remote, Strategy};
+use baler_host::{Asked, Model, ModelGrant, ModelInfo, Question, Remote, Strategy};
 
 /// What both of them say in the end.
 const UNCHANGED: &[u8] = br#"{"outcome":{"unchanged":"not yet"}}"#;
@@ -121,4 +121,29 @@ impl Remote for Gate {
             Ok(UNCHANGED.to_vec())
         })
     }
+}
+
+/// A model that never answers.
+#[derive(Debug)]
+struct Silent(ModelInfo);
+
+impl Model for Silent {
+    fn info(&self) -> &ModelInfo {
+        &self.0
+    }
+
+    fn ask<'a>(&'a self, _: &'a baler_models::Question, _: Duration) -> baler_models::Asked<'a> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// `native:summarize`, which waits for a model that never answers.
+pub(crate) fn asking() -> Vec<Strategy> {
+    let model = Silent(ModelInfo {
+        name: "silent".to_owned(),
+        context_window: 100_000,
+        max_output_tokens: 4_000,
+        price: None,
+    });
+    vec![Strategy::summarize(ModelGrant::new(Arc::new(model)))]
 }

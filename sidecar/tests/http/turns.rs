@@ -4,7 +4,7 @@ use std::time::Duration;
 use baler_sidecar::ServerLimits;
 use serde_json::{Value, json};
 
-use crate::strategies::{Gate, broken, slow};
+use crate::strategies::{Gate, asking, broken, slow};
 use crate::support::{
     Response, ask, ask_without_reading, figure, get, journey, post, serve, talk, until,
 };
@@ -116,7 +116,8 @@ async fn nobody_waits_for_a_strategy_that_comes_later_in_its_chain() {
         builder
             .chain([slow(0.0), gate.chain()].concat())
             .limits(ServerLimits {
-                concurrency: 2,
+                // Two turns with each strategy, and three with both.
+                concurrency: 4,
                 request_time: Duration::from_secs(5),
                 ..ServerLimits::default()
             })
@@ -124,14 +125,14 @@ async fn nobody_waits_for_a_strategy_that_comes_later_in_its_chain() {
     .await;
     let gated = json!({"conversation": journey(), "budget": 200, "strategy": "gate"}).to_string();
     let mut clients = Vec::new();
-    for _ in 0..2 {
+    for _ in 0..3 {
         clients.push(ask_without_reading(&server, "/v1/compact", &gated).await);
     }
-    until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 1).await;
+    until(async || gate.inside() == 2 && figure(&server, "baler_waiting").await == 1).await;
     // The first one says that nothing is to be done.
     let answer = post(&server, "/v1/compact", &ask()).await;
     assert_eq!(answer.status, 200, "{answer:?}");
-    assert_eq!((gate.inside(), gate.most()), (1, 1));
+    assert_eq!((gate.inside(), gate.most()), (2, 2));
     gate.open();
 }
 
@@ -142,8 +143,8 @@ async fn a_request_keeps_no_turn_of_a_strategy_that_was_asked_and_passes_over_on
         builder
             .chain([broken(), gate.chain()].concat())
             .limits(ServerLimits {
-                // One turn with each strategy.
-                concurrency: 2,
+                // Two turns with each strategy, and three with both.
+                concurrency: 4,
                 request_time: Duration::from_secs(5),
                 ..ServerLimits::default()
             })
@@ -155,18 +156,76 @@ async fn a_request_keeps_no_turn_of_a_strategy_that_was_asked_and_passes_over_on
         let result = |attempt: &Value| attempt["result"]["result"].as_str().map(str::to_owned);
         attempts.iter().filter_map(result).collect()
     };
-    let _client = ask_without_reading(&server, "/v1/compact", &ask()).await;
-    until(async || gate.inside() == 1).await;
-    let broken = json!({"conversation": journey(), "budget": 200, "strategy": "broken"});
-    let answer = post(&server, "/v1/compact", &broken.to_string()).await;
-    assert_eq!(answer.status, 200, "{answer:?}");
-    assert_eq!(results(&answer)[0], "fault");
+    let mut clients = Vec::new();
+    for _ in 0..2 {
+        clients.push(ask_without_reading(&server, "/v1/compact", &ask()).await);
+    }
+    until(async || gate.inside() == 2).await;
+    // Both had a turn with the first one, and have given it back.
     let answer = post(&server, "/v1/compact", &ask()).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(results(&answer)[..2], ["fault", "busy"]);
     assert_eq!(answer.json()["outcome"], "compacted");
-    assert_eq!((gate.inside(), gate.most()), (1, 1));
+    assert_eq!((gate.inside(), gate.most()), (2, 2));
     gate.open();
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_answer_leaves_half_of_the_turns_to_the_others() {
+    let server = serve(|builder| {
+        builder.chain(asking()).limits(ServerLimits {
+            concurrency: 4,
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    // Room for a summary, so that the model is asked.
+    let summarized = json!({"conversation": journey(), "budget": "50%"}).to_string();
+    let mut clients = Vec::new();
+    for _ in 0..4 {
+        clients.push(ask_without_reading(&server, "/v1/compact", &summarized).await);
+    }
+    until(async || {
+        figure(&server, "baler_running").await == 2 && figure(&server, "baler_waiting").await == 2
+    })
+    .await;
+    let own = json!({"conversation": journey(), "budget": 200, "strategy": "native:digest"});
+    let answer = post(&server, "/v1/compact", &own.to_string()).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json()["outcome"], "compacted");
+    assert_eq!(figure(&server, "baler_running").await, 2);
+    drop(clients);
+    until(async || figure(&server, "baler_running").await == 0).await;
+}
+
+#[tokio::test]
+async fn all_strategies_from_outside_together_leave_a_quarter_of_the_turns() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(|builder| {
+        builder
+            .offers([slow(9_999.0), gate.chain()].concat())
+            .limits(ServerLimits {
+                concurrency: 4,
+                ..ServerLimits::default()
+            })
+    })
+    .await;
+    let mut clients = Vec::new();
+    for name in ["slow", "slow", "gate", "gate"] {
+        let body = json!({"conversation": journey(), "budget": 200, "strategy": name});
+        clients.push(ask_without_reading(&server, "/v1/compact", &body.to_string()).await);
+    }
+    until(async || {
+        figure(&server, "baler_running").await == 3 && figure(&server, "baler_waiting").await == 1
+    })
+    .await;
+    let answer = post(&server, "/v1/compact", &ask()).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json()["outcome"], "compacted");
+    assert_eq!(figure(&server, "baler_running").await, 3);
+    gate.open();
+    drop(clients);
+    until(async || figure(&server, "baler_running").await == 0).await;
 }
 
 #[tokio::test]
@@ -189,6 +248,27 @@ async fn a_list_of_no_strategies_takes_the_part_of_the_chain_that_runs() {
     let answer = post(&server, "/v1/compact", &own.to_string()).await;
     assert_eq!(answer.status, 200, "half of the turns are free: {answer:?}");
     assert_eq!(gate.most(), 1);
+    gate.open();
+}
+
+#[tokio::test]
+async fn who_asks_for_the_list_of_strategies_waits_for_none_of_them() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(|builder| {
+        builder.chain(gate.chain()).limits(ServerLimits {
+            // One turn with the strategy.
+            concurrency: 2,
+            request_time: Duration::from_secs(10),
+            ..ServerLimits::default()
+        })
+    })
+    .await;
+    let _client = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    until(async || gate.inside() == 1).await;
+    let answer = post(&server, "/v1/introspect", "{}").await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json()["default"], json!(["gate"]));
+    assert_eq!(gate.inside(), 1, "the strategy still works");
     gate.open();
 }
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::models::scripted::{Scripted, answer};
 use crate::{
-    AttemptResult, Budget, Compaction, Conversation, Declared, Host, Outcome, Request, SecretKey,
-    Strategy, Tokenizer, Trigger, Unchanged,
+    AttemptResult, Budget, Compaction, Conversation, Declared, Entered, Gate, Host, Outcome,
+    Request, SecretKey, Strategy, Tokenizer, Trigger, Unchanged,
 };
 
 fn host() -> Host {
@@ -426,4 +426,34 @@ async fn a_host_with_a_model_of_its_own_asks_it_before_it_goes_on_without() {
         compaction.receipt().strategy.as_deref(),
         Some("native:summarize")
     );
+}
+
+/// A gate without room.
+#[derive(Debug)]
+struct Closed;
+
+impl Gate for Closed {
+    fn enter(&self) -> Option<Entered> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn where_its_gate_is_closed_the_hosts_own_summarizer_is_passed_over() {
+    let model = Scripted::new([answer("We sailed.")]);
+    let host = Host::builder()
+        .tokenizer(Tokenizer::named("o200k_base").expect("is one"))
+        .model(model.grant())
+        .build()
+        .expect("no state that could fail")
+        .with_summarizer_gate(Arc::new(Closed));
+    let compaction = host
+        .compact(&journey(30), &[], &Request::default())
+        .await
+        .expect("no archive that could fail");
+    let receipt = compaction.receipt();
+    assert!(matches!(receipt.attempts[0].result, AttemptResult::Busy));
+    assert_eq!(receipt.attempts[0].strategy, "native:summarize");
+    assert_eq!(receipt.strategy.as_deref(), Some("native:digest"));
+    assert!(model.asked().is_empty());
 }
