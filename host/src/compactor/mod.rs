@@ -11,6 +11,7 @@ mod guard;
 mod hooks;
 mod journal;
 mod options;
+mod pinned;
 mod pressure;
 mod saved;
 #[cfg(test)]
@@ -44,6 +45,7 @@ use crate::situation::{Budget, Pins, Request, Trigger};
 use crate::strategy::Strategy;
 use guard::Fruitless;
 use journal::Journal;
+use pinned::Pinned;
 
 /// Events that a slow listener may be behind.
 const EVENTS: usize = 64;
@@ -57,7 +59,7 @@ pub struct Compactor {
     host: Arc<Host>,
     chain: Arc<[Strategy]>,
     options: CompactorOptions,
-    pins: Pins,
+    pinned: Pinned,
     context: String,
     hooks: Option<Arc<dyn Hooks>>,
     events: broadcast::Sender<Event>,
@@ -154,7 +156,7 @@ impl Compactor {
             host,
             chain,
             options,
-            pins: Pins::FirstUser,
+            pinned: Pinned::FirstUser,
             context: String::new(),
             hooks: None,
             events: broadcast::channel(EVENTS).0,
@@ -177,9 +179,14 @@ impl Compactor {
         self
     }
 
-    /// What stays in any case. Units are those of the present view; see [`Pins`].
-    pub fn pin(&mut self, pins: Pins) {
-        self.pins = pins;
+    /// What stays in any case. Units are those of the present view; see [`Pins`]. They stay pinned
+    /// through every compaction, whatever their numbers become.
+    ///
+    /// # Errors
+    /// The view has no such unit; then nothing has changed.
+    pub fn pin(&mut self, pins: Pins) -> Result<(), HostError> {
+        self.pinned = Pinned::of(pins, &self.view)?;
+        Ok(())
     }
 
     /// JSON for strategies: turns left, memory, data …
@@ -475,7 +482,7 @@ impl Compactor {
     fn request(&self, trigger: Trigger) -> Request {
         Request {
             trigger,
-            pins: self.pins.clone(),
+            pins: self.pinned.pins(&self.view),
             context_window: self.options.context_window.unwrap_or(0),
             max_bytes: self.options.triggers.bytes,
             context: self.context.clone(),
@@ -532,13 +539,10 @@ impl Compactor {
             .extend(recall::references(receipt).map(str::to_owned));
         self.has_unlisted |= recall::has_unlisted(receipt);
         self.journal.compaction(snapshot, compaction.conversation());
+        self.pinned.follow(snapshot, compaction);
         self.view = next;
         self.generation += 1;
         self.reported = None;
-        // Units have other numbers now.
-        if matches!(self.pins, Pins::Units(_)) {
-            self.pins = Pins::FirstUser;
-        }
         true
     }
 }

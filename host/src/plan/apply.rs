@@ -29,6 +29,9 @@ pub(crate) struct Applied {
     pub(crate) shortened: usize,
     /// The first unit that stands behind others than before.
     pub(crate) first_moved: Option<usize>,
+    /// For each unit, the message of the new document that its messages begin with; none where
+    /// nothing of it is left.
+    pub(crate) places: Vec<Option<usize>>,
 }
 
 /// What became of a unit.
@@ -65,6 +68,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         held: Held::default(),
         takes_instructions: false,
         first_moved: None,
+        places: vec![None; conversation.units().len()],
     };
     let mut next = 0;
     for piece in &plan.pieces {
@@ -98,6 +102,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         insertions,
         thinking_dropped,
         first_moved,
+        places,
         ..
     } = written;
     Applied {
@@ -110,6 +115,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         thinking_dropped,
         shortened: shortened.len(),
         first_moved,
+        places,
     }
 }
 
@@ -132,15 +138,15 @@ struct Written<'a> {
     /// Whether instructions in the middle may stand behind what was written last.
     takes_instructions: bool,
     first_moved: Option<usize>,
+    places: Vec<Option<usize>>,
 }
 
 /// Instructions in the middle. They wait until the model speaks, since they may stand nowhere else
 /// but in front of that (ANTH-1).
 #[derive(Debug, Default)]
 struct Held<'a> {
-    messages: Vec<Cow<'a, str>>,
-    /// The unit of the first of them.
-    unit: usize,
+    /// Each with its unit.
+    messages: Vec<(usize, Cow<'a, str>)>,
     /// Whether one of them may stand anywhere.
     has_directive: bool,
     /// Whether nothing was left out since what stood in front of them.
@@ -225,16 +231,14 @@ impl<'a> Written<'a> {
     fn write(&mut self, message: &Message, text: Cow<'a, str>) {
         let unit = self.next.saturating_sub(1);
         if self.conversation.moves(message) {
-            if self.held.is_empty() {
-                self.held.unit = unit;
-            }
             self.held.has_directive |= message.is_directive;
-            self.held.messages.push(text);
+            self.held.messages.push((unit, text));
             return;
         }
         if message.role == Role::Assistant {
             self.release(unit);
         }
+        self.places[unit].get_or_insert(self.messages.len());
         self.put(text, message.takes_instructions_behind());
     }
 
@@ -248,10 +252,13 @@ impl<'a> Written<'a> {
         if !self.takes_instructions && !held.stands_anywhere() {
             self.put_note(unit);
         }
-        if held.is_moved {
-            self.first_moved.get_or_insert(held.unit);
+        for (unit, message) in held.messages {
+            if held.is_moved {
+                self.first_moved.get_or_insert(unit);
+            }
+            self.places[unit].get_or_insert(self.messages.len());
+            self.messages.push(message);
         }
-        self.messages.extend(held.messages);
     }
 
     /// Writes the messages of a unit that stays, with `edits` in order of message and part, and
