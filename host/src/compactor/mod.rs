@@ -65,7 +65,8 @@ pub struct Compactor {
     events: broadcast::Sender<Event>,
     journal: Journal,
     view: Conversation,
-    /// Counts up whenever the view becomes another one than the old with something appended.
+    /// Counts up whenever the view becomes another one than the old with something appended, or
+    /// other units of it are pinned.
     generation: u64,
     reported: Option<Usage>,
     failures: u32,
@@ -180,12 +181,14 @@ impl Compactor {
     }
 
     /// What stays in any case. Units are those of the present view; see [`Pins`]. They stay pinned
-    /// through every compaction, whatever their numbers become.
+    /// through every compaction, whatever their numbers become. Work that was begun before goes by
+    /// the old pins, and so its result is thrown away.
     ///
     /// # Errors
     /// The view has no such unit; then nothing has changed.
     pub fn pin(&mut self, pins: Pins) -> Result<(), HostError> {
         self.pinned = Pinned::of(pins, &self.view)?;
+        self.generation += 1;
         Ok(())
     }
 

@@ -510,3 +510,18 @@ fn a_unit_that_is_not_there_cannot_be_pinned() {
     let error = resumed.expect_err("pins what is not there");
     assert!(matches!(error, ResumeError::Malformed(_)), "{error}");
 }
+
+#[test]
+fn work_that_was_begun_before_something_was_pinned_is_thrown_away() {
+    let mut one = compactor(by_tokens(900));
+    let name = said("assistant", "The boat is called Aurelia.").to_string();
+    one.append(&name).expect("is a message");
+    fill(&mut one, 12);
+    let work = one.work();
+    one.pin(Pins::Units(vec![1])).expect("is there");
+    let applied = one.apply(block_on(work.run())).expect("no archive");
+    assert!(!applied.is_compacted());
+    assert_eq!(times(&one, &[&name]), [1]);
+    assert!(step(&mut one).is_compacted());
+    assert_eq!(times(&one, &[&name]), [1]);
+}
