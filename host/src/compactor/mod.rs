@@ -133,7 +133,7 @@ impl Compactor {
     /// The host's own always end the chain.
     ///
     /// # Errors
-    /// An option makes no sense.
+    /// An option makes no sense; or the only trigger is a share of a context window that is missing.
     pub fn new(
         host: Arc<Host>,
         conversation: Conversation,
@@ -141,6 +141,7 @@ impl Compactor {
         options: CompactorOptions,
     ) -> Result<Self, OptionError> {
         options.check()?;
+        options.check_share()?;
         let mut journal = Journal::default();
         for raw in journal::messages(&conversation) {
             journal.message(raw);

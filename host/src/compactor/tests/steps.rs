@@ -140,10 +140,44 @@ fn what_cannot_become_smaller_is_not_tried_at_every_step() {
     assert!(!step(&mut one).held);
 }
 
+#[test]
+fn a_share_of_a_window_that_is_missing_is_refused_where_nothing_else_fires() {
+    let begin = |options: CompactorOptions| {
+        let host = host();
+        let body = json!({"model": "m", "messages": [said("user", "Plan our week by the sea.")]});
+        let conversation = host.read(body.to_string()).expect("reads");
+        Compactor::new(host, conversation, [Strategy::truncate()], options)
+    };
+    let error = begin(CompactorOptions::default()).expect_err("has no window");
+    assert_eq!(error.field, "triggers.share");
+    let saved = compactor(by_tokens(900)).save();
+    let chain = [Strategy::truncate()];
+    let resumed = Compactor::resume(host(), &saved, chain, CompactorOptions::default());
+    assert!(matches!(resumed, Err(ResumeError::Options(own)) if own == error));
+    let with_tokens = CompactorOptions {
+        triggers: Triggers {
+            tokens: Some(900),
+            ..Triggers::default()
+        },
+        ..CompactorOptions::default()
+    };
+    let with_window = CompactorOptions {
+        context_window: Some(900),
+        ..CompactorOptions::default()
+    };
+    let without_any = CompactorOptions {
+        triggers: Triggers::NONE,
+        ..CompactorOptions::default()
+    };
+    for options in [with_tokens, with_window, without_any] {
+        assert!(begin(options).is_ok());
+    }
+}
+
 /// PAIN-2, PAIN-15, AP-N11
 #[test]
 fn an_overflow_makes_it_smaller_each_time() {
-    let mut one = compactor(CompactorOptions::default());
+    let mut one = compactor(by_tokens(1_000_000));
     fill(&mut one, 30);
     let mut before = one.tokens();
     for _ in 0..3 {
