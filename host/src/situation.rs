@@ -150,7 +150,8 @@ pub struct Request {
     /// conversation knows what was sent ([`Conversation::mark_sent`]).
     pub cached_units: Option<u32>,
     /// What the provider's cache is worth. With it the host's own trigger waits as long as
-    /// compacting would cost more than it saves; without it the cache does not count.
+    /// compacting would cost more than it saves, reckoned with half of what there is now (less
+    /// where the budget is lower); without it the cache does not count.
     pub cache_price: Option<CachePrice>,
     /// The most bytes that the result may have. Default: what the provider takes.
     pub max_bytes: Option<usize>,
