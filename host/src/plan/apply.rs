@@ -8,9 +8,9 @@ use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role, UnitKind};
-use crate::formats::{self, Binding, Replacement};
+use crate::formats::{self, Replacement};
 use crate::marks::{self, By, LEFT_OUT, Purpose, Site};
-use crate::situation::{Situation, ThinkingPolicy};
+use crate::situation::Situation;
 
 /// What a plan made of a conversation.
 #[derive(Debug)]
@@ -57,11 +57,10 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         insertions: Vec::new(),
         last: Last::Nothing,
         next: 0,
-        drops_thinking: match situation.request.policy.thinking {
-            ThinkingPolicy::Keep => false,
-            ThinkingPolicy::Drop => true,
-            ThinkingPolicy::Auto => conversation.envelope().binding == Binding::Refuses,
-        },
+        drops_thinking: situation
+            .request
+            .policy
+            .drops_thinking(conversation.envelope().binding),
         turn_with_thinking: turn_with_thinking(plan, conversation),
         is_changed: false,
         thinking_dropped: 0,
