@@ -50,7 +50,8 @@ pub(crate) struct ModelArguments {
     )]
     model_cost: Option<f64>,
 
-    /// The most questions that a compaction may ask
+    /// The most requests that a compaction may send to it: each question, and each time that one
+    /// is sent again since the provider did not answer [default: 16]
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Model")]
     model_calls: Option<u32>,
 }

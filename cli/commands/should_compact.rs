@@ -38,7 +38,7 @@ pub(crate) struct ShouldCompactCommand {
     goal: GoalArguments,
 
     /// Requests that are expected to follow. With it, and with --previous, baler waits as long
-    /// as throwing the provider's cache away would cost more than smaller requests save
+    /// as throwing the provider's cache away would cost more than requests of half the size save
     #[arg(long, value_name = "N", requires = "previous", help_heading = "Goal")]
     requests_ahead: Option<u32>,
 

@@ -37,12 +37,20 @@ pub struct Compaction {
     fates: Vec<Fate>,
     protected: Vec<bool>,
     insertions: Vec<usize>,
+    /// For each unit that came in, the message of the result that it begins with.
+    places: Vec<Option<usize>>,
     receipt: Receipt,
     /// The plan that was carried out, as its strategy made it; none where none was.
     plan: Option<Plan>,
 }
 
 impl Compaction {
+    /// The message of the result with which a unit of the conversation that came in begins; none
+    /// where nothing of it is left.
+    pub(crate) fn place_of(&self, unit: usize) -> Option<usize> {
+        self.places.get(unit).copied().flatten()
+    }
+
     pub(crate) fn into_plan(self) -> Option<Plan> {
         self.plan
     }
@@ -597,7 +605,9 @@ struct Record<'a> {
 impl Record<'_> {
     fn unchanged(self, why: Unchanged, stored: Option<Stored>) -> Compaction {
         let conversation = self.situation.conversation.clone();
-        let units = conversation.units().len();
+        let units = conversation.units();
+        let places = units.iter().map(|unit| Some(unit.first_message)).collect();
+        let units = units.len();
         let outcome = if conversation.repairs().is_empty() {
             Outcome::Unchanged(why)
         } else {
@@ -607,6 +617,7 @@ impl Record<'_> {
             fates: vec![Fate::Kept; units],
             protected: self.situation.protected().collect(),
             insertions: Vec::new(),
+            places,
             receipt: self.receipt(outcome, &conversation, stored),
             conversation: conversation.without_repairs(),
             plan: None,
@@ -668,6 +679,7 @@ impl Record<'_> {
             fates: applied.fates,
             protected,
             insertions: applied.insertions,
+            places: applied.places,
             conversation,
             receipt,
             plan: Some(plan),

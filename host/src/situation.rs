@@ -130,6 +130,15 @@ impl Policy {
             Role::Assistant | Role::Tool => false,
         }
     }
+
+    /// Whether thinking goes from what stays behind a change, where its provider binds it so.
+    pub(crate) fn drops_thinking(&self, binding: Binding) -> bool {
+        match self.thinking {
+            ThinkingPolicy::Keep => false,
+            ThinkingPolicy::Drop => true,
+            ThinkingPolicy::Auto => binding == Binding::Refuses,
+        }
+    }
 }
 
 /// What is wanted of a compaction. The defaults are those of the command line.
@@ -150,7 +159,8 @@ pub struct Request {
     /// conversation knows what was sent ([`Conversation::mark_sent`]).
     pub cached_units: Option<u32>,
     /// What the provider's cache is worth. With it the host's own trigger waits as long as
-    /// compacting would cost more than it saves; without it the cache does not count.
+    /// compacting would cost more than it saves, reckoned with half of what there is now (less
+    /// where the budget is lower); without it the cache does not count.
     pub cache_price: Option<CachePrice>,
     /// The most bytes that the result may have. Default: what the provider takes.
     pub max_bytes: Option<usize>,
@@ -603,6 +613,28 @@ fn last_recorded(conversation: &Conversation) -> Option<usize> {
     (units[unit].kind == UnitKind::Summary).then_some(unit)
 }
 
+/// Has all of a turn of the model's stay where some of it does. Neighbours are one message to some
+/// providers, and one unit while one of them thinks (ANTH-2). Where that thinking goes they become
+/// several, of which a second compaction would find some that need not stay (invariant I3).
+fn keep_turns_whole(conversation: &Conversation, stays: &mut [bool]) {
+    if !conversation.format().wire().alternates() {
+        return;
+    }
+    // What a provider's own compaction left stands for itself.
+    let goes_on = |unit: usize| {
+        let before = conversation.messages(unit - 1).last();
+        before.is_some_and(|before| before.role == Role::Assistant)
+            && conversation.begins_with_model(unit)
+            && conversation.units()[unit - 1].kind == UnitKind::Step
+    };
+    for unit in 1..stays.len() {
+        stays[unit] |= stays[unit - 1] && goes_on(unit);
+    }
+    for unit in (1..stays.len()).rev() {
+        stays[unit - 1] |= stays[unit] && goes_on(unit);
+    }
+}
+
 fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
     let units = conversation.units();
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
@@ -670,6 +702,12 @@ fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
         .collect();
     if let Some(answer) = unseen::answer_that_stays(conversation, &stays) {
         stays[answer] = true;
+    }
+    if request
+        .policy
+        .drops_thinking(conversation.envelope().binding)
+    {
+        keep_turns_whole(conversation, &mut stays);
     }
     units
         .iter()

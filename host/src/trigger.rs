@@ -3,7 +3,7 @@
 
 use crate::cache;
 use crate::conversation::Conversation;
-use crate::situation::Request;
+use crate::situation::{Budget, Request};
 
 /// What a provider's cache is worth, for a trigger that weighs it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub struct CachePrice {
 }
 
 /// Whether a conversation is over what it may be. What it merely should be can wait while the
-/// cache is worth more: see [`Request::cache_price`].
+/// cache is worth more than a compaction to half the size: see [`Request::cache_price`].
 pub(crate) fn is_due(conversation: &Conversation, request: &Request) -> bool {
     let (max_bytes, max_media) = request.limits(conversation.format());
     let must = (request.context_window > 0 && conversation.tokens() > request.context_window)
@@ -28,7 +28,13 @@ pub(crate) fn is_due(conversation: &Conversation, request: &Request) -> bool {
             .is_none_or(|price| is_worth_it(conversation, request, budget, price)))
 }
 
-/// Whether what later requests save outweighs that the next one has to be read anew.
+/// What a compaction is taken to leave of the tokens beside the overhead: half, as it does where
+/// nobody says another size. The budget here is from which size on it is time, which says nothing of
+/// what a compaction saves: a little above it, that would be next to nothing.
+const LEFT: Budget = Budget::Share(0.5);
+
+/// Whether what later requests save, compared with the size now, outweighs that the next one has to
+/// be read anew.
 fn is_worth_it(
     conversation: &Conversation,
     request: &Request,
@@ -36,7 +42,7 @@ fn is_worth_it(
     price: CachePrice,
 ) -> bool {
     let before = conversation.tokens();
-    let after = budget.min(before);
+    let after = conversation.tokens_of(LEFT).min(budget).min(before);
     let cached = conversation.tokens_cached(request.cached_units);
     // What stands in front of the messages stays in any case.
     let kept = conversation.overhead().min(after).min(cached);
@@ -49,7 +55,6 @@ fn is_worth_it(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::situation::Budget;
 
     fn talk(messages: usize) -> Conversation {
         let list: Vec<String> = (0..messages)
@@ -103,5 +108,29 @@ mod tests {
         talk.mark_sent();
         assert!(!with(&talk, 1));
         assert!(with(&talk, 1_000));
+    }
+
+    /// All is cached for a tenth of the price. Half of it, read anew, costs 0.5 - 0.1 more once, and each
+    /// request saves 0.5 * 0.1: it pays from the eighth on.
+    #[test]
+    fn what_a_compaction_saves_goes_by_the_size_now_and_not_by_how_far_that_is_over_the_budget() {
+        let mut talk = talk(50);
+        talk.mark_sent();
+        for budget in [
+            talk.tokens() - 1,
+            talk.tokens() * 9 / 10,
+            talk.tokens() * 6 / 10,
+        ] {
+            for (requests, expected) in [(6, false), (10, true)] {
+                let request = Request {
+                    cache_price: Some(CachePrice {
+                        share: 0.1,
+                        requests,
+                    }),
+                    ..request(budget)
+                };
+                assert_eq!(is_due(&talk, &request), expected, "{budget} {requests}");
+            }
+        }
     }
 }

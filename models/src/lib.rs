@@ -98,11 +98,21 @@ pub struct ModelInfo {
 /// An answer that is on its way.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>> + Send + 'a>>;
 
+/// Asked for leave before what was sent for a question is sent again: each request may be billed, so it
+/// counts towards what was granted. `&|| true` gives it always.
+pub type Again<'a> = &'a (dyn Fn() -> bool + Send + Sync);
+
 /// A model that can be asked. Dropping what [`Model::ask`] returns ends the question.
 pub trait Model: fmt::Debug + Send + Sync {
     /// What is known of it.
     fn info(&self) -> &ModelInfo;
 
-    /// Asks. Retries what is worth it, within `time`, and gives up when that is over.
-    fn ask<'a>(&'a self, question: &'a Question, time: std::time::Duration) -> Asked<'a>;
+    /// Asks. Retries what is worth it, within `time` and as often as `again` gives leave, and gives
+    /// up when that is over.
+    fn ask<'a>(
+        &'a self,
+        question: &'a Question,
+        time: std::time::Duration,
+        again: Again<'a>,
+    ) -> Asked<'a>;
 }

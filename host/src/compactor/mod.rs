@@ -11,6 +11,7 @@ mod guard;
 mod hooks;
 mod journal;
 mod options;
+mod pinned;
 mod pressure;
 mod saved;
 #[cfg(test)]
@@ -44,6 +45,7 @@ use crate::situation::{Budget, Pins, Request, Trigger};
 use crate::strategy::Strategy;
 use guard::Fruitless;
 use journal::Journal;
+use pinned::Pinned;
 
 /// Events that a slow listener may be behind.
 const EVENTS: usize = 64;
@@ -57,13 +59,14 @@ pub struct Compactor {
     host: Arc<Host>,
     chain: Arc<[Strategy]>,
     options: CompactorOptions,
-    pins: Pins,
+    pinned: Pinned,
     context: String,
     hooks: Option<Arc<dyn Hooks>>,
     events: broadcast::Sender<Event>,
     journal: Journal,
     view: Conversation,
-    /// Counts up whenever the view becomes another one than the old with something appended.
+    /// Counts up whenever the view becomes another one than the old with something appended, or
+    /// other units of it are pinned.
     generation: u64,
     reported: Option<Usage>,
     failures: u32,
@@ -130,7 +133,7 @@ impl Compactor {
     /// The host's own always end the chain.
     ///
     /// # Errors
-    /// An option makes no sense.
+    /// An option makes no sense; or the only trigger is a share of a context window that is missing.
     pub fn new(
         host: Arc<Host>,
         conversation: Conversation,
@@ -138,6 +141,7 @@ impl Compactor {
         options: CompactorOptions,
     ) -> Result<Self, OptionError> {
         options.check()?;
+        options.check_share()?;
         let mut journal = Journal::default();
         for raw in journal::messages(&conversation) {
             journal.message(raw);
@@ -154,7 +158,7 @@ impl Compactor {
             host,
             chain,
             options,
-            pins: Pins::FirstUser,
+            pinned: Pinned::FirstUser,
             context: String::new(),
             hooks: None,
             events: broadcast::channel(EVENTS).0,
@@ -177,9 +181,16 @@ impl Compactor {
         self
     }
 
-    /// What stays in any case. Units are those of the present view; see [`Pins`].
-    pub fn pin(&mut self, pins: Pins) {
-        self.pins = pins;
+    /// What stays in any case. Units are those of the present view; see [`Pins`]. They stay pinned
+    /// through every compaction, whatever their numbers become. Work that was begun before goes by
+    /// the old pins, and so its result is thrown away.
+    ///
+    /// # Errors
+    /// The view has no such unit; then nothing has changed.
+    pub fn pin(&mut self, pins: Pins) -> Result<(), HostError> {
+        self.pinned = Pinned::of(pins, &self.view)?;
+        self.generation += 1;
+        Ok(())
     }
 
     /// JSON for strategies: turns left, memory, data …
@@ -475,7 +486,7 @@ impl Compactor {
     fn request(&self, trigger: Trigger) -> Request {
         Request {
             trigger,
-            pins: self.pins.clone(),
+            pins: self.pinned.pins(&self.view),
             context_window: self.options.context_window.unwrap_or(0),
             max_bytes: self.options.triggers.bytes,
             context: self.context.clone(),
@@ -532,13 +543,10 @@ impl Compactor {
             .extend(recall::references(receipt).map(str::to_owned));
         self.has_unlisted |= recall::has_unlisted(receipt);
         self.journal.compaction(snapshot, compaction.conversation());
+        self.pinned.follow(snapshot, compaction);
         self.view = next;
         self.generation += 1;
         self.reported = None;
-        // Units have other numbers now.
-        if matches!(self.pins, Pins::Units(_)) {
-            self.pins = Pins::FirstUser;
-        }
         true
     }
 }

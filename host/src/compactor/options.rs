@@ -9,8 +9,8 @@ use crate::situation::Policy;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Triggers {
-    /// Share of the context window, above 0 and at most 1. It needs
-    /// [`CompactorOptions::context_window`].
+    /// Share of the context window, above 0 and at most 1. Where no other trigger is set it needs
+    /// [`CompactorOptions::context_window`]; where one is, it counts only with that.
     pub share: Option<f64>,
     /// Tokens of the whole request.
     pub tokens: Option<u32>,
@@ -157,6 +157,22 @@ impl CompactorOptions {
         }
         if self.early.is_some_and(|early| !is_share(early)) {
             return wrong("early", "is more than 0 and at most 1");
+        }
+        Ok(())
+    }
+
+    /// Checks that something can fire where a trigger is set. A share of a window that is not known
+    /// is none, and without any it would be time never, or at every step.
+    ///
+    /// It is apart from [`CompactorOptions::check`], since a program may know its model's window
+    /// where its user's settings do not name it.
+    pub(super) fn check_share(&self) -> Result<(), OptionError> {
+        if self.triggers.share.is_some() && !self.has_trigger() {
+            return Err(OptionError {
+                field: "triggers.share",
+                allowed: "is a share of `context-window`, which is missing; give that, or another \
+                          trigger such as `tokens`, or no share (null)",
+            });
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::journal::Journal;
+use super::pinned::Pinned;
 use super::{Compactor, CompactorOptions, Fruitless, OptionError, Usage};
 use crate::conversation::Conversation;
 use crate::formats::{Format, ReadError};
@@ -18,7 +19,7 @@ const VERSION: u32 = 1;
 /// Written of what is only lent, since a journal is as large as all that ever came.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Saved<J, L> {
+struct Saved<J, L, P> {
     compactor: u32,
     format: String,
     /// The request without its messages.
@@ -33,6 +34,9 @@ struct Saved<J, L> {
     /// Whether more left than that.
     #[serde(default)]
     has_unlisted: bool,
+    /// What is pinned.
+    #[serde(default)]
+    pinned: P,
     /// Which messages of the view are summaries that another program recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     recorded_summaries: Vec<usize>,
@@ -61,7 +65,7 @@ pub enum ResumeError {
 
 impl Compactor {
     /// All that has to be known to go on later, as JSON: every message that ever came, and what
-    /// compactions made of them. Options, strategies, hooks, pins and the context are the
+    /// compactions made of them, and what is pinned. Options, strategies, hooks and the context are the
     /// program's own, and not part of it.
     #[must_use]
     pub fn save(&self) -> String {
@@ -77,6 +81,7 @@ impl Compactor {
                 fruitless: self.fruitless,
                 left: &self.left,
                 has_unlisted: self.has_unlisted,
+                pinned: &self.pinned,
                 recorded_summaries: self.view.recorded_summaries(),
             })
         });
@@ -103,7 +108,7 @@ impl Compactor {
                 found: found.compactor,
             });
         }
-        let saved: Saved<Journal, Vec<String>> =
+        let saved: Saved<Journal, Vec<String>, Pinned> =
             serde_json::from_str(saved).map_err(|error| malformed(error.to_string()))?;
         let format: Format = saved.format.parse().map_err(malformed)?;
         let mut journal = saved.journal;
@@ -117,6 +122,10 @@ impl Compactor {
         let view = host
             .read_as(&document, format)?
             .with_recorded_summaries(&saved.recorded_summaries);
+        if !saved.pinned.is_in(&view) {
+            let what = "it pins messages that are not in its conversation";
+            return Err(malformed(what.to_owned()));
+        }
         let mut compactor = Self::new(host, view, chain, options)?;
         compactor.journal = journal;
         compactor.reported = saved.reported;
@@ -124,6 +133,7 @@ impl Compactor {
         compactor.fruitless = saved.fruitless;
         compactor.left = saved.left;
         compactor.has_unlisted = saved.has_unlisted;
+        compactor.pinned = saved.pinned;
         Ok(compactor)
     }
 }

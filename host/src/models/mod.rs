@@ -19,7 +19,7 @@ use crate::tokens::Tokenizer;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ModelLimits {
-    /// Questions.
+    /// Requests: questions, and what is sent again where the provider gave no answer.
     pub calls: u32,
     /// Tokens of all questions.
     pub input_tokens: u64,
@@ -69,7 +69,7 @@ impl ModelGrant {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ModelUsage {
-    /// Questions, those without an answer included.
+    /// Requests: questions, those without an answer included, and what was sent again.
     pub calls: u32,
     /// Questions that came to nothing.
     pub failed: u32,
@@ -147,7 +147,8 @@ impl Spending {
         let time = deadline.saturating_duration_since(Instant::now());
         self.admit(grant, &mut question, input, time)?;
         let start = Instant::now();
-        let result = tokio::time::timeout(time, grant.model.ask(&question, time))
+        let again = || self.admit_again(&grant.limits);
+        let result = tokio::time::timeout(time, grant.model.ask(&question, time, &again))
             .await
             .unwrap_or_else(|_| Err(ModelError::Unavailable("no answer in time".to_owned())));
         let time = start.elapsed();
@@ -175,7 +176,7 @@ impl Spending {
         let mut used = self.lock();
         let spent = |what: String| Err(ModelError::Spent(what));
         if used.calls >= limits.calls {
-            return spent(format!("{} questions", limits.calls));
+            return spent(format!("{} requests", limits.calls));
         }
         if used.input_tokens.saturating_add(input) > limits.input_tokens {
             return spent(format!("{} tokens of questions", limits.input_tokens));
@@ -197,6 +198,14 @@ impl Spending {
         }
         used.calls += 1;
         Ok(())
+    }
+
+    /// Whether the grant has room for sending a question once more.
+    fn admit_again(&self, limits: &ModelLimits) -> bool {
+        let mut used = self.lock();
+        let has_room = used.calls < limits.calls;
+        used.calls += u32::from(has_room);
+        has_room
     }
 
     fn settle(

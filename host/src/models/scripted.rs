@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use baler_models::{Answer, Asked, Finish, Model, ModelError, ModelInfo, Price, Question};
+use baler_models::{Again, Answer, Asked, Finish, Model, ModelError, ModelInfo, Price, Question};
 
 use super::ModelGrant;
 
@@ -71,7 +71,7 @@ impl Model for Scripted {
         &self.info
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, _time: Duration) -> Asked<'a> {
+    fn ask<'a>(&'a self, question: &'a Question, _: Duration, _: Again<'a>) -> Asked<'a> {
         Box::pin(async move {
             self.asked.lock().expect("no panic").push(question.clone());
             if self.hangs {

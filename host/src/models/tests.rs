@@ -1,9 +1,11 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use baler_models::{ModelError, Question};
+use baler_models::{Again, Asked, Model, ModelError, ModelInfo, Question};
 
 use super::scripted::{Scripted, answer};
-use super::{ModelLimits, Spending};
+use super::{ModelGrant, ModelLimits, Spending};
 use crate::Tokenizer;
 
 fn question(words: usize) -> Question {
@@ -41,7 +43,7 @@ async fn questions_are_asked_until_one_of_the_limits_is_reached() {
         ..ModelLimits::default()
     };
     for (limits, asked, what) in [
-        (limits, 2, "2 questions"),
+        (limits, 2, "2 requests"),
         (few, 4, "500 tokens of questions"),
         (short, 1, "10 tokens of answers"),
         (cheap, 8, "a cost of 0.003"),
@@ -111,4 +113,52 @@ async fn where_nobody_says_what_would_fit_half_of_it_may() {
         panic!("{error}");
     };
     assert!((490..530).contains(&fits), "{fits}");
+}
+
+/// A model whose provider never answers. It asks again as often as it may.
+#[derive(Debug)]
+struct Stubborn {
+    info: ModelInfo,
+    sent: AtomicU32,
+}
+
+impl Model for Stubborn {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn ask<'a>(&'a self, _: &'a Question, _: Duration, again: Again<'a>) -> Asked<'a> {
+        Box::pin(async move {
+            self.sent.fetch_add(1, Ordering::Relaxed);
+            while again() {
+                self.sent.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(ModelError::Unavailable("status 503".to_owned()))
+        })
+    }
+}
+
+#[tokio::test]
+async fn what_is_sent_again_counts_again() {
+    let model = Arc::new(Stubborn {
+        info: Scripted::new([]).info().clone(),
+        sent: AtomicU32::new(0),
+    });
+    let grant = ModelGrant::new(model.clone()).with_limits(ModelLimits {
+        calls: 3,
+        ..ModelLimits::default()
+    });
+    let spending = Spending::default();
+    let ask = async || spending.ask(&grant, question(1), &counter(), soon()).await;
+    let first = ask().await;
+    assert!(
+        matches!(first, Err(ModelError::Unavailable(_))),
+        "{first:?}"
+    );
+    assert_eq!(model.sent.load(Ordering::Relaxed), 3);
+    let used = spending.so_far();
+    assert_eq!((used.calls, used.failed), (3, 1));
+    let second = ask().await;
+    assert_eq!(second, Err(ModelError::Spent("3 requests".to_owned())));
+    assert_eq!(model.sent.load(Ordering::Relaxed), 3);
 }

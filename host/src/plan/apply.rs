@@ -8,9 +8,9 @@ use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
 use crate::conversation::message::Message;
 use crate::conversation::{Conversation, Document, Role, UnitKind};
-use crate::formats::{self, Binding, Replacement};
+use crate::formats::{self, Replacement};
 use crate::marks::{self, By, LEFT_OUT, Purpose, Site};
-use crate::situation::{Situation, ThinkingPolicy};
+use crate::situation::Situation;
 
 /// What a plan made of a conversation.
 #[derive(Debug)]
@@ -29,6 +29,9 @@ pub(crate) struct Applied {
     pub(crate) shortened: usize,
     /// The first unit that stands behind others than before.
     pub(crate) first_moved: Option<usize>,
+    /// For each unit, the message of the new document that its messages begin with; none where
+    /// nothing of it is left.
+    pub(crate) places: Vec<Option<usize>>,
 }
 
 /// What became of a unit.
@@ -54,17 +57,17 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         insertions: Vec::new(),
         last: Last::Nothing,
         next: 0,
-        drops_thinking: match situation.request.policy.thinking {
-            ThinkingPolicy::Keep => false,
-            ThinkingPolicy::Drop => true,
-            ThinkingPolicy::Auto => conversation.envelope().binding == Binding::Refuses,
-        },
+        drops_thinking: situation
+            .request
+            .policy
+            .drops_thinking(conversation.envelope().binding),
         turn_with_thinking: turn_with_thinking(plan, conversation),
         is_changed: false,
         thinking_dropped: 0,
         held: Held::default(),
         takes_instructions: false,
         first_moved: None,
+        places: vec![None; conversation.units().len()],
     };
     let mut next = 0;
     for piece in &plan.pieces {
@@ -98,6 +101,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         insertions,
         thinking_dropped,
         first_moved,
+        places,
         ..
     } = written;
     Applied {
@@ -110,6 +114,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         thinking_dropped,
         shortened: shortened.len(),
         first_moved,
+        places,
     }
 }
 
@@ -132,15 +137,15 @@ struct Written<'a> {
     /// Whether instructions in the middle may stand behind what was written last.
     takes_instructions: bool,
     first_moved: Option<usize>,
+    places: Vec<Option<usize>>,
 }
 
 /// Instructions in the middle. They wait until the model speaks, since they may stand nowhere else
 /// but in front of that (ANTH-1).
 #[derive(Debug, Default)]
 struct Held<'a> {
-    messages: Vec<Cow<'a, str>>,
-    /// The unit of the first of them.
-    unit: usize,
+    /// Each with its unit.
+    messages: Vec<(usize, Cow<'a, str>)>,
     /// Whether one of them may stand anywhere.
     has_directive: bool,
     /// Whether nothing was left out since what stood in front of them.
@@ -225,16 +230,14 @@ impl<'a> Written<'a> {
     fn write(&mut self, message: &Message, text: Cow<'a, str>) {
         let unit = self.next.saturating_sub(1);
         if self.conversation.moves(message) {
-            if self.held.is_empty() {
-                self.held.unit = unit;
-            }
             self.held.has_directive |= message.is_directive;
-            self.held.messages.push(text);
+            self.held.messages.push((unit, text));
             return;
         }
         if message.role == Role::Assistant {
             self.release(unit);
         }
+        self.places[unit].get_or_insert(self.messages.len());
         self.put(text, message.takes_instructions_behind());
     }
 
@@ -248,10 +251,13 @@ impl<'a> Written<'a> {
         if !self.takes_instructions && !held.stands_anywhere() {
             self.put_note(unit);
         }
-        if held.is_moved {
-            self.first_moved.get_or_insert(held.unit);
+        for (unit, message) in held.messages {
+            if held.is_moved {
+                self.first_moved.get_or_insert(unit);
+            }
+            self.places[unit].get_or_insert(self.messages.len());
+            self.messages.push(message);
         }
-        self.messages.extend(held.messages);
     }
 
     /// Writes the messages of a unit that stays, with `edits` in order of message and part, and

@@ -7,6 +7,8 @@ use crate::compaction::accept;
 use crate::conversation::Conversation;
 use crate::fault::{Fault, PlanRule};
 use crate::formats::Format;
+use crate::host::Host;
+use crate::receipt::{Outcome, Unchanged};
 use crate::situation::{Budget, Pins, Policy, Request, Situation, ThinkingPolicy};
 use crate::strategy::Strategy;
 
@@ -207,4 +209,49 @@ fn thinking_in_front_of_a_rewritten_result_stays_and_that_behind_it_goes() {
         result["messages"][3]["content"],
         json!([{"type": "text", "text": "At 07:14."}])
     );
+}
+
+/// Neighbours of the model's are one unit while one of them thinks (ANTH-2), and two once that is gone.
+/// The answer stays, since outputs in front of it do (the user says the newest words beside them).
+#[tokio::test]
+async fn below_the_floor_a_second_compaction_changes_nothing_where_thinking_went() {
+    let says = |text: &str| {
+        let text = text.repeat(20);
+        json!({"type": "text", "text": text.trim_end()})
+    };
+    let body = json!({"model": "claude-opus-5-5", "max_tokens": 9, "messages": [
+        {"role": "user", "content": "When is high tide?"},
+        {"role": "assistant", "content": [says("Let me see. ")]},
+        {"role": "user", "content": "Look it up."},
+        {"role": "assistant", "content": [thought("tide "),
+            {"type": "tool_use", "id": "a", "name": "tides", "input": {}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "a", "content": "07:14"},
+            {"type": "text", "text": "And the wind?"}]},
+        {"role": "assistant", "content": [thought("wind "), says("High water is at 07:14. ")]},
+        {"role": "assistant", "content": [says("The wind is NW 4. ")]},
+    ]});
+    let host = Host::builder().build().expect("a host");
+    let conversation = host.read(body.to_string()).expect("reads");
+    assert_eq!(conversation.units().len(), 5);
+    let request = Request {
+        budget: Budget::Tokens(1),
+        ..Request::default()
+    };
+    let once = host
+        .compact(&conversation, &[], &request)
+        .await
+        .expect("no archive");
+    assert_eq!(once.receipt().units.dropped, 1);
+    assert_eq!(once.receipt().units.thinking_dropped, 2);
+    assert_eq!(once.conversation().units().len(), 5);
+    let twice = host
+        .compact(once.conversation(), &[], &request)
+        .await
+        .expect("no archive");
+    assert_eq!(
+        twice.receipt().outcome,
+        Outcome::Unchanged(Unchanged::AtFloor)
+    );
+    assert_eq!(twice.document(), once.document());
 }

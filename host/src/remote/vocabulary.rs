@@ -2,7 +2,8 @@
 //!
 //! They are its own words, and it may have seen a conversation before it says them. So they are short, few, and
 //! of characters that make no sentence; and they stay those that it declared before this process showed it
-//! anything (invariant I9).
+//! anything (invariant I9). That is kept for each strategy, and not for its server: the host does not know which of
+//! them tell each other what they saw (`docs/serve.md`).
 
 use crate::report::Introspection;
 

@@ -13,14 +13,14 @@ use super::failure::{Failure, Words, judge};
 use super::key::Key;
 use super::wire::{self, Unread};
 use super::{retry, transport};
-use crate::{Answer, Asked, Model, ModelError, ModelInfo, Provider, Question};
+use crate::{Again, Answer, Asked, Model, ModelError, ModelInfo, Provider, Question};
 
 /// A model that a provider serves.
 ///
 /// | what goes wrong | what comes of it |
 /// |---|---|
-/// | no connection | asked again for ten seconds, then [`ModelError::Unavailable`] |
-/// | a broken connection, no answer in time; 408, 409, 425, 429, 500, 502, 503, 504, 520 to 524, 529 | asked again while there is time, then [`ModelError::Unavailable`] |
+/// | no connection | asked again for ten seconds while there is leave, then [`ModelError::Unavailable`] |
+/// | a broken connection, no answer in time; 408, 409, 425, 429, 500, 502, 503, 504, 520 to 524, 529 | asked again while there is time and leave, then [`ModelError::Unavailable`] |
 /// | too long, in the words of a dozen servers; 413 | [`ModelError::TooLong`] |
 /// | a redirect; any other status from 400 to 499; `insufficient_quota` | [`ModelError::Refused`] |
 /// | any other status from 500 | [`ModelError::Unavailable`], at once |
@@ -91,7 +91,7 @@ impl Model for Client {
         &self.info
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, time: Duration) -> Asked<'a> {
+    fn ask<'a>(&'a self, question: &'a Question, time: Duration, again: Again<'a>) -> Asked<'a> {
         Box::pin(async move {
             // A long question takes a moment to be written down.
             let start = Instant::now();
@@ -106,7 +106,7 @@ impl Model for Client {
                 }
             };
             let time = time.saturating_sub(start.elapsed());
-            retry::within(time, self.attempt_time, attempt).await
+            retry::within(time, self.attempt_time, again, attempt).await
         })
     }
 }

@@ -15,7 +15,7 @@
 //!     prompt: "What falls from clouds?".to_owned(),
 //!     max_output_tokens: 16,
 //! };
-//! let answer = model.ask(&question, Duration::from_secs(60)).await?;
+//! let answer = model.ask(&question, Duration::from_secs(60), &|| true).await?;
 //! # Ok(())
 //! # }
 //! ```

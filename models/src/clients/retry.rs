@@ -6,7 +6,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::failure::Failure;
-use crate::ModelError;
+use crate::{Again, ModelError};
 
 /// The first pause; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -23,10 +23,12 @@ const ATTEMPTS: u32 = 8;
 /// For a time that no clock reaches.
 const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Runs attempts until one gives an answer or an error that would come again, or `time` is over.
+/// Runs attempts until one gives an answer or an error that would come again, or `time` is over, or
+/// there is no leave to try `again`.
 pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
     time: Duration,
     attempt_time: Duration,
+    again: Again<'_>,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, ModelError> {
     let start = Instant::now();
@@ -73,19 +75,30 @@ pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
         // Waiting for what comes too late helps nobody.
         let is_hopeless = !was_there && next - start > NOBODY;
         if next >= deadline || is_hopeless || attempts >= ATTEMPTS {
-            return Err(gave_up(&reason, told, attempts, start.elapsed()));
+            return Err(gave_up(&reason, told, attempts, start.elapsed(), ""));
+        }
+        if !again() {
+            let why = "; no further request is granted";
+            return Err(gave_up(&reason, told, attempts, start.elapsed(), why));
         }
         sleep_until(next).await;
     }
 }
 
-fn gave_up(reason: &str, told: Option<Duration>, attempts: u32, waited: Duration) -> ModelError {
+/// `why` ends it, where neither the time nor the number of attempts did.
+fn gave_up(
+    reason: &str,
+    told: Option<Duration>,
+    attempts: u32,
+    waited: Duration,
+    why: &str,
+) -> ModelError {
     let times = if attempts == 1 { "attempt" } else { "attempts" };
     let told = told.map_or(String::new(), |told| {
         format!("; it asks to wait for {:.1} s", told.as_secs_f64())
     });
     ModelError::Unavailable(format!(
-        "{reason} ({attempts} {times} in {:.1} s{told})",
+        "{reason} ({attempts} {times} in {:.1} s{told}{why})",
         waited.as_secs_f64()
     ))
 }
@@ -188,13 +201,14 @@ mod tests {
         let time = Duration::from_secs(60);
         for hang in [true, false] {
             let start = Instant::now();
-            let result: Result<(), _> = within(time, Duration::from_secs(7), || async move {
-                if hang {
-                    std::future::pending::<()>().await;
-                }
-                Err(Failure::passing("status 503"))
-            })
-            .await;
+            let result: Result<(), _> =
+                within(time, Duration::from_secs(7), &|| true, || async move {
+                    if hang {
+                        std::future::pending::<()>().await;
+                    }
+                    Err(Failure::passing("status 503"))
+                })
+                .await;
             let Err(ModelError::Unavailable(reason)) = result else {
                 panic!("{result:?}");
             };
@@ -206,7 +220,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_that_fails_again_and_again_is_left_alone_after_a_minute() {
         let start = Instant::now();
-        let result: Result<(), _> = within(Duration::MAX, Duration::MAX, || async {
+        let result: Result<(), _> = within(Duration::MAX, Duration::MAX, &|| true, || async {
             Err(Failure::passing("status 500"))
         })
         .await;
@@ -221,10 +235,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn any_time_can_be_given() {
         for time in [Duration::MAX, FOR_EVER, Duration::from_secs(1)] {
-            let answer = within(time, Duration::MAX, || async { Ok(7) }).await;
+            let answer = within(time, Duration::MAX, &|| true, || async { Ok(7) }).await;
             assert_eq!(answer, Ok(7));
         }
-        let none = within(Duration::ZERO, Duration::MAX, || async { Ok(7) }).await;
+        let none = within(Duration::ZERO, Duration::MAX, &|| true, || async { Ok(7) }).await;
         assert!(matches!(none, Err(ModelError::Unavailable(_))));
     }
 }

@@ -74,7 +74,7 @@ async fn without_instructions_there_is_no_system_prompt() {
             instructions: String::new(),
             ..question()
         };
-        client.ask(&question, PLENTY).await.unwrap();
+        client.ask(&question, PLENTY, &|| true).await.unwrap();
         let body = server.requests()[0].body.to_lowercase();
         assert!(!body.contains("system"), "{body}");
     }

@@ -254,6 +254,7 @@ async fn a_dropped_question_ends() {
     let server = server([Reply::silence()]);
     let client = builder(Provider::OpenAi, &server).build().unwrap();
     let question = question();
-    let asked = client.ask(&question, PLENTY);
+    let again = || true;
+    let asked = client.ask(&question, PLENTY, &again);
     assert!(tokio::time::timeout(SHORT, asked).await.is_err());
 }

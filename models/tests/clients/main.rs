@@ -66,7 +66,7 @@ fn question() -> Question {
 async fn ask(client: &Client, time: Duration) -> Result<Answer, ModelError> {
     let question = question();
     let start = Instant::now();
-    let result = client.ask(&question, time).await;
+    let result = client.ask(&question, time, &|| true).await;
     let took = start.elapsed();
     assert!(took < time + TOLERANCE, "{took:?} of {time:?}: {result:?}");
     result

@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::*;
 
 /// Asks a server that follows a script to its end.
@@ -130,4 +132,25 @@ async fn without_time_nothing_is_sent() {
         "{result:?}"
     );
     assert_eq!(requests, 0);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_again_without_leave() {
+    let provider = Provider::OpenAi;
+    let server = server([]);
+    server.otherwise(Reply::error(provider, 503, "not now"));
+    let client = builder(provider, &server).build().unwrap();
+    let asked = AtomicU32::new(0);
+    // Once.
+    let again = || asked.fetch_add(1, Ordering::Relaxed) == 0;
+    let question = question();
+    let result = client.ask(&question, PLENTY, &again).await;
+    assert_eq!(server.requests().len(), 2);
+    let Err(ModelError::Unavailable(reason)) = result else {
+        panic!("{result:?}");
+    };
+    let start = "status 503, not now (2 attempts in ";
+    assert!(reason.starts_with(start), "{reason}");
+    let end = "; no further request is granted)";
+    assert!(reason.ends_with(end), "{reason}");
 }

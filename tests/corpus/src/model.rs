@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baler_host::{ModelGrant, ModelInfo, Strategy};
-use baler_models::{Answer, Asked, Finish, Model, Question};
+use baler_models::{Again, Answer, Asked, Finish, Model, Question};
 
 /// It writes this, whatever it is asked.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Model for Parrot {
         &self.info
     }
 
-    fn ask<'a>(&'a self, _: &'a Question, _: Duration) -> Asked<'a> {
+    fn ask<'a>(&'a self, _: &'a Question, _: Duration, _: Again<'a>) -> Asked<'a> {
         let answer = Answer {
             text: self.text.clone(),
             finish: Finish::Stop,

@@ -87,7 +87,7 @@ async fn two_failures_leave_the_history_and_the_third_needs_no_model() {
 #[tokio::test]
 async fn truncation_puts_the_placeholder_first_and_keeps_the_recent_turns() {
     let mut one = compactor(&old_and_recent(), "native:truncate", "", None, options(300)).await;
-    one.pin(baler_host::Pins::None);
+    one.pin(baler_host::Pins::None).expect("names no unit");
     assert!(step(&mut one).await.is_compacted());
     let sent = sent(&one);
     assert!(text(&sent[0]).contains(PLACEHOLDER));

@@ -15,7 +15,7 @@ use baler_host::{
     Compactor, CompactorOptions, ModelError, ModelGrant, ModelInfo, SecretKey, Step, Strategy,
     Triggers,
 };
-use baler_models::{Answer, Asked, Finish, Model, Question};
+use baler_models::{Again, Answer, Asked, Finish, Model, Question};
 use serde_json::{Value, json};
 
 use crate::support::{bundled, host_beside};
@@ -65,7 +65,7 @@ impl Model for Script {
         &self.info
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, _: Duration) -> Asked<'a> {
+    fn ask<'a>(&'a self, question: &'a Question, _: Duration, _: Again<'a>) -> Asked<'a> {
         self.asked.lock().expect("no panic").push(question.clone());
         let mut replies = self.replies.lock().expect("no panic");
         let reply = replies.pop_front().expect("a script has a line");

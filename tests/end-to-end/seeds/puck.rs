@@ -40,7 +40,7 @@ async fn a_window_keeps_the_newest_messages_after_each_call_and_all_calls_are_re
         messages(3),
     )
     .await;
-    one.pin(baler_host::Pins::None);
+    one.pin(baler_host::Pins::None).expect("names no unit");
     for number in 3..=8 {
         append(&mut one, &turns(number)[2 * number - 2..]);
         assert!(step(&mut one).await.is_compacted(), "{number}");
@@ -176,7 +176,7 @@ async fn hooks_get_the_strategys_name_on_both_paths_and_cannot_undo_the_result()
 async fn a_streaming_call_compacts_before_the_request_and_keeps_the_new_message() {
     let config = r#"{"keep": {"messages": 1}}"#;
     let mut one = compactor(&turns(2), "sliding-window", config, None, messages(2)).await;
-    one.pin(baler_host::Pins::None);
+    one.pin(baler_host::Pins::None).expect("names no unit");
     append(&mut one, &[user("Stream it.")]);
     assert!(step(&mut one).await.is_compacted());
     let sent = sent(&one);

@@ -9,7 +9,7 @@ use crate::compactor::{
 };
 use crate::situation::Request;
 use crate::strategy::Strategy;
-use crate::{Compaction, Outcome, Unchanged, UnitKind};
+use crate::{Compaction, HostError, Outcome, Pins, Unchanged, UnitKind};
 
 fn fill(compactor: &mut Compactor, messages: usize) {
     for number in 0..messages {
@@ -140,10 +140,44 @@ fn what_cannot_become_smaller_is_not_tried_at_every_step() {
     assert!(!step(&mut one).held);
 }
 
+#[test]
+fn a_share_of_a_window_that_is_missing_is_refused_where_nothing_else_fires() {
+    let begin = |options: CompactorOptions| {
+        let host = host();
+        let body = json!({"model": "m", "messages": [said("user", "Plan our week by the sea.")]});
+        let conversation = host.read(body.to_string()).expect("reads");
+        Compactor::new(host, conversation, [Strategy::truncate()], options)
+    };
+    let error = begin(CompactorOptions::default()).expect_err("has no window");
+    assert_eq!(error.field, "triggers.share");
+    let saved = compactor(by_tokens(900)).save();
+    let chain = [Strategy::truncate()];
+    let resumed = Compactor::resume(host(), &saved, chain, CompactorOptions::default());
+    assert!(matches!(resumed, Err(ResumeError::Options(own)) if own == error));
+    let with_tokens = CompactorOptions {
+        triggers: Triggers {
+            tokens: Some(900),
+            ..Triggers::default()
+        },
+        ..CompactorOptions::default()
+    };
+    let with_window = CompactorOptions {
+        context_window: Some(900),
+        ..CompactorOptions::default()
+    };
+    let without_any = CompactorOptions {
+        triggers: Triggers::NONE,
+        ..CompactorOptions::default()
+    };
+    for options in [with_tokens, with_window, without_any] {
+        assert!(begin(options).is_ok());
+    }
+}
+
 /// PAIN-2, PAIN-15, AP-N11
 #[test]
 fn an_overflow_makes_it_smaller_each_time() {
-    let mut one = compactor(CompactorOptions::default());
+    let mut one = compactor(by_tokens(1_000_000));
     fill(&mut one, 30);
     let mut before = one.tokens();
     for _ in 0..3 {
@@ -176,7 +210,7 @@ impl Hooks for Watching {
     fn before(&self, attempting: &Attempting<'_>, request: &mut Request) -> Before {
         let messages = attempting.conversation.units().len();
         self.before.store(messages, Ordering::SeqCst);
-        request.pins = crate::Pins::None;
+        request.pins = Pins::None;
         if self.veto {
             return Before::Veto("not while somebody reads".to_owned());
         }
@@ -434,4 +468,94 @@ fn a_damaged_state_is_refused_and_asks_for_no_memory() {
     let error = Compactor::resume(host(), &damaged, [Strategy::truncate()], by_tokens(900))
         .expect_err("is damaged");
     assert!(matches!(error, ResumeError::Malformed(_)), "{error}");
+}
+
+/// How often each of these messages is in what the model sees.
+fn times(compactor: &Compactor, messages: &[&str]) -> Vec<usize> {
+    let seen: Vec<&str> = (0..compactor.conversation().units().len())
+        .flat_map(|unit| compactor.conversation().raw_messages(unit))
+        .collect();
+    let times = |message: &&str| seen.iter().filter(|own| *own == message).count();
+    messages.iter().map(times).collect()
+}
+
+#[test]
+fn units_that_were_pinned_by_number_stay_through_every_compaction_and_a_resume() {
+    let mut one = compactor(by_tokens(900));
+    let name = said("assistant", "The boat is called Aurelia.").to_string();
+    // The same words twice, of which the later are pinned.
+    let twice = said("user", "Go on.").to_string();
+    one.append(&twice).expect("is a message");
+    fill(&mut one, 9);
+    one.append(&name).expect("is a message");
+    one.append(&twice).expect("is a message");
+    one.pin(Pins::Units(vec![11, 12])).expect("are there");
+    fill(&mut one, 10);
+    assert_eq!(times(&one, &[&name, &twice]), [1, 2]);
+    for _ in 0..3 {
+        assert!(step(&mut one).is_compacted());
+        assert_eq!(times(&one, &[&name, &twice]), [1, 1]);
+        assert!(!one.document().contains("Plan our week"));
+        fill(&mut one, 10);
+    }
+    let chain = [Strategy::truncate()];
+    let mut two = Compactor::resume(host(), &one.save(), chain, by_tokens(900)).expect("goes on");
+    assert!(step(&mut two).is_compacted());
+    assert_eq!(times(&two, &[&name, &twice]), [1, 1]);
+}
+
+/// What Anthropic takes for one message becomes one unit as soon as a part of it calls a tool.
+#[test]
+fn a_unit_stays_pinned_where_what_is_appended_makes_one_of_several() {
+    let host = host();
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [
+        said("user", "Plan our week by the sea."),
+        said("assistant", "The boat is called Aurelia."),
+        said("assistant", "She sails at noon."),
+    ]});
+    let conversation = host.read(body.to_string()).expect("reads");
+    assert_eq!(conversation.units().len(), 3);
+    let chain = [Strategy::truncate()];
+    let mut one = Compactor::new(host, conversation, chain, by_tokens(900)).expect("makes sense");
+    one.pin(Pins::Units(vec![2])).expect("is there");
+    let call = json!({"type": "tool_use", "id": "a", "name": "tides", "input": {}});
+    let output = json!({"type": "tool_result", "tool_use_id": "a", "content": "07:14"});
+    one.append(&json!({"role": "assistant", "content": [call]}).to_string())
+        .expect("is a message");
+    one.append(&json!({"role": "user", "content": [output]}).to_string())
+        .expect("is a message");
+    assert_eq!(one.conversation().units().len(), 2);
+    fill(&mut one, 12);
+    assert!(step(&mut one).is_compacted());
+    for pinned in ["The boat is called Aurelia.", "She sails at noon.", "07:14"] {
+        assert!(one.document().contains(pinned), "{pinned}");
+    }
+}
+
+#[test]
+fn a_unit_that_is_not_there_cannot_be_pinned() {
+    let mut one = compactor(by_tokens(900));
+    let error = one.pin(Pins::Units(vec![0, 1])).expect_err("has one unit");
+    assert!(matches!(error, HostError::NoSuchUnit { unit: 1, units: 1 }));
+    let saved = one.save();
+    let damaged = saved.replacen("\"first-user\"", "{\"messages\":[1]}", 1);
+    assert_ne!(damaged, saved);
+    let resumed = Compactor::resume(host(), &damaged, [Strategy::truncate()], by_tokens(900));
+    let error = resumed.expect_err("pins what is not there");
+    assert!(matches!(error, ResumeError::Malformed(_)), "{error}");
+}
+
+#[test]
+fn work_that_was_begun_before_something_was_pinned_is_thrown_away() {
+    let mut one = compactor(by_tokens(900));
+    let name = said("assistant", "The boat is called Aurelia.").to_string();
+    one.append(&name).expect("is a message");
+    fill(&mut one, 12);
+    let work = one.work();
+    one.pin(Pins::Units(vec![1])).expect("is there");
+    let applied = one.apply(block_on(work.run())).expect("no archive");
+    assert!(!applied.is_compacted());
+    assert_eq!(times(&one, &[&name]), [1]);
+    assert!(step(&mut one).is_compacted());
+    assert_eq!(times(&one, &[&name]), [1]);
 }

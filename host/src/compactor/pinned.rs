@@ -1,0 +1,86 @@
+//! What stays through all compactions of a conversation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::compaction::Compaction;
+use crate::conversation::Conversation;
+use crate::fault::HostError;
+use crate::situation::Pins;
+
+/// What is pinned. Units are named by messages of the view: the number of a unit changes with a
+/// compaction, and where what is appended makes one unit of several.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Pinned {
+    /// The first message of the user's.
+    #[default]
+    FirstUser,
+    /// The units that hold these messages.
+    Messages(Vec<usize>),
+    /// Nothing.
+    None,
+}
+
+impl Pinned {
+    /// # Errors
+    /// The view has no such unit.
+    pub(super) fn of(pins: Pins, view: &Conversation) -> Result<Self, HostError> {
+        let units = view.units();
+        Ok(match pins {
+            Pins::FirstUser => Self::FirstUser,
+            Pins::None => Self::None,
+            Pins::Units(pinned) => {
+                let message = |unit: usize| match units.get(unit) {
+                    Some(found) => Ok(found.first_message),
+                    None => Err(HostError::NoSuchUnit {
+                        unit,
+                        units: units.len(),
+                    }),
+                };
+                let messages: Result<Vec<usize>, HostError> =
+                    pinned.into_iter().map(message).collect();
+                Self::Messages(messages?)
+            }
+        })
+    }
+
+    /// The same as units of the view.
+    pub(super) fn pins(&self, view: &Conversation) -> Pins {
+        match self {
+            Self::FirstUser => Pins::FirstUser,
+            Self::None => Pins::None,
+            Self::Messages(messages) => {
+                let units = messages.iter().map(|message| unit_of(view, *message));
+                Pins::Units(units.collect())
+            }
+        }
+    }
+
+    /// Whether the view has all of it.
+    pub(super) fn is_in(&self, view: &Conversation) -> bool {
+        match self {
+            Self::FirstUser | Self::None => true,
+            Self::Messages(messages) => {
+                let count = view.message_count();
+                messages.iter().all(|message| *message < count)
+            }
+        }
+    }
+
+    /// Follows what is pinned through a compaction of `before`. What a hook took the pin off may
+    /// have left.
+    pub(super) fn follow(&mut self, before: &Conversation, compaction: &Compaction) {
+        if let Self::Messages(messages) = self {
+            *messages = messages
+                .iter()
+                .filter_map(|message| compaction.place_of(unit_of(before, *message)))
+                .collect();
+        }
+    }
+}
+
+/// The unit that holds a message.
+fn unit_of(conversation: &Conversation, message: usize) -> usize {
+    let units = conversation.units();
+    units.partition_point(|unit| unit.end() <= message)
+}
