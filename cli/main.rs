@@ -19,6 +19,7 @@ mod descriptor;
 mod visible;
 mod whole_file;
 mod access;
+mod links;
 mod unfinished;
 mod turn;
 mod progress;

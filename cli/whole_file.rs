@@ -13,7 +13,7 @@ use anyhow::{Context as _, anyhow};
 use tempfile::TempPath;
 
 use crate::files::Seen;
-use crate::{access, descriptor, files, output, turn, unfinished};
+use crate::{access, descriptor, files, links, output, unfinished};
 
 /// A file that will be written whole or not at all.
 #[derive(Debug)]
@@ -60,6 +60,7 @@ impl WholeFile {
     }
 
     fn begin(path: &Path) -> anyhow::Result<Self> {
+        links::check_owners(path)?;
         if let Some(opened) = descriptor::named_by(path) {
             let shown = path.to_owned();
             let file = opened?;
