@@ -18,7 +18,7 @@ use crate::progress;
 use crate::receipt::{self, Circumstances};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, files, input, strip};
+use crate::{chain, files, input, strip, turn};
 
 /// Make a conversation fit its budget
 ///
@@ -346,7 +346,17 @@ impl CompactCommand {
         compaction: &Compaction,
         messages: Messages,
     ) -> anyhow::Result<()> {
-        let kept = self.kept_receipt(&files, compaction);
+        let folders: Vec<PathBuf> = [&files.receipt, &files.output]
+            .into_iter()
+            .flatten()
+            .filter_map(|file| file.folder().map(Path::to_owned))
+            .collect();
+        let take_turn = || turn::take(folders.iter().map(PathBuf::as_path));
+        // Whether a receipt stays depends on what is in its place, so from then on no other run may
+        // put one there.
+        let changed_nothing = matches!(compaction.receipt().outcome, Outcome::Unchanged(_));
+        let early = (changed_nothing && files.receipt.is_some()).then(take_turn);
+        let kept = self.kept_receipt(&files, changed_nothing);
         if let Some(kept) = kept {
             files.receipt = None;
             messages.warn(&format!(
@@ -373,18 +383,18 @@ impl CompactCommand {
             .collect::<Result<Vec<_>, _>>()?;
         let last = kept.map_or("", |_| ",\"receipt-kept\":true");
         self.print(&receipt, last, conversation, compaction)?;
+        let _turn = early.unwrap_or_else(take_turn);
         output::commit_all(staged)
     }
 
     /// The file of --receipt where it stays: a receipt that undoes a compaction is worth more than
     /// one of a run that changed nothing. An agent that compacts one file over and over, with one
     /// place for receipts, could else not go back.
-    fn kept_receipt(&self, files: &Files, compaction: &Compaction) -> Option<&Path> {
+    fn kept_receipt(&self, files: &Files, changed_nothing: bool) -> Option<&Path> {
         let is_replaced = files
             .receipt
             .as_ref()
             .is_some_and(|file| !file.is_special());
-        let changed_nothing = matches!(compaction.receipt().outcome, Outcome::Unchanged(_));
         let receipt = self.receipt.as_deref()?;
         (is_replaced && changed_nothing && undo::can_undo(receipt)).then_some(receipt)
     }
