@@ -157,7 +157,9 @@ impl EvalCommand {
                 Ok(())
             });
         bar.finish_and_clear();
-        let evaluation = evaluation?;
+        let evaluation = evaluation.context(
+            "not everything was measured; see to the cause and run this again (with --resume, what is finished stays)",
+        )?;
         if self.json.is_some() || self.charts.is_some() {
             let figures = baler_eval::json(&evaluation);
             if let Some(file) = json {
