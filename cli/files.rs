@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::anyhow;
 
+use crate::exit::Failure;
 use crate::figures;
 
 /// All of `source`; none where it has more than `limit` bytes.
@@ -134,6 +135,34 @@ pub(crate) fn is_output_the_input(input: Option<&Path>) -> bool {
             (Some(input), Some(output)) => is_one(&input, &output),
             _ => false,
         },
+    }
+}
+
+/// Refuses a standard output that goes to the file that `input` is read from, as [`is_input`] takes
+/// it: what is written would stand behind the content of that file, which nothing could read then.
+pub(crate) fn check_output_is_apart(input: Option<&Path>) -> Result<(), Failure> {
+    if !is_output_the_input(input) {
+        return Ok(());
+    }
+    let input = input.unwrap_or(Path::new("-"));
+    Err(Failure::wrong_use(anyhow!(
+        "standard output goes to the file that is read (`{}`), and would be appended to it; redirect it to another file",
+        input.display()
+    )))
+}
+
+/// Refuses to write the file of an option over one that the run reads or keeps.
+pub(crate) fn check_not_in_use(
+    option: &str,
+    target: &Path,
+    in_use: &[PathBuf],
+) -> Result<(), Failure> {
+    match in_use.iter().find(|other| is_same(target, other)) {
+        None => Ok(()),
+        Some(other) => Err(Failure::wrong_use(anyhow!(
+            "`{option}` names a file that is in use for something else, and would replace it: `{}`; name another file",
+            other.display()
+        ))),
     }
 }
 

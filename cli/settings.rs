@@ -172,6 +172,12 @@ pub(crate) fn state_folder(typed: Option<&Path>) -> Option<PathBuf> {
         })
 }
 
+/// The file of the key in the state folder, without which baler takes all summaries that it wrote
+/// for ordinary messages.
+pub(crate) fn key_file(state: Option<&Path>) -> Option<PathBuf> {
+    state_folder(state).map(|folder| folder.join("key"))
+}
+
 /// Makes the folder that the host keeps compiled strategies in: it does so itself only when
 /// the first one is loaded, which is too late to go on without.
 fn room_for_code(state: &Path) -> std::io::Result<()> {

@@ -396,6 +396,26 @@ fn no_file_is_written_for_two_purposes() {
     }
 }
 
+#[test]
+fn figures_replace_neither_the_key_nor_a_strategy() {
+    let bench = Bench::new();
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("state/key", "k3y")
+        .file("mine.wasm", "a component");
+    for option in ["--json", "--markdown", "--resume"] {
+        for file in ["state/key", "mine.wasm"] {
+            let ran = bench.run(&["corpus", "--strategy", "mine.wasm", option, file]);
+            assert_eq!(ran.status.code(), Some(2), "{option}: {}", said(&ran));
+            let told = format!("`{option}` names a file that is in use for something else");
+            assert!(said(&ran).contains(&told), "{}", said(&ran));
+        }
+    }
+    assert_eq!(fs::read_to_string(bench.path("state/key")).unwrap(), "k3y");
+    let strategy = fs::read_to_string(bench.path("mine.wasm")).unwrap();
+    assert_eq!(strategy, "a component");
+}
+
 #[cfg(unix)]
 #[test]
 fn the_name_of_a_set_forges_no_line_of_a_table() {

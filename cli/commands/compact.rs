@@ -253,6 +253,12 @@ impl CompactCommand {
         if prints && files::is_output_the_input(self.conversation.file.as_deref()) {
             return Err(writes_into_input("standard output"));
         }
+        // An output by its name may replace the previous request, but nothing may be appended to it.
+        let mut read = self.in_use();
+        read.extend(self.conversation.previous.clone());
+        if prints && let Some(file) = read.iter().find(|file| files::is_standard_output(file)) {
+            files::check_output_is_apart(Some(file))?;
+        }
         let receipt = self.receipt.as_deref();
         for (option, target) in [("--output", self.output()), ("--receipt", receipt)] {
             let Some(target) = target else {
@@ -272,19 +278,13 @@ impl CompactCommand {
                 let is_input = files::is_input(target, self.conversation.file.as_deref());
                 in_use.extend(is_input.then(|| target.to_owned()));
             }
-            if let Some(other) = in_use.iter().find(|other| files::is_same(target, other)) {
-                return Err(Failure::wrong_use(anyhow!(
-                    "`{option}` names a file that is in use for something else, and would replace it: `{}`",
-                    other.display()
-                )));
-            }
+            files::check_not_in_use(option, target, &in_use)?;
         }
         Ok(())
     }
 
     /// The files that the run reads beside conversations, or keeps.
     fn in_use(&self) -> Vec<PathBuf> {
-        let key = settings::state_folder(self.sandbox.state.as_deref());
         self.strategies
             .iter()
             .map(Path::new)
@@ -293,7 +293,7 @@ impl CompactCommand {
             .map(Path::to_owned)
             .chain(self.model.key_file())
             .chain(self.remote.token_files())
-            .chain(key.map(|folder| folder.join("key")))
+            .chain(settings::key_file(self.sandbox.state.as_deref()))
             .collect()
     }
 

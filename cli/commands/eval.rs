@@ -18,7 +18,7 @@ use crate::arguments::SandboxArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Messages, WholeFile};
 use crate::remote::RemoteArguments;
-use crate::settings::HostSettings;
+use crate::settings::{self, HostSettings};
 use crate::{chain, files, report};
 
 /// Measure what strategies keep of recorded conversations that is needed later
@@ -220,6 +220,14 @@ impl EvalCommand {
     /// What is written last would be all that is left of a file with two purposes.
     fn check_files_differ(&self) -> Result<(), Failure> {
         let written = self.written();
+        let strategies = self.strategy.iter().map(PathBuf::from);
+        let in_use: Vec<PathBuf> = strategies
+            .chain(self.remote.token_files())
+            .chain(settings::key_file(self.sandbox.state.as_deref()))
+            .collect();
+        for (option, file) in &written {
+            files::check_not_in_use(option, file, &in_use)?;
+        }
         for (index, (option, file)) in written.iter().enumerate() {
             let before = &written[..index];
             if let Some((other, _)) = before.iter().find(|(_, other)| files::is_same(file, other)) {

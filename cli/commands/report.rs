@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
-use crate::{files, input, report};
+use crate::{files, input, report, settings};
 
 /// Make a page of receipts and evaluations, to be looked at in a browser
 ///
@@ -59,21 +59,24 @@ impl ReportCommand {
         Ok(Exit::Done)
     }
 
-    /// A receipt is what a compaction is undone by; a page may not take its place.
+    /// A receipt is what a compaction is undone by; a page may neither take its place nor stand
+    /// behind it.
     fn check_files_stay(&self, output: Option<&Path>) -> Result<(), Failure> {
         let Some(output) = output else {
-            return Ok(());
+            let mut read = self.files.iter();
+            return read.try_for_each(|file| files::check_output_is_apart(Some(file)));
         };
-        match self
+        if let Some(file) = self
             .files
             .iter()
             .find(|file| files::is_input(output, Some(file)))
         {
-            Some(file) => Err(Failure::wrong_use(anyhow!(
+            return Err(Failure::wrong_use(anyhow!(
                 "`--output` would replace a file that the page is made of: `{}`",
                 file.display()
-            ))),
-            None => Ok(()),
+            )));
         }
+        let key = settings::key_file(None);
+        files::check_not_in_use("--output", output, key.as_slice())
     }
 }

@@ -10,7 +10,7 @@ use crate::output::{self, Messages};
 use crate::receipt::remedy;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, input};
+use crate::{chain, files, input};
 
 /// Ask whether it is time to compact a conversation
 ///
@@ -119,6 +119,9 @@ impl ShouldCompactCommand {
             quiet: self.quiet || self.json,
         };
         let (budget, typed) = self.threshold()?;
+        if !self.quiet {
+            files::check_output_is_apart(self.conversation.file.as_deref())?;
+        }
         let goal = self.goal.request()?;
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;

@@ -8,7 +8,7 @@ use super::expand::failure;
 use crate::archive::ArchiveArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
-use crate::{figures, files, input};
+use crate::{figures, files, input, settings};
 
 /// Give back a conversation as it was before a compaction
 ///
@@ -67,6 +67,13 @@ impl UndoCommand {
             return Err(Failure::wrong_use(anyhow!(
                 "`--output` would replace the receipt, without which nothing can be undone; name another file"
             )));
+        }
+        match output {
+            None => files::check_output_is_apart(self.receipt.as_deref())?,
+            Some(output) => {
+                let key = settings::key_file(self.archive.state());
+                files::check_not_in_use("--output", output, key.as_slice())?;
+            }
         }
         let bytes = input::read(self.receipt.as_deref(), "undo")?;
         let Receipt { outcome, undo } = receipt(&bytes)?;
