@@ -17,7 +17,7 @@ use crate::exit::Failure;
 use crate::files::Seen;
 use crate::output::{self, CHANGED, FAINT, Messages, styled};
 use crate::progress::Progress;
-use crate::{figures, files};
+use crate::{descriptor, figures, files, stdout};
 
 /// The most bytes of a conversation. No model takes nearly as much; a file of this size is the
 /// wrong one.
@@ -52,6 +52,9 @@ pub(crate) fn read_and_look(
             )));
         }
         None => {
+            stdout::check_stdin()
+                .context("cannot read standard input")
+                .map_err(Failure::wrong_input)?;
             let seen = files::standard_input().and_then(|input| Seen::of(&input));
             limited(io::stdin().lock())
                 .context("cannot read standard input")
@@ -62,6 +65,7 @@ pub(crate) fn read_and_look(
 }
 
 fn from_file(file: &Path) -> anyhow::Result<(Vec<u8>, Option<Seen>)> {
+    descriptor::check_input(file)?;
     let metadata = fs::metadata(file)?;
     if metadata.is_dir() {
         return Err(anyhow!("it is a folder"));

@@ -13,8 +13,8 @@ use baler_host::{
 
 use crate::arguments::{GoalArguments, SandboxArguments, TriggerArgument};
 use crate::exit::Failure;
-use crate::files;
 use crate::output::Messages;
+use crate::{descriptor, files};
 
 /// What a host is made with.
 #[derive(Debug, Default)]
@@ -287,6 +287,7 @@ fn text_or_file(typed: &str, what: &str) -> Result<String, Failure> {
         return Ok(typed.to_owned());
     };
     let read = || -> anyhow::Result<String> {
+        descriptor::check_input(Path::new(file))?;
         let bytes = files::bounded(File::open(file)?, MOST)?;
         let bytes = bytes.ok_or_else(|| {
             let why = format!("the most that a {what} may have; name a file of JSON");
