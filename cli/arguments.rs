@@ -80,7 +80,8 @@ pub(crate) struct GoalArguments {
     )]
     pub(crate) budget: Option<BudgetArgument>,
 
-    /// The most bytes of the result, such as 30MB [default: what the provider takes]
+    /// The most bytes of the result, such as 30MB. Where what has to stay is larger, the result is
+    /// as small as it can be, and the run says so [default: what the provider takes]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = "Goal")]
     pub(crate) max_bytes: Option<usize>,
 
