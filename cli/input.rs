@@ -44,11 +44,15 @@ pub(crate) fn read_and_look(
             )
         }),
         None if file.is_none() && io::stdin().is_terminal() => {
+            let (what, argument) = match command {
+                "undo" => ("receipt", "RECEIPT"),
+                _ => ("conversation", "FILE"),
+            };
             return Err(Failure::wrong_use(anyhow!(
-                "no conversation: name its file, or pipe it in"
+                "no {what}: name its file, or pipe it in"
             ))
             .with_more(format!(
-                "\n\nUsage: baler {command} [OPTIONS] [FILE]\n\nFor more, try `baler {command} --help`."
+                "\n\nUsage: baler {command} [OPTIONS] [{argument}]\n\nFor more, try `baler {command} --help`."
             )));
         }
         None => {

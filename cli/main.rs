@@ -28,6 +28,8 @@ mod receipt;
 mod report;
 mod figures;
 mod exit;
+#[cfg(test)]
+mod hints;
 
 use std::env;
 use std::ffi::OsString;

@@ -662,6 +662,14 @@ fn a_config_is_checked_against_the_schema_of_the_first_strategy() {
             "kep",
             "`baler introspect mask-tool-outputs` shows what it takes",
         ]);
+    // A file is named as it was typed.
+    let bundled = baler_strategies::by_name("mask-tool-outputs").expect("bundled");
+    bench.file("mine.wasm", bundled.wasm);
+    let arguments = ["compact", &input, "-s", "./mine.wasm", "--config"];
+    bench
+        .run(&[&arguments[..], &[r#"{"kep": 5}"#]].concat())
+        .ends(2)
+        .says(&["`baler introspect ./mine.wasm` shows what it takes"]);
     bench
         .run(&[
             "compact",

@@ -60,7 +60,7 @@ impl IntrospectCommand {
         let host = self.sandbox.host(HostSettings::default(), messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;
         if let Some(config) = &config {
-            strategy = chain::configured(&host, &strategy, config).await?;
+            strategy = chain::configured(&host, &strategy, &source, config).await?;
         }
         let said = match host.introspect(&strategy, config.as_deref()).await {
             Ok(said) => Some(said),

@@ -141,7 +141,7 @@ impl ShouldCompactCommand {
         let host = self.sandbox.host(settings, messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;
         if let Some(config) = &config {
-            strategy = chain::configured(&host, &strategy, config).await?;
+            strategy = chain::configured(&host, &strategy, &source, config).await?;
         }
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.goal.check_pins(&conversation)?;
