@@ -20,6 +20,11 @@ pub(crate) fn bounded(source: impl Read, limit: u64) -> io::Result<Option<Vec<u8
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
+/// A text without the mark that some programs put before UTF-8, and that no JSON has.
+pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
 /// Opens a file that has to be a regular one. A pipe that nobody writes to would hold the
 /// program for ever, and a device has no end.
 pub(crate) fn regular(file: &Path) -> anyhow::Result<File> {

@@ -293,6 +293,7 @@ fn text_or_file(typed: &str, what: &str) -> Result<String, Failure> {
             let why = format!("the most that a {what} may have; name a file of JSON");
             files::too_large(MOST, &why)
         })?;
+        let bytes = files::without_byte_order_mark(&bytes).to_vec();
         String::from_utf8(bytes).map_err(|_| anyhow!("expected JSON, and it is not UTF-8"))
     };
     read()

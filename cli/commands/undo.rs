@@ -105,6 +105,7 @@ pub(super) fn can_undo(file: &Path) -> bool {
 }
 
 fn receipt(bytes: &[u8]) -> Result<Receipt, Failure> {
+    let bytes = files::without_byte_order_mark(bytes);
     serde_json::from_slice::<Printed>(bytes)
         .map(|printed| printed.receipt)
         .or_else(|_| serde_json::from_slice(bytes))
