@@ -23,18 +23,19 @@ use crate::{chain, files, input, strip, turn};
 /// Make a conversation fit its budget
 ///
 /// The new conversation goes to standard output; what was done, and why, to standard error.
-/// What stays stays byte for byte. With `--repair`, a conversation that breaks rules is mended
-/// first. When a strategy fails or breaks a rule, the next one runs;
-/// `native:digest` and `native:truncate` always end the chain.
+/// Kept messages are byte-identical. With `--repair`, a conversation that breaks rules is repaired
+/// first. When a strategy breaks a rule or a limit, the next one runs; `native:digest` and
+/// `native:truncate` always end the chain, with --model after `native:summarize`. When a strategy
+/// reports a failure of its own, the conversation stays as it is, unless --required is given.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
 pub(crate) struct CompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// Who decides what stays: the name of a strategy (`baler strategies` lists them), a
-    /// .wasm file, or the URL of a server (its token by --remote-token). Given more than once,
-    /// each is the fallback of the one before [default: tiered; with --model: tiered-model]
+    /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm
+    /// file, or the URL of a server (its token by --remote-token). Given more than once, each is
+    /// the fallback of the one before [default: tiered; with --model: tiered-model]
     #[arg(
         short,
         long = "strategy",
@@ -54,16 +55,17 @@ pub(crate) struct CompactCommand {
     #[command(flatten)]
     goal: GoalArguments,
 
-    /// Where what leaves is stored first, so that it can be had back: a folder, a URL such as
-    /// s3://bucket/prefix (keys and the like from the environment, as AWS_ACCESS_KEY_ID), or
-    /// `off`. Where it cannot be stored, nothing is compacted [default: $BALER_ARCHIVE, else the
+    /// Where removed content is archived first, so that `baler expand` and `baler undo` can
+    /// retrieve it: a folder, a URL such as s3://bucket/prefix (keys and the like from the
+    /// environment, as AWS_ACCESS_KEY_ID), or `off`, with which it is lost. If it cannot be
+    /// archived, nothing is compacted [default: $BALER_ARCHIVE, else the
     /// folder `archive` in the state folder]
     #[arg(long, value_name = "DIR|URL|off", help_heading = "Output")]
     archive: Option<String>,
 
-    /// Write the conversation to this file, whole or not at all, and not to standard output.
-    /// It may be the file that was read, and stays as it is where another program wrote to that
-    /// in the meantime
+    /// Write the conversation to this file, whole or not at all, instead of to standard output.
+    /// It may be the file that was read, unless that is a session log; if another program wrote to
+    /// the file in the meantime, the file stays as it is and the run fails
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -75,7 +77,7 @@ pub(crate) struct CompactCommand {
     receipt: Option<PathBuf>,
 
     /// Print one JSON object to standard output: the conversation (unless it goes to a file),
-    /// the receipt, and what became of every unit. No summary then
+    /// the receipt, and the outcome of every unit. Standard error then has nothing but errors
     #[arg(long, help_heading = "Output")]
     json: bool,
 
@@ -83,13 +85,13 @@ pub(crate) struct CompactCommand {
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 
-    /// Show what would be done and do nothing: no conversation comes out, and no archive and
-    /// no file is written
+    /// Show what would be done: no conversation comes out, nothing is archived, and the files of
+    /// --output and --receipt are not written. A model is asked all the same
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 
-    /// Show what strategies say in words: their reasons and logs. It may quote the
-    /// conversation, and nothing of it is to be trusted
+    /// Show the strategies' free-text messages, their reasons and logs, and put them into the
+    /// receipt. They may quote the conversation, and are not to be trusted
     #[arg(long, help_heading = "Output")]
     words: bool,
 
@@ -106,14 +108,14 @@ const EXAMPLES: &str = "\
 Examples:
   Half of it, by the strategy `tiered`:
     baler compact request.json > smaller.json
-  In a pipe, to 8000 tokens all included, with what leaves stored in a place of yours:
+  In a pipe, to 8000 tokens all included, with removed content archived in a bucket:
     agent-dump | baler compact --budget 8000 --archive s3://bales/agent | send
-  Mended first, where it breaks a rule of its format:
+  Repaired first, where it breaks a rule of its format:
     baler compact request.json --repair --receipt receipt.json > smaller.json
-  And back again:
+  The original conversation again:
     baler undo receipt.json > request.json
-  See what a stranger's strategy would do, in less time than usual:
-    baler compact request.json --strategy ./theirs.wasm --timeout 500ms --dry-run
+  See what an untrusted strategy would do, in less time than usual:
+    baler compact request.json --strategy ./untrusted.wasm --timeout 500ms --dry-run
   With a model's summary, and what it has to keep:
     baler compact request.json --model openai:gpt-5-mini --instructions 'keep the API design'
   First the one, and the other where the first fails; the file is replaced:

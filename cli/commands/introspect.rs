@@ -44,7 +44,7 @@ pub(crate) struct IntrospectCommand {
 const AFTER: &str = "\
 Examples:
   baler introspect sliding-window
-  baler introspect ./theirs.wasm --config '{\"keep\": 5}'
+  baler introspect ./untrusted.wasm --config '{\"keep\": 5}'
 
 Exit codes:
   0  shown

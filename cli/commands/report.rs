@@ -10,8 +10,8 @@ use crate::{files, input, report, settings};
 /// Make a page of receipts and evaluations, to be looked at in a browser
 ///
 /// One HTML file that needs nothing else: what was kept, rewritten, dropped and inserted, unit by
-/// unit, and why; sizes, attempts and faults; and how to have back what left. Several receipts, in
-/// their order, are a conversation's life. Of an evaluation it shows the charts. It holds no text of
+/// unit, and why; sizes, attempts and faults; and how to retrieve removed content. Several receipts,
+/// in their order, show a conversation over time. Of an evaluation it shows the charts. It holds no text of
 /// a message, runs no script and loads nothing.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -21,7 +21,7 @@ pub(crate) struct ReportCommand {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Write the page to this file, whole or not at all, and not to standard output
+    /// Write the page to this file, whole or not at all, instead of to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

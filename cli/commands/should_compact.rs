@@ -22,8 +22,8 @@ pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// Who is asked: the name of a strategy (`baler strategies` lists them), a .wasm file, or
-    /// the URL of a server
+    /// The strategy that is asked: a name (`baler strategies` lists them), a .wasm file, or the
+    /// URL of a server
     #[arg(short, long, value_name = "NAME|FILE.wasm|URL", default_value = chain::DEFAULT, help_heading = "Strategy")]
     strategy: String,
 
@@ -60,8 +60,8 @@ pub(crate) struct ShouldCompactCommand {
     #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
     quiet: bool,
 
-    /// Show the strategy's reason in its own words. It may quote the conversation, and nothing
-    /// of it is to be trusted
+    /// Show the strategy's free-text reason. It may quote the conversation, and is not to be
+    /// trusted
     #[arg(long, help_heading = "Output")]
     words: bool,
 
