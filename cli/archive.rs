@@ -157,6 +157,11 @@ pub(crate) struct ArchiveArguments {
 }
 
 impl ArchiveArguments {
+    /// The state folder that was typed.
+    pub(crate) fn state(&self) -> Option<&Path> {
+        self.state.as_deref()
+    }
+
     /// The archive, which has to be there: nothing is created.
     pub(crate) fn open(&self) -> Result<Archive, Failure> {
         let nowhere = || {

@@ -80,7 +80,8 @@ pub(crate) struct GoalArguments {
     )]
     pub(crate) budget: Option<BudgetArgument>,
 
-    /// The most bytes of the result, such as 30MB [default: what the provider takes]
+    /// The most bytes of the result, such as 30MB. Where what has to stay is larger, the result is
+    /// as small as it can be, and the run says so [default: what the provider takes]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = "Goal")]
     pub(crate) max_bytes: Option<usize>,
 
@@ -93,9 +94,10 @@ pub(crate) struct GoalArguments {
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = window, help_heading = "Goal")]
     pub(crate) context_window: Option<u32>,
 
-    /// What stays in any case: `first-user`, which is often the task; `none`; or numbers of
-    /// units as the strip shows them, from 0, such as 0,3,4. Instructions, the newest user message and
-    /// pending tool calls always stay
+    /// What must not be removed: `first-user`, which is often the task; `none`; or numbers of units
+    /// as `baler compact --dry-run` shows them, from 0, such as 0,3,4. Instructions, the newest user
+    /// message, pending tool calls and tool outputs that the model has not seen always stay, the
+    /// last shortened if they have to be
     #[arg(
         long,
         value_name = "WHAT",
@@ -124,7 +126,8 @@ pub(crate) struct GoalArguments {
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Goal")]
     pub(crate) context: Option<String>,
 
-    /// A strategy may not say that nothing should be done: the next one is asked then
+    /// Do not leave it at a strategy that wants nothing done: `compact` asks the next one, also
+    /// after a failure that a strategy reports, and `should-compact` says `compact`
     #[arg(long, help_heading = "Goal")]
     pub(crate) required: bool,
 }
@@ -137,7 +140,7 @@ pub(crate) struct SandboxArguments {
     pub(crate) fuel: Option<u64>,
 
     /// Time on the clock of a call, such as 500ms or 10s [default: 2s; with a model, what the
-    /// strategy asks for, 600s at most]
+    /// strategy asks for, 600s at most; so for one behind a URL]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time, help_heading = "Sandbox")]
     pub(crate) timeout: Option<Duration>,
 

@@ -97,6 +97,15 @@ impl Source {
         }
     }
 
+    /// What it is named by on the command line.
+    pub(crate) fn named(&self) -> &str {
+        match self {
+            Self::Native(strategy) => strategy.name(),
+            Self::Remote(strategy) => strategy.address().unwrap_or_else(|| strategy.name()),
+            Self::Component { shown, .. } => shown,
+        }
+    }
+
     /// Makes the strategy ready, under the limits that were typed.
     pub(crate) async fn load(
         &self,
@@ -134,21 +143,23 @@ pub(crate) async fn load(
     for source in sources {
         chain.push(source.load(host, arguments).await?);
     }
-    if let (Some(config), Some(first)) = (config, chain.first_mut()) {
-        *first = configured(host, first, config).await?;
+    if let (Some(config), Some(source), Some(first)) = (config, sources.first(), chain.first_mut())
+    {
+        *first = configured(host, first, source, config).await?;
     }
     Ok(chain)
 }
 
-/// The strategy with a config that was checked against its schema.
+/// The strategy of this source with a config that was checked against its schema.
 pub(crate) async fn configured(
     host: &Host,
     strategy: &Strategy,
+    source: &Source,
     config: &str,
 ) -> Result<Strategy, Failure> {
     if strategy.is_native() {
         return Err(Failure::wrong_use(anyhow!(
-            "`{}` is baler's own and takes no config; name the strategy that it is for first, by --strategy",
+            "`{}` is baler's own and takes no config; leave --config out, or name the strategy that it is for (first, where there are several)",
             strategy.name()
         )));
     }
@@ -159,7 +170,7 @@ pub(crate) async fn configured(
             let told = figures::cleaned(&error.to_string());
             Failure::wrong_use(anyhow!("{told}")).with_more(format!(
                 "\n\n`baler introspect {}` shows what it takes.",
-                figures::shortened(strategy.name())
+                figures::shortened(source.named())
             ))
         })
 }

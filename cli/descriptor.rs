@@ -4,12 +4,18 @@
 //! with can be named, not those of files that it opened itself.
 
 #[cfg(unix)]
-pub(crate) use unix::named_by;
+pub(crate) use unix::{check_input, named_by};
 
 /// There are none.
 #[cfg(not(unix))]
 pub(crate) fn named_by(_: &std::path::Path) -> Option<std::io::Result<std::fs::File>> {
     None
+}
+
+/// There are none.
+#[cfg(not(unix))]
+pub(crate) fn check_input(_: &std::path::Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -30,6 +36,17 @@ mod unix {
     /// The descriptor that `path` names, to be written to; none where it names none.
     pub(crate) fn named_by(path: &Path) -> Option<io::Result<File>> {
         find(path).map(|(folder, number)| open(&folder, &number))
+    }
+
+    /// Refuses a file to be read that names standard input, such as `/dev/stdin` and `/dev/fd/0`,
+    /// where the program was started without it.
+    pub(crate) fn check_input(path: &Path) -> io::Result<()> {
+        match find(path) {
+            Some((folder, number)) if number == Path::new("0") && is_own(&folder) => {
+                stdout::check_stdin()
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The folder of a process's descriptors, and the name in it.

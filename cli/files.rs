@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::anyhow;
 
+use crate::exit::Failure;
 use crate::figures;
 
 /// All of `source`; none where it has more than `limit` bytes.
@@ -17,6 +18,11 @@ pub(crate) fn bounded(source: impl Read, limit: u64) -> io::Result<Option<Vec<u8
         .take(limit.saturating_add(1))
         .read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+/// A text without the mark that some programs put before UTF-8, and that no JSON has.
+pub(crate) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
 /// Opens a file that has to be a regular one. A pipe that nobody writes to would hold the
@@ -134,6 +140,34 @@ pub(crate) fn is_output_the_input(input: Option<&Path>) -> bool {
             (Some(input), Some(output)) => is_one(&input, &output),
             _ => false,
         },
+    }
+}
+
+/// Refuses a standard output that goes to the file that `input` is read from, as [`is_input`] takes
+/// it: what is written would stand behind the content of that file, which nothing could read then.
+pub(crate) fn check_output_is_apart(input: Option<&Path>) -> Result<(), Failure> {
+    if !is_output_the_input(input) {
+        return Ok(());
+    }
+    let input = input.unwrap_or(Path::new("-"));
+    Err(Failure::wrong_use(anyhow!(
+        "standard output goes to the file that is read (`{}`), and would be appended to it; redirect it to another file",
+        input.display()
+    )))
+}
+
+/// Refuses to write the file of an option over one that the run reads or keeps.
+pub(crate) fn check_not_in_use(
+    option: &str,
+    target: &Path,
+    in_use: &[PathBuf],
+) -> Result<(), Failure> {
+    match in_use.iter().find(|other| is_same(target, other)) {
+        None => Ok(()),
+        Some(other) => Err(Failure::wrong_use(anyhow!(
+            "`{option}` names a file that is in use for something else, and would replace it: `{}`; name another file",
+            other.display()
+        ))),
     }
 }
 

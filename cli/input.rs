@@ -17,7 +17,7 @@ use crate::exit::Failure;
 use crate::files::Seen;
 use crate::output::{self, CHANGED, FAINT, Messages, styled};
 use crate::progress::Progress;
-use crate::{figures, files};
+use crate::{descriptor, figures, files, stdout};
 
 /// The most bytes of a conversation. No model takes nearly as much; a file of this size is the
 /// wrong one.
@@ -44,14 +44,21 @@ pub(crate) fn read_and_look(
             )
         }),
         None if file.is_none() && io::stdin().is_terminal() => {
+            let (what, argument) = match command {
+                "undo" => ("receipt", "RECEIPT"),
+                _ => ("conversation", "FILE"),
+            };
             return Err(Failure::wrong_use(anyhow!(
-                "no conversation: name its file, or pipe it in"
+                "no {what}: name its file, or pipe it in"
             ))
             .with_more(format!(
-                "\n\nUsage: baler {command} [OPTIONS] [FILE]\n\nFor more, try `baler {command} --help`."
+                "\n\nUsage: baler {command} [OPTIONS] [{argument}]\n\nFor more, try `baler {command} --help`."
             )));
         }
         None => {
+            stdout::check_stdin()
+                .context("cannot read standard input")
+                .map_err(Failure::wrong_input)?;
             let seen = files::standard_input().and_then(|input| Seen::of(&input));
             limited(io::stdin().lock())
                 .context("cannot read standard input")
@@ -62,6 +69,7 @@ pub(crate) fn read_and_look(
 }
 
 fn from_file(file: &Path) -> anyhow::Result<(Vec<u8>, Option<Seen>)> {
+    descriptor::check_input(file)?;
     let metadata = fs::metadata(file)?;
     if metadata.is_dir() {
         return Err(anyhow!("it is a folder"));

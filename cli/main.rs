@@ -21,6 +21,7 @@ mod descriptor;
 mod visible;
 mod whole_file;
 mod access;
+mod links;
 mod unfinished;
 mod turn;
 mod progress;
@@ -29,6 +30,8 @@ mod receipt;
 mod report;
 mod figures;
 mod exit;
+#[cfg(test)]
+mod hints;
 
 use std::env;
 use std::ffi::OsString;

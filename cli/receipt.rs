@@ -152,6 +152,19 @@ fn sizes(text: &mut String, receipt: &Receipt) {
             if is_compacted { over } else { String::new() }
         ),
     );
+    // That of tokens stands in the row above.
+    let others = receipt.below_floor.iter().copied();
+    let others: Vec<Quantity> = others.filter(|of| *of != Quantity::Tokens).collect();
+    if let Some(limits) = below_floor(&others) {
+        row(
+            text,
+            "limits",
+            &styled(
+                CHANGED,
+                &format!("{limits} below what has to stay, so the result is over it"),
+            ),
+        );
+    }
     if let Some(cache) = receipt.cache.filter(|_| is_compacted) {
         row(text, "cache", &cache_effect(&cache));
     }

@@ -13,8 +13,8 @@ use baler_host::{
 
 use crate::arguments::{GoalArguments, SandboxArguments, TriggerArgument};
 use crate::exit::Failure;
-use crate::files;
 use crate::output::Messages;
+use crate::{descriptor, files};
 
 /// What a host is made with.
 #[derive(Debug, Default)]
@@ -172,6 +172,12 @@ pub(crate) fn state_folder(typed: Option<&Path>) -> Option<PathBuf> {
         })
 }
 
+/// The file of the key in the state folder, without which baler takes all summaries that it wrote
+/// for ordinary messages.
+pub(crate) fn key_file(state: Option<&Path>) -> Option<PathBuf> {
+    state_folder(state).map(|folder| folder.join("key"))
+}
+
 /// Makes the folder that the host keeps compiled strategies in: it does so itself only when
 /// the first one is loaded, which is too late to go on without.
 fn room_for_code(state: &Path) -> std::io::Result<()> {
@@ -281,11 +287,13 @@ fn text_or_file(typed: &str, what: &str) -> Result<String, Failure> {
         return Ok(typed.to_owned());
     };
     let read = || -> anyhow::Result<String> {
+        descriptor::check_input(Path::new(file))?;
         let bytes = files::bounded(File::open(file)?, MOST)?;
         let bytes = bytes.ok_or_else(|| {
             let why = format!("the most that a {what} may have; name a file of JSON");
             files::too_large(MOST, &why)
         })?;
+        let bytes = files::without_byte_order_mark(&bytes).to_vec();
         String::from_utf8(bytes).map_err(|_| anyhow!("expected JSON, and it is not UTF-8"))
     };
     read()

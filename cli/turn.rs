@@ -1,4 +1,4 @@
-//! Turns of runs that put several files in their places at once.
+//! Turns of runs that put files in their places: of two with the same files, one after the other.
 
 #[cfg(unix)]
 pub(crate) use unix::take;

@@ -13,7 +13,7 @@ use anyhow::{Context as _, anyhow};
 use tempfile::TempPath;
 
 use crate::files::Seen;
-use crate::{access, descriptor, files, output, turn, unfinished};
+use crate::{access, descriptor, files, links, output, unfinished};
 
 /// A file that will be written whole or not at all.
 #[derive(Debug)]
@@ -60,6 +60,7 @@ impl WholeFile {
     }
 
     fn begin(path: &Path) -> anyhow::Result<Self> {
+        links::check_owners(path)?;
         if let Some(opened) = descriptor::named_by(path) {
             let shown = path.to_owned();
             let file = opened?;
@@ -112,6 +113,14 @@ impl WholeFile {
         self
     }
 
+    /// The folder in which it takes its place; none of a pipe or device.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Regular { target, .. } => Some(target.folder()),
+            Self::Special { .. } => None,
+        }
+    }
+
     /// Whether it cannot be taken back once it is written.
     pub(crate) const fn is_special(&self) -> bool {
         matches!(self, Self::Special { .. })
@@ -150,21 +159,13 @@ impl Staged {
 }
 
 /// Puts files in their places, in this order. Where one cannot take its place, those before it
-/// are put back as they were.
+/// are put back as they were. The caller has its turn in their folders (`turn.rs`), also until
+/// what was replaced is put back.
 pub(crate) fn commit_all(staged: Vec<Staged>) -> anyhow::Result<()> {
     let mut files: Vec<(Target, Content)> =
         staged.into_iter().filter_map(|staged| staged.0).collect();
     let Some((last, content)) = files.pop() else {
         return Ok(());
-    };
-    // Also until what was replaced is put back.
-    let _turn = match files.is_empty() {
-        // One alone takes its place at once.
-        true => Vec::new(),
-        false => {
-            let before = files.iter().map(|(target, _)| target.folder());
-            turn::take(before.chain([last.folder()]))
-        }
     };
     let mut replaced = Vec::new();
     let mut done = Ok(());

@@ -662,6 +662,14 @@ fn a_config_is_checked_against_the_schema_of_the_first_strategy() {
             "kep",
             "`baler introspect mask-tool-outputs` shows what it takes",
         ]);
+    // A file is named as it was typed.
+    let bundled = baler_strategies::by_name("mask-tool-outputs").expect("bundled");
+    bench.file("mine.wasm", bundled.wasm);
+    let arguments = ["compact", &input, "-s", "./mine.wasm", "--config"];
+    bench
+        .run(&[&arguments[..], &[r#"{"kep": 5}"#]].concat())
+        .ends(2)
+        .says(&["`baler introspect ./mine.wasm` shows what it takes"]);
     bench
         .run(&[
             "compact",
@@ -1716,6 +1724,18 @@ fn a_limit_below_what_has_to_stay_gives_the_smallest_result() {
         .run(&["compact", &file, "--max-bytes", "10"])
         .ends(4)
         .says(&["the limit of bytes is below the floor, so only what has to stay stays"]);
+    // So it is told where nothing can be done for it.
+    let only = r#"{"messages":[{"role":"user","content":"Water the roses."}]}"#;
+    for more in [&["--budget", "1"][..], &["--budget", "9000"]] {
+        let arguments = [&["compact", "-n", "--max-bytes", "10"][..], more].concat();
+        bench
+            .run_with_input(&arguments, only.as_bytes())
+            .ends(3)
+            .says(&[
+                "unchanged: ",
+                "the limit of bytes is below what has to stay, so the result is over it",
+            ]);
+    }
 }
 
 #[test]

@@ -232,6 +232,45 @@ fn what_is_done_is_not_done_again() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_another_run_writes_to_is_not_resumed() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let arguments = [
+        "corpus",
+        "--strategy",
+        "native:truncate",
+        "--resume",
+        "done.jsonl",
+        "--threads",
+        "256",
+    ];
+    let first = bench.run(&arguments);
+    assert!(first.status.success(), "{}", said(&first));
+    let other_run = fs::File::open(bench.path("done.jsonl")).unwrap();
+    other_run.lock().unwrap();
+    // The last line is one that the other run has not finished.
+    let done = fs::read_to_string(bench.path("done.jsonl")).unwrap();
+    let half = &done[..done.len() - 40];
+    bench.file("done.jsonl", half);
+    let second = bench.run(&arguments);
+    assert_eq!(second.status.code(), Some(2), "{}", said(&second));
+    let told = "another run of `baler eval` is writing to `done.jsonl`";
+    assert!(said(&second).contains(told), "{}", said(&second));
+    assert_eq!(
+        fs::read_to_string(bench.path("done.jsonl")).unwrap(),
+        half,
+        "the other run's line was cut off"
+    );
+    drop(other_run);
+    let third = bench.run(&arguments);
+    assert!(third.status.success(), "{}", said(&third));
+    let whole = fs::read_to_string(bench.path("done.jsonl")).unwrap();
+    assert_eq!(whole.lines().next(), done.lines().next());
+    assert_eq!(whole.lines().count(), 2, "{whole}");
+}
+
 #[test]
 fn a_file_of_something_else_is_not_resumed_and_stays() {
     let bench = Bench::new();
@@ -357,6 +396,26 @@ fn no_file_is_written_for_two_purposes() {
     }
 }
 
+#[test]
+fn figures_replace_neither_the_key_nor_a_strategy() {
+    let bench = Bench::new();
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("state/key", "k3y")
+        .file("mine.wasm", "a component");
+    for option in ["--json", "--markdown", "--resume"] {
+        for file in ["state/key", "mine.wasm"] {
+            let ran = bench.run(&["corpus", "--strategy", "mine.wasm", option, file]);
+            assert_eq!(ran.status.code(), Some(2), "{option}: {}", said(&ran));
+            let told = format!("`{option}` names a file that is in use for something else");
+            assert!(said(&ran).contains(&told), "{}", said(&ran));
+        }
+    }
+    assert_eq!(fs::read_to_string(bench.path("state/key")).unwrap(), "k3y");
+    let strategy = fs::read_to_string(bench.path("mine.wasm")).unwrap();
+    assert_eq!(strategy, "a component");
+}
+
 #[cfg(unix)]
 #[test]
 fn the_name_of_a_set_forges_no_line_of_a_table() {
@@ -430,6 +489,14 @@ fn wrong_use_is_told_with_what_to_do() {
         (
             &["corpus", "--recorded", "--budget", "5%"],
             "cannot be used with",
+        ),
+        (
+            &["corpus", "--threads", "0"],
+            "expected a number from 1 to 256",
+        ),
+        (
+            &["corpus", "--threads", "257"],
+            "expected a number from 1 to 256",
         ),
     ] {
         let ran = bench.run(arguments);

@@ -11,8 +11,8 @@ use crate::{figures, output};
 
 /// Show the archive, or clear what is old in it
 ///
-/// The archive holds what left conversations, and what their compactions are undone by. Without a
-/// subcommand: where it is, and how much it holds.
+/// The archive holds content that was removed from conversations, and what is needed to undo
+/// compactions. Without a subcommand: where it is, and how much it holds.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER, args_conflicts_with_subcommands = true)]
 pub(crate) struct ArchiveCommand {
@@ -40,9 +40,10 @@ struct Shown {
 
 /// Clear what is old
 ///
-/// Compactions older than this can no longer be undone, and what no younger one names is gone a
-/// day later. What killed runs left unfinished goes at any age. Others may use the archive
-/// meanwhile. Removes nothing but files that baler wrote there.
+/// Compactions older than the given age can no longer be undone afterwards, and content that no
+/// younger compaction names is removed when it is a day older than that. Unfinished files of killed
+/// runs are removed at any age. Others may use the archive meanwhile. Nothing but files that baler
+/// wrote is removed.
 #[derive(Debug, Args)]
 struct GcCommand {
     /// How old, such as 30d or 12h

@@ -18,23 +18,24 @@ use crate::progress;
 use crate::receipt::{self, Circumstances};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, files, input, strip};
+use crate::{chain, files, input, strip, turn};
 
 /// Make a conversation fit its budget
 ///
 /// The new conversation goes to standard output; what was done, and why, to standard error.
-/// What stays stays byte for byte. With `--repair`, a conversation that breaks rules is mended
-/// first. When a strategy fails or breaks a rule, the next one runs;
-/// `native:digest` and `native:truncate` always end the chain.
+/// Kept messages are byte-identical. With `--repair`, a conversation that breaks rules is repaired
+/// first. When a strategy breaks a rule or a limit, the next one runs; `native:digest` and
+/// `native:truncate` always end the chain, with --model after `native:summarize`. When a strategy
+/// reports a failure of its own, the conversation stays as it is, unless --required is given.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
 pub(crate) struct CompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// Who decides what stays: the name of a strategy (`baler strategies` lists them), a
-    /// .wasm file, or the URL of a server (its token by --remote-token). Given more than once,
-    /// each is the fallback of the one before [default: tiered; with --model: tiered-model]
+    /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm
+    /// file, or the URL of a server (its token by --remote-token). Given more than once, each is
+    /// the fallback of the one before [default: tiered; with --model: tiered-model]
     #[arg(
         short,
         long = "strategy",
@@ -54,16 +55,17 @@ pub(crate) struct CompactCommand {
     #[command(flatten)]
     goal: GoalArguments,
 
-    /// Where what leaves is stored first, so that it can be had back: a folder, a URL such as
-    /// s3://bucket/prefix (keys and the like from the environment, as AWS_ACCESS_KEY_ID), or
-    /// `off`. Where it cannot be stored, nothing is compacted [default: $BALER_ARCHIVE, else the
+    /// Where removed content is archived first, so that `baler expand` and `baler undo` can
+    /// retrieve it: a folder, a URL such as s3://bucket/prefix (keys and the like from the
+    /// environment, as AWS_ACCESS_KEY_ID), or `off`, with which it is lost. If it cannot be
+    /// archived, nothing is compacted [default: $BALER_ARCHIVE, else the
     /// folder `archive` in the state folder]
     #[arg(long, value_name = "DIR|URL|off", help_heading = "Output")]
     archive: Option<String>,
 
-    /// Write the conversation to this file, whole or not at all, and not to standard output.
-    /// It may be the file that was read, and stays as it is where another program wrote to that
-    /// in the meantime
+    /// Write the conversation to this file, whole or not at all, instead of to standard output.
+    /// It may be the file that was read, unless that is a session log; if another program wrote to
+    /// the file in the meantime, the file stays as it is and the run fails
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -75,7 +77,7 @@ pub(crate) struct CompactCommand {
     receipt: Option<PathBuf>,
 
     /// Print one JSON object to standard output: the conversation (unless it goes to a file),
-    /// the receipt, and what became of every unit. No summary then
+    /// the receipt, and the outcome of every unit. Standard error then has nothing but errors
     #[arg(long, help_heading = "Output")]
     json: bool,
 
@@ -83,13 +85,13 @@ pub(crate) struct CompactCommand {
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 
-    /// Show what would be done and do nothing: no conversation comes out, and no archive and
-    /// no file is written
+    /// Show what would be done: no conversation comes out, nothing is archived, and the files of
+    /// --output and --receipt are not written. A model is asked all the same
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 
-    /// Show what strategies say in words: their reasons and logs. It may quote the
-    /// conversation, and nothing of it is to be trusted
+    /// Show the strategies' free-text messages, their reasons and logs, and put them into the
+    /// receipt. They may quote the conversation, and are not to be trusted
     #[arg(long, help_heading = "Output")]
     words: bool,
 
@@ -106,14 +108,14 @@ const EXAMPLES: &str = "\
 Examples:
   Half of it, by the strategy `tiered`:
     baler compact request.json > smaller.json
-  In a pipe, to 8000 tokens all included, with what leaves stored in a place of yours:
+  In a pipe, to 8000 tokens all included, with removed content archived in a bucket:
     agent-dump | baler compact --budget 8000 --archive s3://bales/agent | send
-  Mended first, where it breaks a rule of its format:
+  Repaired first, where it breaks a rule of its format:
     baler compact request.json --repair --receipt receipt.json > smaller.json
-  And back again:
+  The original conversation again:
     baler undo receipt.json > request.json
-  See what a stranger's strategy would do, in less time than usual:
-    baler compact request.json --strategy ./theirs.wasm --timeout 500ms --dry-run
+  See what an untrusted strategy would do, in less time than usual:
+    baler compact request.json --strategy ./untrusted.wasm --timeout 500ms --dry-run
   With a model's summary, and what it has to keep:
     baler compact request.json --model openai:gpt-5-mini --instructions 'keep the API design'
   First the one, and the other where the first fails; the file is replaced:
@@ -253,6 +255,12 @@ impl CompactCommand {
         if prints && files::is_output_the_input(self.conversation.file.as_deref()) {
             return Err(writes_into_input("standard output"));
         }
+        // An output by its name may replace the previous request, but nothing may be appended to it.
+        let mut read = self.in_use();
+        read.extend(self.conversation.previous.clone());
+        if prints && let Some(file) = read.iter().find(|file| files::is_standard_output(file)) {
+            files::check_output_is_apart(Some(file))?;
+        }
         let receipt = self.receipt.as_deref();
         for (option, target) in [("--output", self.output()), ("--receipt", receipt)] {
             let Some(target) = target else {
@@ -272,19 +280,13 @@ impl CompactCommand {
                 let is_input = files::is_input(target, self.conversation.file.as_deref());
                 in_use.extend(is_input.then(|| target.to_owned()));
             }
-            if let Some(other) = in_use.iter().find(|other| files::is_same(target, other)) {
-                return Err(Failure::wrong_use(anyhow!(
-                    "`{option}` names a file that is in use for something else, and would replace it: `{}`",
-                    other.display()
-                )));
-            }
+            files::check_not_in_use(option, target, &in_use)?;
         }
         Ok(())
     }
 
     /// The files that the run reads beside conversations, or keeps.
     fn in_use(&self) -> Vec<PathBuf> {
-        let key = settings::state_folder(self.sandbox.state.as_deref());
         self.strategies
             .iter()
             .map(Path::new)
@@ -293,7 +295,7 @@ impl CompactCommand {
             .map(Path::to_owned)
             .chain(self.model.key_file())
             .chain(self.remote.token_files())
-            .chain(key.map(|folder| folder.join("key")))
+            .chain(settings::key_file(self.sandbox.state.as_deref()))
             .collect()
     }
 
@@ -346,7 +348,17 @@ impl CompactCommand {
         compaction: &Compaction,
         messages: Messages,
     ) -> anyhow::Result<()> {
-        let kept = self.kept_receipt(&files, compaction);
+        let folders: Vec<PathBuf> = [&files.receipt, &files.output]
+            .into_iter()
+            .flatten()
+            .filter_map(|file| file.folder().map(Path::to_owned))
+            .collect();
+        let take_turn = || turn::take(folders.iter().map(PathBuf::as_path));
+        // Whether a receipt stays depends on what is in its place, so from then on no other run may
+        // put one there.
+        let changed_nothing = matches!(compaction.receipt().outcome, Outcome::Unchanged(_));
+        let early = (changed_nothing && files.receipt.is_some()).then(take_turn);
+        let kept = self.kept_receipt(&files, changed_nothing);
         if let Some(kept) = kept {
             files.receipt = None;
             messages.warn(&format!(
@@ -373,18 +385,18 @@ impl CompactCommand {
             .collect::<Result<Vec<_>, _>>()?;
         let last = kept.map_or("", |_| ",\"receipt-kept\":true");
         self.print(&receipt, last, conversation, compaction)?;
+        let _turn = early.unwrap_or_else(take_turn);
         output::commit_all(staged)
     }
 
     /// The file of --receipt where it stays: a receipt that undoes a compaction is worth more than
     /// one of a run that changed nothing. An agent that compacts one file over and over, with one
     /// place for receipts, could else not go back.
-    fn kept_receipt(&self, files: &Files, compaction: &Compaction) -> Option<&Path> {
+    fn kept_receipt(&self, files: &Files, changed_nothing: bool) -> Option<&Path> {
         let is_replaced = files
             .receipt
             .as_ref()
             .is_some_and(|file| !file.is_special());
-        let changed_nothing = matches!(compaction.receipt().outcome, Outcome::Unchanged(_));
         let receipt = self.receipt.as_deref()?;
         (is_replaced && changed_nothing && undo::can_undo(receipt)).then_some(receipt)
     }

@@ -1,3 +1,5 @@
+#[cfg(unix)]
+use std::fs::TryLockError;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::num::NonZeroUsize;
@@ -16,7 +18,7 @@ use crate::arguments::SandboxArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Messages, WholeFile};
 use crate::remote::RemoteArguments;
-use crate::settings::HostSettings;
+use crate::settings::{self, HostSettings};
 use crate::{chain, files, report};
 
 /// Measure what strategies keep of recorded conversations that is needed later
@@ -76,12 +78,13 @@ pub(crate) struct EvalCommand {
     charts: Option<PathBuf>,
 
     /// Note each finished conversation in a file outside of the corpus, and leave out those that it
-    /// already names
+    /// already names. One run at a time has the file
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
-    /// Conversations that are worked on at the same time [default: one for each core]
-    #[arg(long, value_name = "N")]
+    /// Conversations that are worked on at the same time, 256 at most [default: one for each
+    /// core]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -107,7 +110,10 @@ impl EvalCommand {
         let markdown = markdown.transpose()?;
         let threads = self
             .threads
-            .map_or_else(|| Options::default().threads, NonZeroUsize::get);
+            .map_or_else(|| Options::default().threads, NonZeroUsize::get)
+            // The rest would have nothing to do.
+            .min(records.len())
+            .max(1);
         let messages = Messages { quiet: true };
         let settings = HostSettings {
             tokenizer: Some(Tokenizer::characters()),
@@ -157,7 +163,9 @@ impl EvalCommand {
                 Ok(())
             });
         bar.finish_and_clear();
-        let evaluation = evaluation?;
+        let evaluation = evaluation.context(
+            "not everything was measured; see to the cause and run this again (with --resume, what is finished stays)",
+        )?;
         if self.json.is_some() || self.charts.is_some() {
             let figures = baler_eval::json(&evaluation);
             if let Some(file) = json {
@@ -212,6 +220,14 @@ impl EvalCommand {
     /// What is written last would be all that is left of a file with two purposes.
     fn check_files_differ(&self) -> Result<(), Failure> {
         let written = self.written();
+        let strategies = self.strategy.iter().map(PathBuf::from);
+        let in_use: Vec<PathBuf> = strategies
+            .chain(self.remote.token_files())
+            .chain(settings::key_file(self.sandbox.state.as_deref()))
+            .collect();
+        for (option, file) in &written {
+            files::check_not_in_use(option, file, &in_use)?;
+        }
         for (index, (option, file)) in written.iter().enumerate() {
             let before = &written[..index];
             if let Some((other, _)) = before.iter().find(|(_, other)| files::is_same(file, other)) {
@@ -289,8 +305,14 @@ fn resumed(file: &Path, measuring: &Measuring) -> Result<(Evaluation, File), Fai
             .with_context(|| format!("cannot resume from `{}`", file.display()))
             .map_err(Failure::wrong_use)?;
     }
+    let mut notes = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file)
+        .with_context(|| format!("cannot write `{}`", file.display()))?;
+    lock(&notes, file)?;
     let done = Evaluation::resume(file, measuring).map_err(Failure::wrong_use)?;
-    let mut notes = append_to(file)?;
+    cut_unfinished_line(file)?;
     if done.is_none() {
         let line = serde_json::to_string(measuring).context("cannot note what is measured")?;
         writeln!(notes, "{line}").context("cannot note what is measured")?;
@@ -298,9 +320,28 @@ fn resumed(file: &Path, measuring: &Measuring) -> Result<(Evaluation, File), Fai
     Ok((done.unwrap_or_default(), notes))
 }
 
-/// Opens a file of an earlier run, or a new one.
-fn append_to(file: &Path) -> anyhow::Result<File> {
-    // A line that an earlier run did not finish is taken off; it may end within a character.
+/// Keeps other runs from the file as long as `notes` is open: each would measure what the other has
+/// begun, and cut off a line that the other is writing. Where files cannot be locked, none is kept
+/// from it.
+#[cfg(unix)]
+fn lock(notes: &File, file: &Path) -> Result<(), Failure> {
+    match notes.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Failure::wrong_use(anyhow!(
+            "another run of `baler eval` is writing to `{}`; wait until it ends, or name another file by --resume",
+            file.display()
+        ))),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// Elsewhere a lock would hinder this run itself, which reads the file a second time.
+#[cfg(not(unix))]
+fn lock(_: &File, _: &Path) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// Takes off a line that an earlier run did not finish; it may end within a character.
+fn cut_unfinished_line(file: &Path) -> anyhow::Result<()> {
     if let Ok(bytes) = fs::read(file)
         && !bytes.ends_with(b"\n")
     {
@@ -310,11 +351,7 @@ fn append_to(file: &Path) -> anyhow::Result<File> {
         cut.and_then(|file| file.set_len(whole as u64))
             .with_context(|| format!("cannot write `{}`", file.display()))?;
     }
-    OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(file)
-        .with_context(|| format!("cannot write `{}`", file.display()))
+    Ok(())
 }
 
 /// Writes the charts, each whole or not at all.
@@ -337,4 +374,14 @@ fn percent(text: &str) -> Result<f64, String> {
         .filter(|percent| *percent > 0.0 && *percent <= 100.0)
         .map(|percent| percent / 100.0)
         .ok_or_else(|| "a percentage is wanted, such as `10%`".to_owned())
+}
+
+/// A number of threads. Far more than there are cores would make nothing faster, and the system
+/// may not give them.
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    const MOST: usize = 256;
+    text.parse::<NonZeroUsize>()
+        .ok()
+        .filter(|threads| threads.get() <= MOST)
+        .ok_or_else(|| format!("expected a number from 1 to {MOST}"))
 }

@@ -8,10 +8,10 @@ use crate::archive::ArchiveArguments;
 use crate::exit::{Exit, Failure};
 use crate::{figures, output};
 
-/// Show what left a conversation
+/// Show content that was removed from a conversation
 ///
 /// Takes references, as placeholders and receipts name them (`archive` and `originals`), and
-/// prints the messages that are stored under each, once. Nothing is printed before all were found
+/// prints the archived messages of each reference once. Nothing is printed before all were found
 /// and are whole.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]

@@ -44,7 +44,7 @@ pub(crate) struct IntrospectCommand {
 const AFTER: &str = "\
 Examples:
   baler introspect sliding-window
-  baler introspect ./theirs.wasm --config '{\"keep\": 5}'
+  baler introspect ./untrusted.wasm --config '{\"keep\": 5}'
 
 Exit codes:
   0  shown
@@ -60,7 +60,7 @@ impl IntrospectCommand {
         let host = self.sandbox.host(HostSettings::default(), messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;
         if let Some(config) = &config {
-            strategy = chain::configured(&host, &strategy, config).await?;
+            strategy = chain::configured(&host, &strategy, &source, config).await?;
         }
         let said = match host.introspect(&strategy, config.as_deref()).await {
             Ok(said) => Some(said),

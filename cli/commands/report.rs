@@ -5,13 +5,13 @@ use clap::Args;
 
 use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
-use crate::{files, input, report};
+use crate::{files, input, report, settings};
 
 /// Make a page of receipts and evaluations, to be looked at in a browser
 ///
 /// One HTML file that needs nothing else: what was kept, rewritten, dropped and inserted, unit by
-/// unit, and why; sizes, attempts and faults; and how to have back what left. Several receipts, in
-/// their order, are a conversation's life. Of an evaluation it shows the charts. It holds no text of
+/// unit, and why; sizes, attempts and faults; and how to retrieve removed content. Several receipts,
+/// in their order, show a conversation over time. Of an evaluation it shows the charts. It holds no text of
 /// a message, runs no script and loads nothing.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -21,7 +21,7 @@ pub(crate) struct ReportCommand {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Write the page to this file, whole or not at all, and not to standard output
+    /// Write the page to this file, whole or not at all, instead of to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -59,21 +59,24 @@ impl ReportCommand {
         Ok(Exit::Done)
     }
 
-    /// A receipt is what a compaction is undone by; a page may not take its place.
+    /// A receipt is what a compaction is undone by; a page may neither take its place nor stand
+    /// behind it.
     fn check_files_stay(&self, output: Option<&Path>) -> Result<(), Failure> {
         let Some(output) = output else {
-            return Ok(());
+            let mut read = self.files.iter();
+            return read.try_for_each(|file| files::check_output_is_apart(Some(file)));
         };
-        match self
+        if let Some(file) = self
             .files
             .iter()
             .find(|file| files::is_input(output, Some(file)))
         {
-            Some(file) => Err(Failure::wrong_use(anyhow!(
+            return Err(Failure::wrong_use(anyhow!(
                 "`--output` would replace a file that the page is made of: `{}`",
                 file.display()
-            ))),
-            None => Ok(()),
+            )));
         }
+        let key = settings::key_file(None);
+        files::check_not_in_use("--output", output, key.as_slice())
     }
 }

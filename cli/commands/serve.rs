@@ -35,8 +35,8 @@ pub(crate) struct ServeCommand {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// The chain of who names no strategy, and of other balers: names, .wasm files or URLs. Clients
-    /// can name these and baler's own [default: native:digest, and clients can name all that
+    /// Chain used when a request names no strategy, and for other balers: names, .wasm files or
+    /// URLs; may be given several times. Clients can name these and baler's own [default: native:digest, and clients can name all that
     /// `baler strategies` lists]
     #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm|URL")]
     strategies: Vec<String>,
@@ -54,8 +54,8 @@ pub(crate) struct ServeCommand {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     concurrency: Option<u32>,
 
-    /// Store what leaves the conversations of clients: in a folder, or at a URL such as
-    /// s3://bucket/prefix. Without it a server keeps nothing of them
+    /// Archive content that is removed from the conversations of clients: in a folder, or at a URL
+    /// such as s3://bucket/prefix. Without it a server keeps nothing of them
     #[arg(long, value_name = "DIR|URL")]
     archive: Option<String>,
 
@@ -77,7 +77,7 @@ Examples:
   For others, who have to show a token:
     BALER_TOKEN=$(openssl rand -hex 32) baler serve --listen 0.0.0.0:7410
   As the remote strategy of another baler:
-    baler serve --strategy ./theirs.wasm --strategy sliding-window
+    baler serve --strategy ./untrusted.wasm --strategy sliding-window
     baler compact request.json --strategy http://127.0.0.1:7410
 
 Exit codes: 0 ended as it was told, 1 baler itself failed, 2 wrong use";

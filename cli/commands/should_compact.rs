@@ -10,7 +10,7 @@ use crate::output::{self, Messages};
 use crate::receipt::remedy;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, input};
+use crate::{chain, files, input};
 
 /// Ask whether it is time to compact a conversation
 ///
@@ -22,8 +22,8 @@ pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// Who is asked: the name of a strategy (`baler strategies` lists them), a .wasm file, or
-    /// the URL of a server
+    /// The strategy that is asked: a name (`baler strategies` lists them), a .wasm file, or the
+    /// URL of a server
     #[arg(short, long, value_name = "NAME|FILE.wasm|URL", default_value = chain::DEFAULT, help_heading = "Strategy")]
     strategy: String,
 
@@ -60,8 +60,8 @@ pub(crate) struct ShouldCompactCommand {
     #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
     quiet: bool,
 
-    /// Show the strategy's reason in its own words. It may quote the conversation, and nothing
-    /// of it is to be trusted
+    /// Show the strategy's free-text reason. It may quote the conversation, and is not to be
+    /// trusted
     #[arg(long, help_heading = "Output")]
     words: bool,
 
@@ -119,6 +119,9 @@ impl ShouldCompactCommand {
             quiet: self.quiet || self.json,
         };
         let (budget, typed) = self.threshold()?;
+        if !self.quiet {
+            files::check_output_is_apart(self.conversation.file.as_deref())?;
+        }
         let goal = self.goal.request()?;
         let tokenizer = settings::tokenizer(&self.conversation.tokenizer)?;
         let config = self.config.as_deref().map(settings::config).transpose()?;
@@ -138,7 +141,7 @@ impl ShouldCompactCommand {
         let host = self.sandbox.host(settings, messages)?;
         let mut strategy = source.load(&host, &self.sandbox).await?;
         if let Some(config) = &config {
-            strategy = chain::configured(&host, &strategy, config).await?;
+            strategy = chain::configured(&host, &strategy, &source, config).await?;
         }
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.goal.check_pins(&conversation)?;

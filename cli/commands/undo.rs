@@ -8,15 +8,15 @@ use super::expand::failure;
 use crate::archive::ArchiveArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
-use crate::{figures, files, input};
+use crate::{figures, files, input, settings};
 
-/// Give back a conversation as it was before a compaction
+/// Restore a conversation as it was before a compaction
 ///
 /// Takes the receipt of the compaction, and needs nothing else but the archive that was in use:
-/// the conversation comes out byte for byte as it went in, repairs undone too. Of a session log
-/// it is the request that was made of it. Messages that came after the compaction are not part of
-/// it. Of a chain of compactions, each receipt gives back what its own one was given; that of the
-/// first one gives back the first of all.
+/// the conversation comes out byte for byte as it went in, without repairs. For a session log it
+/// is the request that was made of the log. Messages that came after the compaction are not part
+/// of it. After several compactions, each receipt restores what its own compaction was given, so
+/// the first receipt restores the original conversation.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct UndoCommand {
@@ -25,7 +25,7 @@ pub(crate) struct UndoCommand {
     #[arg(value_name = "RECEIPT")]
     receipt: Option<PathBuf>,
 
-    /// Write the conversation to this file, whole or not at all, and not to standard output
+    /// Write the conversation to this file, whole or not at all, instead of to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -41,8 +41,8 @@ Examples:
 Exit codes:
   0  the conversation came out
   1  baler itself failed: the archive cannot be read, a file cannot be written
-  2  wrong use: nothing was changed by that compaction, it was stored somewhere else, or its receipt
-     would be replaced
+  2  wrong use: that compaction changed nothing, its archive is another one, or the result would
+     be written to the receipt
   5  that is no receipt";
 
 /// What counts of a receipt.
@@ -67,6 +67,13 @@ impl UndoCommand {
             return Err(Failure::wrong_use(anyhow!(
                 "`--output` would replace the receipt, without which nothing can be undone; name another file"
             )));
+        }
+        match output {
+            None => files::check_output_is_apart(self.receipt.as_deref())?,
+            Some(output) => {
+                let key = settings::key_file(self.archive.state());
+                files::check_not_in_use("--output", output, key.as_slice())?;
+            }
         }
         let bytes = input::read(self.receipt.as_deref(), "undo")?;
         let Receipt { outcome, undo } = receipt(&bytes)?;
@@ -98,6 +105,7 @@ pub(super) fn can_undo(file: &Path) -> bool {
 }
 
 fn receipt(bytes: &[u8]) -> Result<Receipt, Failure> {
+    let bytes = files::without_byte_order_mark(bytes);
     serde_json::from_slice::<Printed>(bytes)
         .map(|printed| printed.receipt)
         .or_else(|_| serde_json::from_slice(bytes))

@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::arguments::{ConversationArguments, FormatArgument};
 use crate::exit::{Exit, Failure};
 use crate::figures::{self, number};
-use crate::input;
 use crate::output::{self, BAD, CHANGED, GOOD, Messages, styled};
+use crate::{files, input};
 
 /// Check a conversation against the rules of its wire format
 ///
@@ -58,6 +58,9 @@ impl ValidateCommand {
         let messages = Messages {
             quiet: self.quiet || self.json,
         };
+        if !self.quiet {
+            files::check_output_is_apart(self.file.as_deref())?;
+        }
         let document = input::read(self.file.as_deref(), "validate")?;
         let mut builder = Host::builder();
         if let Some(format) = self.format.0 {

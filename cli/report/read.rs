@@ -10,6 +10,7 @@ use serde::{Deserialize, de};
 
 use super::bounded::{List, Members, Scalar, Text};
 use super::evaluation::Evaluation;
+use crate::files;
 
 /// The version of receipts that is known.
 const VERSION: u64 = 1;
@@ -343,6 +344,7 @@ const WANTED: &str =
 /// Finds out what a file is, and reads it.
 pub(crate) fn source(file: &Path, bytes: &[u8]) -> anyhow::Result<Source> {
     let shown = file.display();
+    let bytes = files::without_byte_order_mark(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(anyhow!("`{shown}` is empty; {WANTED}"));
     }

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use baler_host::{Budget, Host, HostError, Outcome, Pins, Request, Strategy};
+use anyhow::bail;
+use baler_host::{
+    AttemptResult, Budget, Fault, Host, Outcome, Pins, RemoteProblem, Request, Strategy,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::cases::{Case, Name};
@@ -115,13 +118,16 @@ impl<'a> Sought<'a> {
 
     /// What is left of the case when a strategy compacts it to `room` characters beside the
     /// instructions.
+    ///
+    /// # Errors
+    /// The host failed, or the machine, in the turn of any strategy.
     pub(crate) async fn after(
         &self,
         host: &Host,
         strategy: &Strategy,
         room: usize,
         pins: &Pins,
-    ) -> Result<Measured, HostError> {
+    ) -> anyhow::Result<Measured> {
         let conversation = &self.case.conversation;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let request = Request {
@@ -134,6 +140,10 @@ impl<'a> Sought<'a> {
         let compaction = host.compact(conversation, chain, &request).await?;
         let time = start.elapsed();
         let receipt = compaction.receipt();
+        let mut results = receipt.attempts.iter().map(|attempt| &attempt.result);
+        if let Some(why) = results.find_map(failed_in_host) {
+            bail!("`{}` cannot be measured: {why}", strategy.name());
+        }
         let result = compaction.conversation();
         let units = crate::cases::read(result);
         let (text, size) = text_of(&units);
@@ -162,6 +172,21 @@ impl<'a> Sought<'a> {
     }
 }
 
+/// What the host or the machine failed at in a strategy's turn, which then says nothing about the
+/// strategy. None where there is no such failure.
+fn failed_in_host(result: &AttemptResult) -> Option<String> {
+    match result {
+        AttemptResult::Host { error } => Some(error.clone()),
+        AttemptResult::Fault {
+            fault:
+                fault @ Fault::Remote {
+                    problem: RemoteProblem::NoRoom,
+                },
+        } => Some(format!("{fault}; {}", fault.remedy())),
+        _ => None,
+    }
+}
+
 /// All that units say beside instructions, and their size.
 fn text_of(units: &[Vec<Said>]) -> (String, usize) {
     let mut text = String::new();
@@ -184,6 +209,34 @@ fn text_of(units: &[Vec<Said>]) -> (String, usize) {
 mod tests {
     use super::*;
     use crate::evidence::Evidence;
+
+    #[test]
+    fn only_failures_of_the_host_or_machine_say_nothing_about_a_strategy() {
+        let of_host = AttemptResult::Host {
+            error: "the sandbox failed: no memory".to_owned(),
+        };
+        assert_eq!(
+            failed_in_host(&of_host).as_deref(),
+            Some("the sandbox failed: no memory")
+        );
+        let remote = |problem| AttemptResult::Fault {
+            fault: Fault::Remote { problem },
+        };
+        let no_room = failed_in_host(&remote(RemoteProblem::NoRoom)).expect("of the machine");
+        assert!(no_room.contains("no descriptor"), "{no_room}");
+        assert!(no_room.contains("ulimit -n"), "{no_room}");
+        let late = AttemptResult::Fault {
+            fault: Fault::Timeout { limit_ms: 10_000 },
+        };
+        for own in [
+            late,
+            remote(RemoteProblem::Status(500)),
+            AttemptResult::Accepted,
+            AttemptResult::Declined,
+        ] {
+            assert_eq!(failed_in_host(&own), None, "{own:?}");
+        }
+    }
 
     #[test]
     fn a_rule_is_kept_whatever_white_space_is_between_its_words() {

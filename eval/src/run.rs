@@ -144,10 +144,11 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// Measures all conversations that `done` does not hold. `told` hears of each that is
-    /// finished; what it fails with ends all.
+    /// finished; what it fails with ends all. So does a failure of the host or the machine, in a
+    /// strategy's turn too: its conversation is neither told nor measured.
     ///
     /// # Errors
-    /// The host failed, or `told` did.
+    /// The host or the machine failed, or `told` did.
     pub fn run(
         host: &Host,
         strategies: &[Strategy],
@@ -175,7 +176,9 @@ impl Evaluation {
                 }
                 let result = runtime
                     .block_on(measure(host, strategies, record, options))
-                    .with_context(|| format!("{} {}", record.set, record.id))?;
+                    .with_context(|| format!("{} {}", record.set, record.id))
+                    // The other threads finish what they have begun, and begin nothing more.
+                    .inspect_err(|_| next.store(records.len(), Ordering::Relaxed))?;
                 let mut results = results
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -335,4 +338,88 @@ async fn measure(
         }
     }
     Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use baler_host::{Asked, Question, Remote, RemoteError};
+    use serde_json::json;
+
+    use super::*;
+    use crate::corpus::Kind;
+
+    /// A strategy for which this process has no descriptor left.
+    #[derive(Debug)]
+    struct OutOfReach;
+
+    impl Remote for OutOfReach {
+        fn name(&self) -> &'static str {
+            "out-of-reach"
+        }
+
+        fn address(&self) -> &'static str {
+            "https://out-of-reach.example"
+        }
+
+        fn ask(&self, _: Question, _: String, _: usize) -> Asked<'_> {
+            Box::pin(async { Err(RemoteError::NoRoom) })
+        }
+    }
+
+    #[test]
+    fn a_failure_of_the_machine_ends_the_run_and_is_no_measurement() {
+        let files = "oven.rs, dough.rs, flour.rs, salt.rs, yeast.rs and water.rs";
+        let mut messages = vec![json!({"role": "user", "content": format!("Read {files}.")})];
+        for message in 0..18 {
+            let role = ["assistant", "user"][message % 2];
+            let content = "Stir it well, and let it rest. ".repeat(7);
+            messages.push(json!({"role": role, "content": content}));
+        }
+        messages.push(json!({"role": "assistant", "content": format!("I have read {files}.")}));
+        let record = |id: &str| Recorded {
+            set: "bakery".to_owned(),
+            id: id.to_owned(),
+            kind: Kind::Document,
+            format: "openai-chat",
+            document: json!({ "messages": messages }).to_string(),
+            wanted: Vec::new(),
+            questions: Ok(Vec::new()),
+        };
+        let host = Host::builder().build().expect("a host");
+        let run = |strategy| {
+            let told = Mutex::new(Vec::new());
+            let options = Options {
+                threads: 1,
+                ..Options::default()
+            };
+            let evaluation = Evaluation::run(
+                &host,
+                &[strategy],
+                &[record("one"), record("two")],
+                &options,
+                &Evaluation::default(),
+                &|result| {
+                    told.lock().expect("no panic").push(result.id.clone());
+                    Ok(())
+                },
+            );
+            (evaluation, told.into_inner().expect("no panic"))
+        };
+        let (evaluation, told) = run(Strategy::remote(Arc::new(OutOfReach)));
+        let error = format!("{:#}", evaluation.expect_err("nothing was measured"));
+        assert!(error.contains("bakery one: "), "{error}");
+        assert!(error.contains("no descriptor"), "{error}");
+        assert_eq!(told, [] as [&str; 0]);
+        let (evaluation, told) = run(Strategy::truncate());
+        let evaluation = evaluation.expect("all was measured");
+        assert_eq!(told, ["one", "two"]);
+        assert!(
+            evaluation
+                .results
+                .iter()
+                .all(|result| !result.rows.is_empty())
+        );
+    }
 }

@@ -119,7 +119,7 @@ impl Host {
                 None => Ok(log),
                 Some(wanted) => Err(ReadError::Shape {
                     what: format!(
-                        "a log of {} becomes a request of {}, not of {wanted}; leave --format out",
+                        "a log of {} becomes a request of {}, not of {wanted}; leave the format out",
                         log.kind, log.format
                     ),
                 }),

@@ -97,6 +97,30 @@ fn a_run_that_changes_nothing_leaves_the_receipt_that_undoes_the_one_before() {
 }
 
 #[test]
+fn a_receipt_is_read_with_a_byte_order_mark_too() {
+    let bench = Bench::new();
+    let input = example("plan-a-week.openai.json");
+    let before = fs::read_to_string(&input).expect("an example");
+    compact(&bench, &input, "r.json", &["-s", "native:digest"]).ends(0);
+    let receipt = fs::read_to_string(bench.path("r.json")).expect("a receipt");
+    let marked = bench.file("marked.json", format!("\u{feff}{receipt}"));
+    assert_eq!(bench.run(&["undo", &marked]).ends(0).stdout, before);
+    let page = bench.run(&["report", &marked]).ends(0).stdout;
+    assert!(page.contains("native:digest"), "{page}");
+    // It is a receipt for a run that changed nothing, too.
+    let wide = ["-s", "native:digest", "--budget", "100000"];
+    compact(&bench, &input, "marked.json", &wide)
+        .ends(3)
+        .says(&["warning: `marked.json` stays as it is"]);
+    let config = bench.file("config.json", "\u{feff}{\"keep\": 5}");
+    let config = format!("@{config}");
+    let arguments = ["compact", &input, "-q", "-s", "mask-tool-outputs"];
+    bench
+        .run(&[&arguments[..], &["--config", &config]].concat())
+        .ends(0);
+}
+
+#[test]
 fn what_cannot_be_undone_is_told_with_the_reason() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");

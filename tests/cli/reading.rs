@@ -90,3 +90,39 @@ fn a_conversation_and_a_config_may_come_out_of_a_pipe() {
         .ends(0);
     assert_eq!(piped.stdout, plain.stdout);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_input_that_is_not_there_is_told_and_no_empty_conversation() {
+    use super::Ran;
+    let bench = Bench::new();
+    let input = example("plan-a-week.openai.json");
+    let run = |arguments: &str, how: &str| {
+        let script = format!("exec \"$0\" {arguments} {how}");
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &script, env!("CARGO_BIN_EXE_baler"), &input])
+            .env("BALER_STATE", bench.path("state"));
+        Ran::of(shell.output().expect("it runs"))
+    };
+    let missing = "the program was started without standard input";
+    for arguments in [
+        "validate",
+        "validate -",
+        "validate /dev/fd/0",
+        "validate /dev/stdin",
+        "undo /proc/self/fd/0",
+    ] {
+        run(arguments, "<&-")
+            .ends(5)
+            .says(&["cannot read", missing]);
+    }
+    run(
+        "should-compact \"$1\" --budget 9 --context @/dev/stdin",
+        "<&-",
+    )
+    .ends(2)
+    .says(&["cannot read the context", missing]);
+    // The same with one.
+    run("validate /dev/fd/0", "< \"$1\"").ends(0);
+}

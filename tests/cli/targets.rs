@@ -330,6 +330,7 @@ fn a_second_name_of_a_file_that_the_run_reads_is_known_as_that() {
 
 #[test]
 fn what_is_undone_does_not_replace_its_receipt() {
+    use std::process::Command;
     let bench = Bench::new();
     compact(&bench, &["-o", "out.json", "--receipt", "receipt.json"]).ends(0);
     let receipt = text(&bench, "receipt.json");
@@ -343,7 +344,52 @@ fn what_is_undone_does_not_replace_its_receipt() {
     Ran::of(command.output().expect("it runs"))
         .ends(2)
         .says(&["would replace the receipt"]);
+    // Nor does it stand behind it.
+    for script in [
+        "\"$0\" undo receipt.json >> receipt.json",
+        "\"$0\" undo < receipt.json >> receipt.json",
+        "\"$0\" report receipt.json >> receipt.json",
+        "\"$0\" validate receipt.json >> receipt.json",
+        "\"$0\" should-compact receipt.json --budget 9 --json >> receipt.json",
+    ] {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script, env!("CARGO_BIN_EXE_baler")])
+            .env("BALER_STATE", bench.path("state"))
+            .current_dir(bench.folder.path());
+        Ran::of(shell.output().expect("it runs"))
+            .ends(2)
+            .says(&["standard output goes to the file that is read"]);
+    }
     assert_eq!(text(&bench, "receipt.json"), receipt);
+}
+
+#[test]
+fn no_result_of_any_command_replaces_the_key_or_stands_behind_a_file_in_use() {
+    let bench = Bench::new();
+    compact(&bench, &["-o", "out.json", "--receipt", "receipt.json"]).ends(0);
+    let key = fs::read(bench.path("state/key")).expect("a key");
+    for command in ["undo", "report"] {
+        bench
+            .run(&[command, "receipt.json", "-o", "state/key"])
+            .ends(2)
+            .says(&["`--output` names a file that is in use for something else"]);
+    }
+    assert_eq!(fs::read(bench.path("state/key")).expect("a key"), key);
+    let input = example("plan-a-week.openai.json");
+    bench.file("config.json", "{}");
+    bench.file("last.json", fs::read(&input).expect("an example"));
+    let before = text(&bench, "last.json");
+    for (file, option, value) in [
+        ("config.json", "--config", "@config.json"),
+        ("last.json", "--previous", "last.json"),
+    ] {
+        compact_into(&bench, file, &[input.as_str(), option, value])
+            .ends(2)
+            .says(&["standard output goes to the file that is read"]);
+    }
+    assert_eq!(text(&bench, "config.json"), "{}");
+    assert_eq!(text(&bench, "last.json"), before);
 }
 
 #[test]

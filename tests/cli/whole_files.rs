@@ -382,3 +382,39 @@ mod in_the_middle {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn no_receipt_takes_its_place_after_a_run_that_changes_nothing_has_looked_for_one() {
+    use std::fs::{File, TryLockError};
+    use std::io::Read as _;
+    use std::process::Stdio;
+    let bench = Bench::new();
+    // More than a pipe holds, so the run waits for its reader.
+    let long = "Water the roses, then the tulips. ".repeat(40_000);
+    let document = serde_json::json!({"messages": [{"role": "user", "content": long}]}).to_string();
+    let input = bench.file("request.json", &document);
+    let mut child = bench
+        .command()
+        .args(["compact", &input, "-q", "-s", "native:truncate"])
+        .args(["--budget", "10000000", "--receipt", "receipt.json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    let mut printed = vec![0];
+    stdout.read_exact(&mut printed).expect("it prints");
+    // It has looked, and its receipt is not in its place.
+    assert!(!bench.path("receipt.json").exists());
+    let folder = File::open(bench.folder.path()).expect("a folder");
+    let turn = folder.try_lock();
+    assert!(
+        matches!(turn, Err(TryLockError::WouldBlock)),
+        "another run could have its turn: {turn:?}"
+    );
+    stdout.read_to_end(&mut printed).expect("it prints");
+    assert_eq!(printed, document.as_bytes());
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    assert!(bench.path("receipt.json").exists());
+    folder.try_lock().expect("its turn is over");
+}

@@ -690,7 +690,7 @@ fn a_format_that_a_log_does_not_have_is_wrong() {
     let error = host.read(LOG).expect_err("it is another format");
     assert_eq!(
         error.to_string(),
-        "a log of claude-code becomes a request of anthropic, not of gemini; leave --format out"
+        "a log of claude-code becomes a request of anthropic, not of gemini; leave the format out"
     );
 }
 

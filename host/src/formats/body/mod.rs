@@ -305,7 +305,7 @@ fn list_of(envelope: &Members<'_>, format: Option<Format>) -> Result<List, ReadE
     Err(ReadError::NoMessages {
         hint: match found {
             Some(other) => format!(
-                "a request of {format} has them in `{}`, and this one has `{}`; name another --format, or let it be found out",
+                "a request of {format} has them in `{}`, and this one has `{}`; name another format, or none, so that it is found out",
                 list.key(),
                 other.key()
             ),

@@ -66,7 +66,7 @@ rules! {
     /// A call has its name and arguments that are a text; an output has an output.
     Resp9 "RESP-9" => "give the call its `name`, write arguments as a JSON text, and give each output a text or a list",
     /// The first message is the user's; instructions stand behind a turn of the user's.
-    Anth1 "ANTH-1" => "begin with a user message, put the system prompt in `system`, and further instructions behind a turn of the user's; if it is a request of OpenAI Chat for a model of Anthropic's, say so with `--format openai-chat`",
+    Anth1 "ANTH-1" => "begin with a user message, put the system prompt in `system`, and further instructions behind a turn of the user's; if it is a request of OpenAI Chat for a model of Anthropic's, give the format `openai-chat` with it",
     /// Each `tool_use` has its `tool_result` in the very next message, before any text.
     Anth3 "ANTH-3" => "answer every `tool_use` at the start of the message directly after it, or remove it",
     /// A `tool_result` needs its `tool_use` in the message before it.
