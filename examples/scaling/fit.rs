@@ -21,6 +21,8 @@ const FLOOR_MEGABYTES: f64 = 64.0;
 pub(crate) struct Measured {
     pub(crate) size: usize,
     pub(crate) seconds: f64,
+    /// What linear work took at this size (`reference.rs`).
+    pub(crate) reference: f64,
     /// The most memory that the process had until then, where the system tells.
     pub(crate) megabytes: Option<f64>,
     /// How it ended, in a word or two.
@@ -52,22 +54,33 @@ impl Fit {
         })
     }
 
+    /// Without what the machine adds: linear work grew by `reference` there.
+    fn beside(self, reference: Self) -> Self {
+        let beyond = |own: f64, reference: f64| own - (reference - 1.0).max(0.0);
+        Self {
+            all: beyond(self.all, reference.all),
+            top: beyond(self.top, reference.top),
+        }
+    }
+
     pub(crate) fn worst(self) -> f64 {
         self.all.max(self.top)
     }
 }
 
-/// The fit of the times. Sizes that ended in another way than their neighbours, such as at a limit,
+/// The fit of the times, beside linear work of the same sizes. Sizes that ended in another way than their neighbours, such as at a limit,
 /// are fitted apart; the worst counts.
 pub(crate) fn times(measured: &[Measured]) -> Option<Fit> {
     measured
         .chunk_by(|one, next| one.outcome == next.outcome)
         .filter_map(|alike| {
-            let points: Vec<(f64, f64)> = alike
-                .iter()
-                .map(|one| (one.size as f64, one.seconds))
-                .collect();
-            Fit::of(&points, LEAST_SECONDS, FLOOR_SECONDS)
+            let points = |seconds: fn(&Measured) -> f64| -> Vec<(f64, f64)> {
+                let point = |one: &Measured| (one.size as f64, seconds(one));
+                alike.iter().map(point).collect()
+            };
+            let own = Fit::of(&points(|one| one.seconds), LEAST_SECONDS, FLOOR_SECONDS)?;
+            let reference = Fit::of(&points(|one| one.reference), 0.0, 0.0)?;
+            Some(own.beside(reference))
         })
         .max_by(|one, other| one.worst().total_cmp(&other.worst()))
 }

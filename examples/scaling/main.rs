@@ -17,6 +17,10 @@
 //! part of a line's first three columns; several have to fit all, and then all lines that fit are
 //! measured.
 //!
+//! Where the caches of a machine end, all work costs more for each piece. So linear work (a table of as
+//! many pieces of the document, `reference.rs`) is timed at each size, too, and what its exponent has
+//! above 1 is taken off a line's.
+//!
 //! A line stops growing at the third size or a later one that takes more than 0.25 s (`--enough`; 2 s
 //! with `--all` or a FILTER) with all that it needs, and is fitted by what there is. Of short times
 //! the least of three runs counts. Two lines are measured at once (`--jobs`). Each line is measured
@@ -42,6 +46,7 @@ mod receipts;
 mod stage;
 mod measure;
 mod memory;
+mod reference;
 mod fit;
 mod watch;
 mod summary;

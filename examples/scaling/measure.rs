@@ -7,6 +7,7 @@ use crate::arguments::Arguments;
 use crate::case::Line;
 use crate::fit::{LEAST_SECONDS, LEAST_SIZES};
 use crate::memory;
+use crate::reference;
 use crate::stage::{Bench, Run};
 
 /// Times `enough` after which a line stops growing even where it is still too quick to be fitted.
@@ -22,9 +23,11 @@ pub(crate) fn run(line: &Line, arguments: &Arguments, state: &Path) -> anyhow::R
         let input = line.input(*size);
         let Run { seconds, outcome } = quickest(|| bench.run(&input))?;
         let megabytes = memory::peak().map_or_else(|| "-".to_owned(), |own| format!("{own:.1}"));
-        println!("{size} {seconds:.6} {megabytes} {outcome}");
-        ends.push(outcome);
         let elapsed = start.elapsed().as_secs_f64();
+        let content = input.document() + &input.answer;
+        let reference = reference::seconds(&content, *size);
+        println!("{size} {seconds:.6} {reference:.6} {megabytes} {outcome}");
+        ends.push(outcome);
         let alike = ends
             .iter()
             .rev()

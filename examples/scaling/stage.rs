@@ -200,9 +200,14 @@ impl Bench {
             return Run::none("refused");
         };
         let request = request(input);
+        let messages = input.messages.get(1..).unwrap_or_default();
+        let at_once = messages.chunk_by(|one, next| is_of_a_step(one) && is_of_a_step(next));
         let start = Instant::now();
-        for message in input.messages.iter().skip(1) {
-            if conversation.append(message).is_err() {
+        for messages in at_once {
+            if conversation
+                .append_all(messages.iter().map(String::as_str))
+                .is_err()
+            {
                 return Run::since(start, "an append refused");
             }
             // As an agent's loop asks at each step.
@@ -340,4 +345,16 @@ fn strategy(runtime: &Runtime, host: &Host, name: &str) -> anyhow::Result<Strate
     }
     let bundled = baler_strategies::by_name(name).context("it ships with baler")?;
     Ok(runtime.block_on(host.load(name, bundled.wasm))?)
+}
+
+/// Whether a message is a call or an output of a step, which an agent appends together with the others.
+fn is_of_a_step(message: &str) -> bool {
+    const SIGNS: [&str; 5] = [
+        r#""role":"tool""#,
+        r#""tool_result""#,
+        r#""function_call""#,
+        r#""function_call_output""#,
+        r#""functionResponse""#,
+    ];
+    SIGNS.iter().any(|sign| message.contains(sign))
 }

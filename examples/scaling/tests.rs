@@ -159,6 +159,7 @@ fn measured(seconds: impl Fn(f64) -> f64) -> Vec<Measured> {
         .map(|size| Measured {
             size,
             seconds: seconds(size as f64),
+            reference: size as f64 * 1e-7,
             megabytes: None,
             outcome: "read".to_owned(),
         })
@@ -174,6 +175,27 @@ fn what_is_worse_than_n_log_n_is_found_even_with_a_small_factor() {
     // Half of its time is linear even at the largest size.
     let hidden = fit::times(&measured(|n| n * 1e-6 + n * n * 1e-11)).expect("long enough");
     assert!(hidden.worst() > MOST, "{hidden:?}");
+}
+
+#[test]
+fn what_the_machine_adds_to_linear_work_is_taken_off() {
+    let on_slow_memory = |seconds: fn(f64) -> f64| {
+        let mut measured = measured(seconds);
+        for one in &mut measured {
+            one.reference = (one.size as f64).powf(1.4) * 1e-9;
+        }
+        fit::times(&measured).expect("it takes long enough").worst()
+    };
+    let linear = on_slow_memory(|n| n.powf(1.4) * 1e-7);
+    assert!((0.99..1.01).contains(&linear), "{linear}");
+    assert!(on_slow_memory(|n| n * n * 1e-8) > MOST);
+    // Quicker memory makes nothing worse.
+    let mut quick = measured(|n| n * 1e-6);
+    for one in &mut quick {
+        one.reference = 1e-3;
+    }
+    let fit = fit::times(&quick).expect("it takes long enough");
+    assert!((0.99..1.01).contains(&fit.worst()), "{fit:?}");
 }
 
 #[test]

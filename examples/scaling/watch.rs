@@ -43,6 +43,7 @@ impl Ran {
             match own {
                 Some(own) if again.outcome == own.outcome => {
                     own.seconds = own.seconds.min(again.seconds);
+                    own.reference = own.reference.min(again.reference);
                 }
                 Some(_) => {}
                 // It went on to larger sizes.
@@ -127,12 +128,13 @@ fn watched(child: &mut Child, limit: f64) -> anyhow::Result<Ran> {
     Ok(ran)
 }
 
-/// What a child wrote: size, seconds, MB, and how it ended.
+/// What a child wrote: size, seconds, those of the reference, MB, and how it ended.
 fn measured(line: &str) -> Option<Measured> {
-    let mut words = line.splitn(4, ' ');
+    let mut words = line.splitn(5, ' ');
     Some(Measured {
         size: words.next()?.parse().ok()?,
         seconds: words.next()?.parse().ok()?,
+        reference: words.next()?.parse().ok()?,
         megabytes: words.next()?.parse().ok(),
         outcome: words.next()?.to_owned(),
     })

@@ -262,8 +262,28 @@ impl Compactor {
     /// # Errors
     /// It is no message of this format; then nothing has changed.
     pub fn append(&mut self, message: &str) -> Result<(), ReadError> {
-        self.view.append(message)?;
-        self.journal.message(message);
+        self.append_all([message])
+    }
+
+    /// Appends messages, such as all outputs of a step. See [`Conversation::append_all`].
+    ///
+    /// # Errors
+    /// One is no message of this format. It and those behind it are not there; those before are.
+    pub fn append_all<'m>(
+        &mut self,
+        messages: impl IntoIterator<Item = &'m str>,
+    ) -> Result<(), ReadError> {
+        let mut newest: Option<&str> = None;
+        // The next one is asked for when the one before was taken.
+        let noted = messages.into_iter().inspect(|message| {
+            if let Some(taken) = newest.replace(message) {
+                self.journal.message(taken);
+            }
+        });
+        self.view.append_all(noted)?;
+        if let Some(taken) = newest {
+            self.journal.message(taken);
+        }
         Ok(())
     }
 

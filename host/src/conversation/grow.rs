@@ -12,7 +12,8 @@ impl Conversation {
     ///
     /// Units, counts and traits are up to date afterwards. The cost goes by the message and the
     /// unit that it belongs to, not by the length of the conversation; the first call while a
-    /// snapshot is alive copies what is known of the messages, once.
+    /// snapshot is alive copies what is known of the messages, once. The outputs of one step are
+    /// appended together ([`Conversation::append_all`]).
     ///
     /// # Errors
     /// It is no JSON object or no message of this format; then nothing has changed.
@@ -21,11 +22,11 @@ impl Conversation {
     }
 
     /// Appends messages, and divides them into units once behind the last: one by one, the outputs
-    /// of a step would each divide the whole step again.
+    /// of a step would each divide the whole step again. See [`Conversation::append`].
     ///
     /// # Errors
     /// One is no message of this format. It and those behind it are not there; those before are.
-    pub(crate) fn append_all<'m>(
+    pub fn append_all<'m>(
         &mut self,
         messages: impl IntoIterator<Item = &'m str>,
     ) -> Result<(), ReadError> {

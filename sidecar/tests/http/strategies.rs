@@ -132,7 +132,12 @@ impl Model for Silent {
         &self.0
     }
 
-    fn ask<'a>(&'a self, _: &'a baler_models::Question, _: Duration) -> baler_models::Asked<'a> {
+    fn ask<'a>(
+        &'a self,
+        _: &'a baler_models::Question,
+        _: Duration,
+        _: baler_models::Again<'a>,
+    ) -> baler_models::Asked<'a> {
         Box::pin(std::future::pending())
     }
 }

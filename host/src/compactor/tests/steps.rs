@@ -559,3 +559,20 @@ fn work_that_was_begun_before_something_was_pinned_is_thrown_away() {
     assert!(step(&mut one).is_compacted());
     assert_eq!(times(&one, &[&name]), [1]);
 }
+
+#[test]
+fn messages_that_come_together_are_kept_like_those_that_come_one_by_one() {
+    let mut one_by_one = compactor(by_tokens(900));
+    let mut together = compactor(by_tokens(900));
+    let names = ["Aurelia", "Brava", "Corvo"].map(|name| said("user", name).to_string());
+    for name in &names {
+        one_by_one.append(name).expect("is a message");
+    }
+    let all = names.iter().map(String::as_str);
+    together.append_all(all).expect("are messages");
+    assert_eq!(together.save(), one_by_one.save());
+    let [good, ..] = &names;
+    assert!(together.append_all([good.as_str(), "[]", good]).is_err());
+    one_by_one.append(good).expect("is a message");
+    assert_eq!(together.save(), one_by_one.save());
+}
