@@ -222,7 +222,7 @@ async fn a_full_pool_is_the_hosts_failure_and_not_the_guests() {
         })
     }));
     let conversation = read(&host, &chat());
-    let slow = spinning(&host, Duration::from_millis(400)).await;
+    let slow = spinning(&host, Duration::from_secs(2)).await;
     let good = bundled(&host, "sliding-window").await;
     let busy: Vec<_> = (0..2)
         .map(|_| {
@@ -231,7 +231,7 @@ async fn a_full_pool_is_the_hosts_failure_and_not_the_guests() {
             tokio::spawn(async move { host.compact(&conversation, &[slow], &half()).await })
         })
         .collect();
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
     let turned_away = host
         .compact(&conversation, std::slice::from_ref(&good), &half())
         .await

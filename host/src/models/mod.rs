@@ -71,7 +71,7 @@ impl ModelGrant {
 pub struct ModelUsage {
     /// Requests: questions, those without an answer included, and what was sent again.
     pub calls: u32,
-    /// Questions that came to nothing.
+    /// Requests that came to nothing.
     pub failed: u32,
     /// Tokens of the questions, as the provider counted.
     pub input_tokens: u64,
@@ -200,11 +200,12 @@ impl Spending {
         Ok(())
     }
 
-    /// Whether the grant has room for sending a question once more.
+    /// Whether the grant has room for sending a question once more, since what was sent came to nothing.
     fn admit_again(&self, limits: &ModelLimits) -> bool {
         let mut used = self.lock();
         let has_room = used.calls < limits.calls;
         used.calls += u32::from(has_room);
+        used.failed += u32::from(has_room);
         has_room
     }
 
