@@ -22,7 +22,7 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// The strategy whose result it is; none where nothing was compacted.
     pub strategy: Option<String>,
-    /// Whether that is another one than the first of the chain.
+    /// Whether that is another one than the first of the chain, whatever their names.
     pub fell_back: bool,
     /// What was tried, in order.
     pub attempts: Vec<Attempt>,
