@@ -877,8 +877,8 @@ impl Report {
     }
 }
 
-/// A strategy's own figures under the names that it declares. Anything else could carry text
-/// of the conversation into a receipt.
+/// A strategy's own figures under the names that it declares, of each name the first. Anything else
+/// could carry text of the conversation into a receipt, as could the order of names that come again.
 fn declared_metrics(
     strategy: &Strategy,
     metrics: &[Metric],
@@ -889,10 +889,11 @@ fn declared_metrics(
         strategy.is_native()
             || said.is_some_and(|said| said.metric_names.iter().any(|known| known == name))
     };
+    let mut names = HashSet::new();
     metrics
         .iter()
         .take(strategy.limits().annotations)
-        .filter(|metric| is_declared(&metric.name))
+        .filter(|metric| is_declared(&metric.name) && names.insert(metric.name.as_str()))
         .filter_map(|metric| {
             let value = match &metric.value {
                 Value::Text(_) if !keep_words => return None,

@@ -221,6 +221,32 @@ async fn a_remote_plan_is_carried_out_like_a_guests() {
 }
 
 #[tokio::test]
+async fn of_each_metric_that_comes_again_the_first_is_shown() {
+    let mut said = kept_and_summary();
+    said["metrics"] = json!([
+        {"name": "legs", "value": 16},
+        {"name": "nights", "value": 3},
+        {"name": "legs", "value": 7},
+        {"name": "nights", "value": 3},
+    ]);
+    let mut remote = Scripted::says(&said);
+    remote.introspect = Reply::Says(r#"{"metric-names":["legs","nights"]}"#.to_owned());
+    let compaction = compact(remote).await;
+    let metrics = serde_json::to_value(&compaction.receipt().attempts[0].metrics);
+    let shown: Vec<(Value, Value)> = metrics
+        .expect("JSON")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|metric| (metric["name"].clone(), metric["value"].clone()))
+        .collect();
+    assert_eq!(
+        shown,
+        [(json!("legs"), json!(16)), (json!("nights"), json!(3))]
+    );
+}
+
+#[tokio::test]
 async fn what_a_remote_was_shown_becomes_no_code_of_its_receipts() {
     for (is_late, first) in [(false, "old"), (true, "undeclared")] {
         let host = host();
