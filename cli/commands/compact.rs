@@ -35,7 +35,7 @@ pub(crate) struct CompactCommand {
 
     /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm
     /// file, or the URL of a server (its token by --remote-token). Given more than once, each is
-    /// the fallback of the one before [default: tiered; with --model: tiered-model]
+    /// the fallback of the one before, and no two may have one name [default: tiered; with --model: tiered-model]
     #[arg(
         short,
         long = "strategy",

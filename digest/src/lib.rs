@@ -55,7 +55,7 @@ pub use part::Part;
 pub use programs::{INSERTED, Parted, is_by_program, own_words, parted};
 pub use quote::{own_tag, quoted};
 pub use sentences::each_sentence;
-pub use story::{Story, as_summary, to_retell, without_headings};
+pub use story::{Story, after_thinking, as_summary, to_retell, without_headings};
 pub use work::Work;
 pub use write::{Share, Written};
 
