@@ -722,6 +722,12 @@ fn gemini() -> Vec<Case> {
     let says = json!({"role": "model", "parts": [{"text": "Done."}]});
     let signed = |id: &str| json!({"role": "model", "parts": [{"functionCall": {"name": "read", "id": id, "args": {}}, "thoughtSignature": "c2ln"}]});
     let picture = json!({"fileData": {"mimeType": "image/png", "fileUri": "gs://a/b.png"}});
+    let with = |mut body: Value, second: Value| {
+        body["contents"] = json!([hello, signed("a"), answers(&["a"]), second, answers(&["b"])]);
+        body
+    };
+    let named = json!({"model": "models/gemini-3.5-flash"});
+    let of_level = json!({"generationConfig": {"thinkingConfig": {"thinkingLevel": "high"}}});
     vec![
         (Gemini, "ALL-1", json!([]), vec![0], json!([hello])),
         (
@@ -842,6 +848,31 @@ fn gemini() -> Vec<Case> {
                 calls(&["b"]),
                 answers(&["b"])
             ]),
+        ),
+        (
+            Gemini,
+            "GEM-3",
+            with(named.clone(), calls(&["b"])),
+            vec![4],
+            with(named, signed("b")),
+        ),
+        (
+            Gemini,
+            "GEM-3",
+            with(of_level.clone(), calls(&["b"])),
+            vec![4],
+            with(of_level, signed("b")),
+        ),
+        (
+            Gemini,
+            "GEM-3",
+            // Older models have a budget of thinking.
+            with(
+                json!({"model": "gemini-2.5-pro", "generation_config": {"thinking_config": {"thinking_budget": -1}}}),
+                calls(&["b"]),
+            ),
+            vec![4],
+            with(json!({"model": "gemini-2.5-pro"}), signed("b")),
         ),
         (
             Gemini,
@@ -1042,6 +1073,8 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (Gemini, "GEM-2", 3),
     (Gemini, "GEM-2", 4),
     (Gemini, "GEM-2", 5),
+    (Gemini, "GEM-3", 0),
+    (Gemini, "GEM-3", 3),
     (Gemini, "GEM-7", 0),
 ];
 

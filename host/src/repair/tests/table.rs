@@ -14,6 +14,7 @@ const SEALED: &str = "neither calls nor thinking change, or change hands";
 const ORDER: &str = "ids that a server did not give are not made up";
 const SUMMARY: &str = "nothing else tells what a compaction stands for";
 const ROLE: &str = "nobody gets another role";
+const SIGNATURE: &str = "only the model can sign its calls";
 const LAST: &str = "nobody would be left to speak";
 
 /// What stays broken: a format, a rule, which of its cases, and why.
@@ -64,7 +65,10 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
     (Gemini, "GEM-1", 2, ROLE),
     (Gemini, "GEM-2", 4, ORDER),
     (Gemini, "GEM-2", 5, ROLE),
-    (Gemini, "GEM-3", 0, "only the model can sign its calls"),
+    (Gemini, "GEM-3", 0, SIGNATURE),
+    (Gemini, "GEM-3", 1, SIGNATURE),
+    (Gemini, "GEM-3", 2, SIGNATURE),
+    (Gemini, "GEM-3", 3, SIGNATURE),
 ];
 
 #[test]
