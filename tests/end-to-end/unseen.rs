@@ -590,6 +590,34 @@ async fn outputs_that_are_shortened_again_and_again_tell_all_that_is_missing() {
     assert!(shortened > 3, "{shortened}");
 }
 
+/// JSON can spell half of a surrogate pair, and a tool that cuts its output leaves one.
+#[tokio::test]
+async fn half_a_surrogate_pair_in_a_shortened_output_is_one_character_and_counts_as_one() {
+    let host = host();
+    let rest = listing("quay", 4_000);
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find a berth for the Aurora."},
+        {"role": "assistant", "content": null, "tool_calls": [call("a", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": format!("HALF first\n{rest}HALF last")},
+    ]});
+    let document = body.to_string().replace("HALF", "\\ud83d");
+    let conversation = host.read(document).expect("reads");
+    let compaction = host
+        .compact(&conversation, &[Strategy::truncate()], &to(900))
+        .await
+        .expect("no archive that could fail");
+    assert_eq!(compaction.receipt().units.outputs_shortened, 1);
+    let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let text = content_of(&after["messages"], "a").expect("its output is there");
+    assert!(text.contains("\n\u{fffd} first\n"), "{text}");
+    assert!(text.contains("\n\u{fffd} last"), "{text}");
+    // Three bytes for each half, as for what stands in its place.
+    assert_eq!(
+        bytes_told_by(text),
+        rest.len() + "\u{fffd} first\n\u{fffd} last".len()
+    );
+}
+
 #[tokio::test]
 async fn a_failure_that_gemini_has_as_an_object_is_one_after_it_was_shortened() {
     let mut body = gemini();
