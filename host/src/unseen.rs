@@ -342,7 +342,7 @@ impl Conversation {
 
     /// Whether a message is an answer of the model's. Where an answer failed, clients send an empty one,
     /// or what the model thought until then.
-    fn is_answer(&self, message: &Message) -> bool {
+    pub(crate) fn is_answer(&self, message: &Message) -> bool {
         let mut parts = message.parts.iter();
         message.role == Role::Assistant
             && !message.is_not_said

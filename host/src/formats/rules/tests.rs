@@ -409,6 +409,12 @@ fn anthropic() -> Vec<Case> {
     let found = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
     let thinking = json!({"type": "thinking", "thinking": "Leap years.", "signature": "c2ln"});
     let thinks = |blocks: &[&Value]| json!({"model": "claude-sonnet-4-5", "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": [hello(), {"role": "assistant", "content": blocks}, results(&["a"])]});
+    let ends_empty = |mut body: Value| {
+        if let Some(messages) = body["messages"].as_array_mut() {
+            messages.push(json!({"role": "assistant", "content": ""}));
+        }
+        body
+    };
     let use_a = json!({"type": "tool_use", "id": "a", "name": "read", "input": {}});
     let marked = |count: usize| json!({"role": "user", "content": vec![json!({"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}); count]});
     let picture = |width: u32| {
@@ -520,6 +526,13 @@ fn anthropic() -> Vec<Case> {
             thinks(&[&use_a]),
             vec![2],
             thinks(&[&thinking, &use_a]),
+        ),
+        (
+            Anthropic,
+            "ANTH-5",
+            ends_empty(thinks(&[&use_a])),
+            vec![2],
+            ends_empty(thinks(&[&thinking, &use_a])),
         ),
         (
             Anthropic,
@@ -1062,7 +1075,7 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiResponses, "RESP-9", 4),
     (Anthropic, "ANTH-1", 0),
     (Anthropic, "ANTH-4", 1),
-    (Anthropic, "ANTH-5", 1),
+    (Anthropic, "ANTH-5", 2),
     (Anthropic, "ANTH-7", 0),
     (Anthropic, "ANTH-11", 5),
     (Anthropic, "ANTH-11", 6),
