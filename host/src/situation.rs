@@ -594,9 +594,14 @@ fn thinker(conversation: &Conversation) -> Option<usize> {
     }
     let units = conversation.units();
     let calls = |index: usize| units[index].kind == UnitKind::Step && conversation.has_calls(index);
+    let is_answer = |index: usize| {
+        let mut messages = conversation.messages(index).iter();
+        units[index].kind == UnitKind::Step && messages.any(|own| conversation.is_answer(own))
+    };
+    // What is no answer may go, and then parts no loop.
     let mut steps = (0..units.len())
         .rev()
-        .take_while(|index| calls(*index) || units[*index].kind != UnitKind::Step)
+        .take_while(|index| calls(*index) || !is_answer(*index))
         .filter(|index| calls(*index));
     let newest = steps.next()?;
     let first = steps.last().unwrap_or(newest);
