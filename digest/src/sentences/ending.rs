@@ -161,7 +161,9 @@ fn is_shortened(before: &str, behind: &str, is_followed: bool) -> bool {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.')
     {
-        return is_followed || word.len() == before.trim_start().len();
+        // From the word backward: white space that the sentence begins with would be walked for each number.
+        let in_front = &before[..before.len() - word.len()];
+        return is_followed || in_front.trim_end().is_empty();
     }
     let is_letter = |part: &str| {
         let mut letters = part.chars();
@@ -253,5 +255,21 @@ mod tests {
         );
         let far = format!("Say ({}. Never push.) Mend it.", "x".repeat(FAR));
         assert_eq!(sentences(&far).len(), 2);
+    }
+
+    #[test]
+    fn numbers_behind_long_white_space_are_parted_in_no_time() {
+        for gap in [" ", "\n\t "] {
+            let gap = gap.repeat(1 << 19);
+            // No number begins the sentence, and what is in brackets ends nothing.
+            let numbers = format!("({}) ", ["1."; 100].join(" ")).repeat(2_000);
+            let text = format!("Ah.{gap}{numbers}Push 2.{gap}3. Never.");
+            let expected = [
+                "Ah.".to_owned(),
+                format!("{numbers}Push 2."),
+                "3. Never.".to_owned(),
+            ];
+            assert_eq!(sentences(&text), expected);
+        }
     }
 }
