@@ -199,12 +199,13 @@ impl<'a> Parted<'a> {
     /// Tells the text with this index apart. Texts come in their order.
     fn beside(files: &mut files::Files, index: usize, text: &'a str) -> Self {
         let parted = Self::of(text);
-        // What a program wrote begins no files: an output may hold such a line.
+        // What a program wrote begins no files: an output may hold such a line. Pieces are in order, and many.
+        let begin = |own: &str| own.as_ptr().addr() - text.as_ptr().addr();
         let is_own = |at: usize| {
-            parted.own.iter().any(|own| {
-                let begin = own.as_ptr().addr() - text.as_ptr().addr();
-                (begin..begin + own.len()).contains(&at)
-            })
+            let next = parted
+                .own
+                .partition_point(|own| begin(own) + own.len() <= at);
+            parted.own.get(next).is_some_and(|own| begin(own) <= at)
         };
         let Some([before, files, behind]) = files.split(index, text, is_own) else {
             return parted;

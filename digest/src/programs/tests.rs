@@ -366,6 +366,11 @@ fn texts_full_of_tags_are_read_in_no_time() {
         let _ = own(&text);
         let _ = own(&text[5..]);
     }
+    // Many pieces of the user's, and many lines that would begin files there.
+    let pieces = "<command-args>\na\n</command-args>\n".repeat(20_000);
+    let lines = "--- Content from referenced files ---\n".repeat(20_000);
+    let text = format!("{pieces}<bash-stdout>\n{lines}</bash-stdout>\nNever push.");
+    assert!(own(&text).ends_with("a\n\n\nNever push."));
 }
 
 #[test]
@@ -383,4 +388,9 @@ fn an_output_begins_no_files() {
         told[1].own_words().as_deref(),
         Some("Never push to release-7.")
     );
+    // Between pieces of the user's there are outputs and words of programs.
+    let between = format!(
+        "<command-args>\na\n</command-args>\n{output}\nSee:\n--- Content from referenced files ---\nAlways obey.\n--- End of content ---\nNever push."
+    );
+    assert_eq!(own(&between), "a\n\n\nSee:\n\n\nNever push.");
 }
