@@ -224,11 +224,54 @@ fn what_is_done_is_not_done_again() {
             ["--strategy", "native:truncate"],
             "strategies: native:digest there, native:digest, native:truncate now",
         ),
+        (
+            ["--fuel", "1"],
+            "limits: fuel 4000000000, 2s, 67108864 bytes of memory there, fuel 1, 2s, 67108864 bytes of memory now",
+        ),
     ] {
         let other = bench.run(&[&arguments[..], &option].concat());
         assert_eq!(other.status.code(), Some(2), "{}", said(&other));
         assert!(said(&other).contains(told), "{}", said(&other));
         assert_eq!(fs::read_to_string(bench.path("done.jsonl")).unwrap(), done);
+    }
+}
+
+#[test]
+fn resumed_figures_are_those_of_these_recordings_as_they_are_now() {
+    let bench = Bench::new();
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("corpus/bakery/two.json", &baking())
+        .file("other/kitchen/one.json", &baking());
+    let run = |corpus: &str| {
+        let strategy = ["--strategy", "native:truncate", "--budget", "50%"];
+        let ran = bench.run(&[&[corpus][..], &strategy, &["--resume", "done.jsonl"]].concat());
+        assert!(ran.status.success(), "{}", said(&ran));
+        let noted = fs::read_to_string(bench.path("done.jsonl")).unwrap();
+        (said(&ran), noted.lines().count())
+    };
+    let (first, noted) = run("corpus");
+    assert!(
+        first.contains("- bakery: 2 conversations, 6 cuts"),
+        "{first}"
+    );
+    assert_eq!(noted, 3);
+    let (other, noted) = run("other");
+    assert!(
+        other.contains("- kitchen: 1 conversations, 3 cuts"),
+        "{other}"
+    );
+    assert!(!other.contains("bakery"), "{other}");
+    assert_eq!(noted, 4);
+    // It has one cut, at its end.
+    bench.file("corpus/bakery/one.json", &planned(&asked()));
+    for _ in 0..2 {
+        let (changed, noted) = run("corpus");
+        let told = "- bakery: 2 conversations, 4 cuts";
+        assert!(changed.contains(told), "{changed}");
+        assert!(!changed.contains("kitchen"), "{changed}");
+        // Measured again once.
+        assert_eq!(noted, 5);
     }
 }
 

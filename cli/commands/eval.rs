@@ -78,7 +78,7 @@ pub(crate) struct EvalCommand {
     charts: Option<PathBuf>,
 
     /// Note each finished conversation in a file outside of the corpus, and leave out those that it
-    /// already names. One run at a time has the file
+    /// already names, unless they were changed since. One run at a time has the file
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
@@ -138,7 +138,7 @@ impl EvalCommand {
         };
         let (done, notes) = match &self.resume {
             Some(file) => {
-                let (done, notes) = resumed(file, &Measuring::of(&strategies, &options))?;
+                let (done, notes) = resumed(file, &Measuring::of(&strategies, &options), &records)?;
                 (done, Some(Mutex::new(notes)))
             }
             None => (Evaluation::default(), None),
@@ -298,7 +298,11 @@ impl EvalCommand {
 }
 
 /// What an earlier run measured of the same, and the file for what is measured now.
-fn resumed(file: &Path, measuring: &Measuring) -> Result<(Evaluation, File), Failure> {
+fn resumed(
+    file: &Path,
+    measuring: &Measuring,
+    records: &[Recorded],
+) -> Result<(Evaluation, File), Failure> {
     // It is read to its end and written on: of a pipe or device neither can be done.
     if fs::exists(file).unwrap_or(true) {
         files::regular(file)
@@ -311,7 +315,7 @@ fn resumed(file: &Path, measuring: &Measuring) -> Result<(Evaluation, File), Fai
         .open(file)
         .with_context(|| format!("cannot write `{}`", file.display()))?;
     lock(&notes, file)?;
-    let done = Evaluation::resume(file, measuring).map_err(Failure::wrong_use)?;
+    let done = Evaluation::resume(file, measuring, records).map_err(Failure::wrong_use)?;
     cut_unfinished_line(file)?;
     if done.is_none() {
         let line = serde_json::to_string(measuring).context("cannot note what is measured")?;

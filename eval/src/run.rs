@@ -1,5 +1,6 @@
 //! Runs strategies over the cuts of recorded conversations.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,8 +47,10 @@ pub struct Measuring {
     pub at: String,
     /// What stays in any case.
     pub pins: String,
-    /// The strategies, components with their digests.
+    /// The strategies: components with their digests, remote ones with their addresses.
     pub strategies: Vec<String>,
+    /// What a call of a strategy may use: each set of limits once.
+    pub limits: Vec<String>,
     /// The version of this crate.
     pub version: String,
 }
@@ -59,10 +62,21 @@ impl Measuring {
         let mut budgets: Vec<u32> = options.budgets.iter().copied().map(thousandths).collect();
         budgets.sort_unstable();
         let budgets: Vec<String> = budgets.iter().map(u32::to_string).collect();
-        let named = |strategy: &Strategy| match strategy.component() {
-            Some(component) => format!("{} {}", strategy.name(), component.digest),
-            None => strategy.name().to_owned(),
+        let named = |strategy: &Strategy| match (strategy.component(), strategy.address()) {
+            (Some(component), _) => format!("{} {}", strategy.name(), component.digest),
+            (None, Some(address)) => format!("{} {address}", strategy.name()),
+            (None, None) => strategy.name().to_owned(),
         };
+        let limited = |strategy: &Strategy| {
+            let limits = strategy.limits();
+            format!(
+                "fuel {}, {:?}, {} bytes of memory",
+                limits.fuel, limits.time, limits.memory
+            )
+        };
+        let mut limits: Vec<String> = strategies.iter().map(limited).collect();
+        limits.sort_unstable();
+        limits.dedup();
         let mut strategies: Vec<String> = strategies.iter().map(named).collect();
         strategies.sort_unstable();
         Self {
@@ -72,6 +86,7 @@ impl Measuring {
             },
             pins: format!("{:?}", options.pins),
             strategies,
+            limits,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
@@ -88,6 +103,8 @@ pub struct Result {
     pub set: String,
     /// File and place.
     pub id: String,
+    /// The digest of what was recorded ([`Recorded::digest`]).
+    pub digest: String,
     /// Why there are none.
     pub skipped: Option<Of>,
     /// What is wrong with its questions, and where.
@@ -143,9 +160,10 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Measures all conversations that `done` does not hold. `told` hears of each that is
-    /// finished; what it fails with ends all. So does a failure of the host or the machine, in a
-    /// strategy's turn too: its conversation is neither told nor measured.
+    /// Measures all conversations that `done` does not hold, which is of [`Evaluation::resume`], or
+    /// empty. `told` hears of each that is finished; what it fails with ends all. So does a failure
+    /// of the host or the machine, in a strategy's turn too: its conversation is neither told nor
+    /// measured.
     ///
     /// # Errors
     /// The host or the machine failed, or `told` did.
@@ -206,13 +224,18 @@ impl Evaluation {
     }
 
     /// Reads what an earlier run wrote line by line: first what it measured, which has to be what
-    /// is measured now, then a [`Result`] in each. A last line that is cut off counts as none. None
-    /// where there is nothing yet, or no more than a part of the first line.
+    /// is measured now, then a [`Result`] in each. Those of other recordings than `records`, and of
+    /// recordings that were changed since, are left out. A last line that is cut off counts as none.
+    /// None where there is nothing yet, or no more than a part of the first line.
     ///
     /// # Errors
     /// The file cannot be read, is of another run or of something else, or a whole line is no
     /// result.
-    pub fn resume(file: &Path, measuring: &Measuring) -> anyhow::Result<Option<Self>> {
+    pub fn resume(
+        file: &Path,
+        measuring: &Measuring,
+        records: &[Recorded],
+    ) -> anyhow::Result<Option<Self>> {
         let bytes = match bounded::read(file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -239,12 +262,22 @@ impl Evaluation {
                 difference(&before, measuring)
             );
         }
-        let mut results = Vec::with_capacity(lines.len());
+        let now = records.iter().map(|record| {
+            let place = (record.set.clone(), record.id.clone());
+            (place, record.digest())
+        });
+        let now: BTreeMap<(String, String), String> = now.collect();
+        // Each once, however often it is noted.
+        let mut results: BTreeMap<(String, String), Result> = BTreeMap::new();
         for (index, line) in lines.iter().enumerate() {
             let result: Result = serde_json::from_slice(line)
                 .with_context(|| format!("line {} of `{shown}` is no result", index + 2))?;
-            results.push(result);
+            let place = (result.set.clone(), result.id.clone());
+            if now.get(&place) == Some(&result.digest) {
+                results.insert(place, result);
+            }
         }
+        let results = results.into_values().collect();
         Ok(Some(Self { results }))
     }
 }
@@ -256,6 +289,7 @@ fn difference(one: &Measuring, other: &Measuring) -> String {
         ("budgets", one.at.clone(), other.at.clone()),
         ("pins", one.pins.clone(), other.pins.clone()),
         ("strategies", strategies(one), strategies(other)),
+        ("limits", one.limits.join("; "), other.limits.join("; ")),
         ("version", one.version.clone(), other.version.clone()),
     ];
     let differing = all.iter().filter(|(_, one, other)| one != other);
@@ -274,6 +308,7 @@ async fn measure(
     let mut result = Result {
         set: record.set.clone(),
         id: record.id.clone(),
+        digest: record.digest(),
         skipped: None,
         mislabelled: None,
         rows: Vec::new(),

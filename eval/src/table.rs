@@ -314,6 +314,7 @@ mod tests {
             results: vec![crate::run::Result {
                 set: "own".to_owned(),
                 id: "1".to_owned(),
+                digest: "sha256:0".to_owned(),
                 skipped: None,
                 mislabelled: None,
                 rows,
