@@ -394,6 +394,63 @@ fn a_line_that_was_cut_off_anywhere_is_taken_off() {
 }
 
 #[test]
+fn lines_that_hold_no_figures_are_told_and_measured_again() {
+    let bench = Bench::new();
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("corpus/bakery/two.json", &baking());
+    let strategy = ["--strategy", "native:truncate", "--threads", "1"];
+    let arguments = [&["corpus", "--resume", "done"][..], &strategy].concat();
+    let first = bench.run(&arguments);
+    assert!(first.status.success(), "{}", said(&first));
+    let done = fs::read_to_string(bench.path("done")).unwrap();
+    let lines: Vec<&str> = done.lines().collect();
+    let [head, one, two] = lines[..] else {
+        panic!("{done}");
+    };
+    // Half of the first, as a full disk left it, and behind it all of the second.
+    bench.file("done", &format!("{head}\n{}{two}\n{two}\n", &one[..200]));
+    let again = bench.run(&arguments);
+    assert!(again.status.success(), "{}", said(&again));
+    let told = "1 line of `done` cannot be read as figures, the first of them line 2";
+    assert!(said(&again).contains(told), "{}", said(&again));
+    let cuts = "- bakery: 2 conversations, 6 cuts";
+    assert!(said(&again).contains(cuts), "{}", said(&again));
+    // The second was not measured again.
+    let done = fs::read_to_string(bench.path("done")).unwrap();
+    assert_eq!(done.lines().count(), 4, "{done}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_no_half_line_to_resume_from() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let arguments = ["corpus", "--resume", "done"];
+    let strategy = ["--strategy", "native:truncate"];
+    // 4 or 8 KiB, as the shell has it; the conversation's line has more than 16.
+    let ran = Command::new("sh")
+        .args(["-c", "ulimit -f 8 && exec \"$0\" eval \"$@\""])
+        .arg(env!("CARGO_BIN_EXE_baler"))
+        .args(arguments)
+        .args(strategy)
+        .current_dir(bench.0.path())
+        .env("BALER_STATE", bench.path("state"))
+        .output()
+        .unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    assert!(said(&ran).contains("cannot write `done`"), "{}", said(&ran));
+    let done = fs::read_to_string(bench.path("done")).unwrap();
+    assert_eq!(done.lines().count(), 1, "{done}");
+    assert!(done.ends_with('\n'), "{done}");
+    let again = bench.run(&[&arguments[..], &strategy].concat());
+    assert!(again.status.success(), "{}", said(&again));
+    let done = fs::read_to_string(bench.path("done")).unwrap();
+    assert_eq!(done.lines().count(), 2, "{done}");
+    assert!(done.len() > 16 << 10, "{}", done.len());
+}
+
+#[test]
 fn figures_are_written_whole_and_never_among_the_recordings() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());

@@ -1,10 +1,8 @@
-#[cfg(unix)]
-use std::fs::TryLockError;
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+mod notes;
+
+use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, anyhow};
@@ -138,8 +136,9 @@ impl EvalCommand {
         };
         let (done, notes) = match &self.resume {
             Some(file) => {
-                let (done, notes) = resumed(file, &Measuring::of(&strategies, &options), &records)?;
-                (done, Some(Mutex::new(notes)))
+                let measuring = Measuring::of(&strategies, &options);
+                let (done, notes) = notes::resumed(file, &measuring, &records)?;
+                (done, Some(notes))
             }
             None => (Evaluation::default(), None),
         };
@@ -153,14 +152,10 @@ impl EvalCommand {
                 bar.set_position(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1);
                 // Wrong questions may be right the next time.
                 let is_final = result.skipped != Some(Of::Mislabelled);
-                if let Some(notes) = notes.as_ref().filter(|_| is_final) {
-                    let line = serde_json::to_string(result)?;
-                    let mut file = notes
-                        .lock()
-                        .unwrap_or_else(std::sync::PoisonError::into_inner);
-                    writeln!(file, "{line}").context("cannot note what is finished")?;
+                match notes.as_ref().filter(|_| is_final) {
+                    Some(notes) => notes.add(&serde_json::to_string(result)?),
+                    None => Ok(()),
                 }
-                Ok(())
             });
         bar.finish_and_clear();
         let evaluation = evaluation.context(
@@ -295,67 +290,6 @@ impl EvalCommand {
         }
         Ok(strategies)
     }
-}
-
-/// What an earlier run measured of the same, and the file for what is measured now.
-fn resumed(
-    file: &Path,
-    measuring: &Measuring,
-    records: &[Recorded],
-) -> Result<(Evaluation, File), Failure> {
-    // It is read to its end and written on: of a pipe or device neither can be done.
-    if fs::exists(file).unwrap_or(true) {
-        files::regular(file)
-            .with_context(|| format!("cannot resume from `{}`", file.display()))
-            .map_err(Failure::wrong_use)?;
-    }
-    let mut notes = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(file)
-        .with_context(|| format!("cannot write `{}`", file.display()))?;
-    lock(&notes, file)?;
-    let done = Evaluation::resume(file, measuring, records).map_err(Failure::wrong_use)?;
-    cut_unfinished_line(file)?;
-    if done.is_none() {
-        let line = serde_json::to_string(measuring).context("cannot note what is measured")?;
-        writeln!(notes, "{line}").context("cannot note what is measured")?;
-    }
-    Ok((done.unwrap_or_default(), notes))
-}
-
-/// Keeps other runs from the file as long as `notes` is open: each would measure what the other has
-/// begun, and cut off a line that the other is writing. Where files cannot be locked, none is kept
-/// from it.
-#[cfg(unix)]
-fn lock(notes: &File, file: &Path) -> Result<(), Failure> {
-    match notes.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(Failure::wrong_use(anyhow!(
-            "another run of `baler eval` is writing to `{}`; wait until it ends, or name another file by --resume",
-            file.display()
-        ))),
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-    }
-}
-
-/// Elsewhere a lock would hinder this run itself, which reads the file a second time.
-#[cfg(not(unix))]
-fn lock(_: &File, _: &Path) -> Result<(), Failure> {
-    Ok(())
-}
-
-/// Takes off a line that an earlier run did not finish; it may end within a character.
-fn cut_unfinished_line(file: &Path) -> anyhow::Result<()> {
-    if let Ok(bytes) = fs::read(file)
-        && !bytes.ends_with(b"\n")
-    {
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n');
-        let whole = whole.map_or(0, |end| end + 1);
-        let cut = OpenOptions::new().write(true).open(file);
-        cut.and_then(|file| file.set_len(whole as u64))
-            .with_context(|| format!("cannot write `{}`", file.display()))?;
-    }
-    Ok(())
 }
 
 /// Writes the charts, each whole or not at all.

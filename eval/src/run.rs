@@ -159,6 +159,15 @@ pub struct Evaluation {
     pub results: Vec<Result>,
 }
 
+/// What an earlier run noted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resumed {
+    /// What it measured.
+    pub done: Evaluation,
+    /// The numbers of lines that hold no result, from 1.
+    pub unread: Vec<usize>,
+}
+
 impl Evaluation {
     /// Measures all conversations that `done` does not hold, which is of [`Evaluation::resume`], or
     /// empty. `told` hears of each that is finished; what it fails with ends all. So does a failure
@@ -181,6 +190,8 @@ impl Evaluation {
             let mut known = done.results.iter();
             known.any(|result| result.set == record.set && result.id == record.id)
         };
+        // The other threads finish what they have begun, and begin nothing more.
+        let stop = |_: &anyhow::Error| next.store(records.len(), Ordering::Relaxed);
         let work = || -> anyhow::Result<()> {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -195,12 +206,11 @@ impl Evaluation {
                 let result = runtime
                     .block_on(measure(host, strategies, record, options))
                     .with_context(|| format!("{} {}", record.set, record.id))
-                    // The other threads finish what they have begun, and begin nothing more.
-                    .inspect_err(|_| next.store(records.len(), Ordering::Relaxed))?;
+                    .inspect_err(stop)?;
                 let mut results = results
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner);
-                told(&result)?;
+                told(&result).inspect_err(stop)?;
                 results.push(result);
             }
         };
@@ -225,17 +235,16 @@ impl Evaluation {
 
     /// Reads what an earlier run wrote line by line: first what it measured, which has to be what
     /// is measured now, then a [`Result`] in each. Those of other recordings than `records`, and of
-    /// recordings that were changed since, are left out. A last line that is cut off counts as none.
-    /// None where there is nothing yet, or no more than a part of the first line.
+    /// recordings that were changed since, are left out; so are lines that hold none, and a last one
+    /// that is cut off. None where there is nothing yet, or no more than a part of the first line.
     ///
     /// # Errors
-    /// The file cannot be read, is of another run or of something else, or a whole line is no
-    /// result.
+    /// The file cannot be read, or is of another run or of something else.
     pub fn resume(
         file: &Path,
         measuring: &Measuring,
         records: &[Recorded],
-    ) -> anyhow::Result<Option<Self>> {
+    ) -> anyhow::Result<Option<Resumed>> {
         let bytes = match bounded::read(file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -269,16 +278,21 @@ impl Evaluation {
         let now: BTreeMap<(String, String), String> = now.collect();
         // Each once, however often it is noted.
         let mut results: BTreeMap<(String, String), Result> = BTreeMap::new();
+        let mut unread = Vec::new();
         for (index, line) in lines.iter().enumerate() {
-            let result: Result = serde_json::from_slice(line)
-                .with_context(|| format!("line {} of `{shown}` is no result", index + 2))?;
+            let Ok(result) = serde_json::from_slice::<Result>(line) else {
+                unread.push(index + 2);
+                continue;
+            };
             let place = (result.set.clone(), result.id.clone());
             if now.get(&place) == Some(&result.digest) {
                 results.insert(place, result);
             }
         }
-        let results = results.into_values().collect();
-        Ok(Some(Self { results }))
+        let done = Self {
+            results: results.into_values().collect(),
+        };
+        Ok(Some(Resumed { done, unread }))
     }
 }
 
@@ -403,8 +417,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_failure_of_the_machine_ends_the_run_and_is_no_measurement() {
+    /// A conversation that needs six names of its first message at each cut.
+    fn record(id: &str) -> Recorded {
         let files = "oven.rs, dough.rs, flour.rs, salt.rs, yeast.rs and water.rs";
         let mut messages = vec![json!({"role": "user", "content": format!("Read {files}.")})];
         for message in 0..18 {
@@ -413,7 +427,7 @@ mod tests {
             messages.push(json!({"role": role, "content": content}));
         }
         messages.push(json!({"role": "assistant", "content": format!("I have read {files}.")}));
-        let record = |id: &str| Recorded {
+        Recorded {
             set: "bakery".to_owned(),
             id: id.to_owned(),
             kind: Kind::Document,
@@ -421,7 +435,39 @@ mod tests {
             document: json!({ "messages": messages }).to_string(),
             wanted: Vec::new(),
             questions: Ok(Vec::new()),
+        }
+    }
+
+    #[test]
+    fn a_result_that_cannot_be_told_ends_the_run_on_all_threads() {
+        let host = Host::builder().build().expect("a host");
+        let records: Vec<Recorded> = (0..40).map(|id| record(&id.to_string())).collect();
+        let options = Options {
+            threads: 2,
+            ..Options::default()
         };
+        let told = AtomicUsize::new(0);
+        let evaluation = Evaluation::run(
+            &host,
+            &[Strategy::truncate()],
+            &records,
+            &options,
+            &Evaluation::default(),
+            // Room comes back at once.
+            &|_| match told.fetch_add(1, Ordering::Relaxed) {
+                0 => bail!("the disk is full"),
+                _ => Ok(()),
+            },
+        );
+        let error = evaluation.expect_err("it could not be told").to_string();
+        assert_eq!(error, "the disk is full");
+        // The other thread had begun one.
+        let told = told.into_inner();
+        assert!(told <= 2, "{told}");
+    }
+
+    #[test]
+    fn a_failure_of_the_machine_ends_the_run_and_is_no_measurement() {
         let host = Host::builder().build().expect("a host");
         let run = |strategy| {
             let told = Mutex::new(Vec::new());
