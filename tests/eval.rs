@@ -582,8 +582,11 @@ fn wrong_use_is_told_with_what_to_do() {
         (&["nowhere"][..], "there is no folder `nowhere`"),
         (&["empty"], "no conversation was found in `empty`"),
         (&["corpus", "--set", "butcher"], "it has bakery"),
-        (&["corpus", "--budget", "0%"], "a percentage is wanted"),
-        (&["corpus", "--budget", "10"], "a percentage is wanted"),
+        (&["corpus", "--budget", "0%"], "expected a percentage from"),
+        (&["corpus", "--budget", "10"], "expected a percentage from"),
+        (&["corpus", "--budget", "0.04%"], "from 0.1% to 100%"),
+        (&["corpus", "--budget", "12.34%"], "in steps of 0.1%"),
+        (&["corpus", "--budget", "100.1%"], "from 0.1% to 100%"),
         (&["corpus", "--strategy", "summarize"], "asks a model"),
         (&["corpus", "--strategy", "tierd"], "did you mean `tiered`?"),
         (
@@ -615,6 +618,48 @@ fn wrong_use_is_told_with_what_to_do() {
         "{}",
         said(&ran)
     );
+}
+
+#[test]
+fn strategies_of_one_name_are_refused_and_not_joined() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let trim = baler_strategies::by_name("trim").unwrap();
+    for file in [
+        "x/mine.wasm",
+        "y/mine.wasm",
+        "keep-last.wasm",
+        "tiered.wasm",
+    ] {
+        bench.file(file, "");
+        fs::write(bench.path(file), trim.wasm).unwrap();
+    }
+    for (one, other, name) in [
+        ("x/mine.wasm", "y/mine.wasm", "mine"),
+        ("keep-last.wasm", "trim", "keep-last"),
+        ("tiered", "tiered.wasm", "tiered"),
+        ("native:truncate", "native:truncate", "native:truncate"),
+    ] {
+        let ran = bench.run(&["corpus", "--strategy", one, "--strategy", other]);
+        assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+        let told = format!("figures go by names, and `{name}` is the name of two strategies");
+        assert!(said(&ran).contains(&told), "{}", said(&ran));
+    }
+}
+
+#[test]
+fn the_least_budget_is_told_as_what_it_is_and_one_given_twice_counts_once() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let budgets = ["--budget", "0.1%", "--budget", "0.1%"];
+    let arguments = [&["--strategy", "native:truncate"][..], &budgets].concat();
+    let figures = bench.figures(&arguments);
+    // Four baselines and the strategy, at each of three cuts.
+    let rows = figures["conversations"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 15);
+    assert!(rows.iter().all(|row| row["budget"] == 1));
+    let tables = said(&bench.run(&[&["corpus"][..], &arguments[..]].concat()));
+    assert!(tables.contains("### 0.1 % of the history"), "{tables}");
 }
 
 /// A session that its program compacted, with what it wrote itself: three of six names.

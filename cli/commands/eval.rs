@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, anyhow};
 use baler_eval::corpus::{Corpus, Recorded};
-use baler_eval::{Evaluation, Measuring, Of, Options};
+use baler_eval::{Baseline, Evaluation, Measuring, Of, Options};
 use baler_host::{Host, Pins, Strategy, Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{self, Messages, WholeFile};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
-use crate::{chain, files, report};
+use crate::{chain, figures, files, report};
 
 /// Measure what strategies keep of recorded conversations that is needed later
 ///
@@ -37,16 +37,16 @@ pub(crate) struct EvalCommand {
     /// messages, `questions`: [{"question": "…", "answer": "…", "evidence": [3, 7]}]
     corpus: PathBuf,
 
-    /// A strategy by name, .wasm file or URL; may be given several times [default: all that
-    /// need no model]
+    /// A strategy by name, .wasm file or URL; may be given several times, files under different
+    /// names [default: all that need no model]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<String>,
 
     #[command(flatten)]
     remote: RemoteArguments,
 
-    /// The share of the history that a result may have; may be given several times [default: 5%,
-    /// 10%, 25%, 50%]
+    /// The share of the history that a result may have, from 0.1% on in steps of 0.1%; may be given
+    /// several times [default: 5%, 10%, 25%, 50%]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     budget: Vec<f64>,
 
@@ -121,11 +121,15 @@ impl EvalCommand {
         };
         let host = self.sandbox.host(settings, messages)?;
         let strategies = self.strategies(&host).await?;
+        let mut budgets = match self.budget.is_empty() {
+            true => Options::default().budgets,
+            false => self.budget.clone(),
+        };
+        // One that is given twice would be measured twice, and cuts counted twice.
+        budgets.sort_by(f64::total_cmp);
+        budgets.dedup();
         let options = Options {
-            budgets: match self.budget.is_empty() {
-                true => Options::default().budgets,
-                false => self.budget.clone(),
-            },
+            budgets,
             recorded: self.recorded,
             pins: if self.pin_first {
                 Pins::FirstUser
@@ -288,8 +292,28 @@ impl EvalCommand {
                 )));
             }
         }
+        check_names(&strategies)?;
         Ok(strategies)
     }
+}
+
+/// Refuses strategies whose figures would be joined, with those of a baseline as well: figures go by
+/// names.
+fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
+    let mut taken: Vec<&str> = Baseline::names().collect();
+    for strategy in strategies {
+        let name = strategy.name();
+        if taken.contains(&name) {
+            let baselines: Vec<&str> = Baseline::names().collect();
+            return Err(Failure::wrong_use(anyhow!(
+                "figures go by names, and `{}` is the name of two strategies, or of a baseline (these are {}); give each strategy once, rename a .wasm file (its strategy is called as the file is), and measure two strategies of one server in two runs",
+                figures::cleaned(name),
+                baselines.join(", ")
+            )));
+        }
+        taken.push(name);
+    }
+    Ok(())
 }
 
 /// Writes the charts, each whole or not at all.
@@ -305,13 +329,18 @@ fn charts(folder: &Path, figures: serde_json::Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A share, typed as a percentage.
+/// A share, typed as a percentage. Figures are told apart by thousandths, and 0 of these are no share.
 fn percent(text: &str) -> Result<f64, String> {
     text.strip_suffix('%')
         .and_then(|number| number.trim().parse::<f64>().ok())
-        .filter(|percent| *percent > 0.0 && *percent <= 100.0)
-        .map(|percent| percent / 100.0)
-        .ok_or_else(|| "a percentage is wanted, such as `10%`".to_owned())
+        .map(|percent| percent * 10.0)
+        .filter(|tenths| (tenths - tenths.round()).abs() < 1e-6)
+        .map(f64::round)
+        .filter(|tenths| (1.0..=1_000.0).contains(tenths))
+        .map(|tenths| tenths / 1_000.0)
+        .ok_or_else(|| {
+            "expected a percentage from 0.1% to 100% in steps of 0.1%, such as `10%`".to_owned()
+        })
 }
 
 /// A number of threads. Far more than there are cores would make nothing faster, and the system

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use baler_host::{Host, Pins, Strategy};
 use serde::{Deserialize, Serialize};
 
-use crate::baselines::Baseline;
+use crate::baselines::{Baseline, RECORDED};
 use crate::bounded;
 use crate::cases::{self, NoCases};
 use crate::corpus::Recorded;
@@ -18,7 +18,8 @@ use crate::measure::{Measured, Sought};
 /// What is to be measured.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Shares of the history that a result may have.
+    /// Shares of the history that a result may have: thousandths, from 0.001 to 1, as figures are
+    /// told apart by.
     pub budgets: Vec<f64>,
     /// Cut where a program compacted by itself, to the size of its own summary; else at 40, 60
     /// and 80 % of the units, and at the end where there are questions.
@@ -172,7 +173,8 @@ impl Evaluation {
     /// Measures all conversations that `done` does not hold, which is of [`Evaluation::resume`], or
     /// empty. `told` hears of each that is finished; what it fails with ends all. So does a failure
     /// of the host or the machine, in a strategy's turn too: its conversation is neither told nor
-    /// measured.
+    /// measured. Figures are told apart by the names of strategies: these have to differ, from
+    /// [`Baseline::names`] as well.
     ///
     /// # Errors
     /// The host or the machine failed, or `told` did.
@@ -373,7 +375,7 @@ async fn measure(
                 });
             };
             if let Some(summary) = &case.recorded {
-                add("recorded", sought.in_text(summary));
+                add(RECORDED, sought.in_text(summary));
             }
             for baseline in Baseline::ALL {
                 add(baseline.name(), sought.in_text(&baseline.keep(case, room)));
