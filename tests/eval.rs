@@ -459,11 +459,18 @@ fn figures_are_written_whole_and_never_among_the_recordings() {
         for file in ["corpus/bakery/one.json", "corpus/../corpus/new.json"] {
             let ran = bench.run(&["corpus", "--strategy", "native:truncate", option, file]);
             assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
-            let told = format!("`{option}` names a file among the recorded conversations");
+            let told = format!("`{option}` would write a file among the recorded conversations");
             assert!(said(&ran).contains(&told), "{}", said(&ran));
         }
         assert_eq!(fs::read_to_string(&one).unwrap(), baking());
         assert!(!bench.path("corpus/new.json").exists());
+    }
+    for folder in ["corpus", "corpus/bakery", "corpus/new", "corpus/new/charts"] {
+        let ran = bench.run(&["corpus", "--charts", folder]);
+        assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+        let told = "`--charts` would write a file among the recorded conversations";
+        assert!(said(&ran).contains(told), "{}", said(&ran));
+        assert!(!bench.path("corpus/new").exists());
     }
     // Refused before anything is measured, and so before anything is noted.
     for option in ["--json", "--markdown"] {
@@ -477,6 +484,56 @@ fn figures_are_written_whole_and_never_among_the_recordings() {
         );
         assert!(!bench.path("done").exists());
     }
+    bench.file("taken/far.svg/file", "").file("file", "");
+    for (folder, told) in [
+        ("taken", "cannot write `taken/far.svg`: it is a folder"),
+        ("file/charts", "cannot make the folder `file/charts`"),
+    ] {
+        let ran = bench.run(&["corpus", "--resume", "done", "--charts", folder]);
+        assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+        assert!(said(&ran).contains(told), "{}", said(&ran));
+        assert!(!bench.path("done").exists());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_come_out_where_the_figures_cannot_be_written() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let arguments = ["corpus", "--strategy", "native:truncate"];
+    let ran = bench.run(&[&arguments[..], &["--json", "/dev/full"]].concat());
+    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    assert!(
+        said(&ran).contains("cannot write `/dev/full`"),
+        "{}",
+        said(&ran)
+    );
+    let cuts = "- bakery: 1 conversations, 3 cuts";
+    assert!(said(&ran).contains(cuts), "{}", said(&ran));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn recordings_that_cannot_be_named_are_left_out_and_told() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    for name in [b"o\xfe.json", b"o\xff.json"] {
+        let file = bench.path("corpus/bakery").join(OsStr::from_bytes(name));
+        fs::write(file, baking()).unwrap();
+    }
+    let ran = bench.run(&["corpus", "--strategy", "native:truncate"]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    let told = said(&ran);
+    assert_eq!(
+        told.matches("is left out: expected a name in UTF-8")
+            .count(),
+        2,
+        "{told}"
+    );
+    assert!(told.contains("- bakery: 1 conversations, 3 cuts"), "{told}");
 }
 
 #[test]

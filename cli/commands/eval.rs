@@ -1,6 +1,6 @@
 mod notes;
+mod results;
 
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,9 +12,10 @@ use baler_host::{Host, Pins, Strategy, Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::results::Results;
 use crate::arguments::SandboxArguments;
 use crate::exit::{Exit, Failure};
-use crate::output::{self, Messages, WholeFile};
+use crate::output::Messages;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
 use crate::{chain, figures, files, report};
@@ -70,8 +71,8 @@ pub(crate) struct EvalCommand {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
-    /// Write charts into this folder as SVG files: recall, far recall, instructions and last
-    /// error, each by budget
+    /// Write charts into this folder, outside of the corpus, as SVG files: recall, far recall,
+    /// instructions and last error, each by budget
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
 
@@ -103,9 +104,11 @@ impl EvalCommand {
         self.check_corpus_stays()?;
         self.check_files_differ()?;
         let records = self.records()?;
-        let json = self.json.as_deref().map(WholeFile::create).transpose()?;
-        let markdown = self.markdown.as_deref().map(WholeFile::create);
-        let markdown = markdown.transpose()?;
+        let results = Results::begin(
+            self.json.as_deref(),
+            self.markdown.as_deref(),
+            self.charts.as_deref(),
+        )?;
         let threads = self
             .threads
             .map_or_else(|| Options::default().threads, NonZeroUsize::get)
@@ -165,20 +168,7 @@ impl EvalCommand {
         let evaluation = evaluation.context(
             "not everything was measured; see to the cause and run this again (with --resume, what is finished stays)",
         )?;
-        if self.json.is_some() || self.charts.is_some() {
-            let figures = baler_eval::json(&evaluation);
-            if let Some(file) = json {
-                file.finish(&format!("{figures:#}"))?;
-            }
-            if let Some(folder) = &self.charts {
-                charts(folder, figures)?;
-            }
-        }
-        let tables = baler_eval::markdown(&evaluation);
-        match markdown {
-            Some(file) => file.finish(&tables)?,
-            None => output::words_in_full(&tables)?,
-        }
+        results.write(&evaluation)?;
         Ok(Exit::Done)
     }
 
@@ -188,14 +178,14 @@ impl EvalCommand {
             return Ok(());
         };
         for (option, file) in self.written() {
-            let place = files::place(file);
-            let is_in = |place: PathBuf| {
-                let mut folders = place.ancestors().skip(1);
+            let folder = folder_there(&file);
+            let is_in = |folder: PathBuf| {
+                let mut folders = folder.ancestors();
                 folders.any(|folder| files::is_same(folder, &corpus))
             };
-            if place.is_some_and(is_in) {
+            if folder.is_some_and(is_in) {
                 return Err(Failure::wrong_use(anyhow!(
-                    "`{option}` names a file among the recorded conversations, in `{}`; name one outside of that folder",
+                    "`{option}` would write a file among the recorded conversations, in `{}`; name a place outside of that folder",
                     self.corpus.display()
                 )));
             }
@@ -204,16 +194,19 @@ impl EvalCommand {
     }
 
     /// The files that are written, with their options.
-    fn written(&self) -> Vec<(&'static str, &Path)> {
+    fn written(&self) -> Vec<(&'static str, PathBuf)> {
         let files = [
             ("--json", &self.json),
             ("--markdown", &self.markdown),
             ("--resume", &self.resume),
         ];
-        files
+        let files = files
             .into_iter()
-            .filter_map(|(option, file)| Some((option, file.as_deref()?)))
-            .collect()
+            .filter_map(|(option, file)| Some((option, file.clone()?)));
+        let charts = self.charts.iter().flat_map(|folder| {
+            report::chart_files().map(move |name| ("--charts", folder.join(name)))
+        });
+        files.chain(charts).collect()
     }
 
     /// What is written last would be all that is left of a file with two purposes.
@@ -297,6 +290,16 @@ impl EvalCommand {
     }
 }
 
+/// The folder that a file is in, or the nearest one on the way there where that is to be made.
+fn folder_there(file: &Path) -> Option<PathBuf> {
+    let place = files::place(file);
+    let mut folders = place.as_deref().unwrap_or(file).ancestors().skip(1);
+    folders.find_map(|folder| match folder.as_os_str().is_empty() {
+        true => Path::new(".").canonicalize().ok(),
+        false => folder.canonicalize().ok(),
+    })
+}
+
 /// Refuses strategies whose figures would be joined, with those of a baseline as well: figures go by
 /// names.
 fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
@@ -312,19 +315,6 @@ fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
             )));
         }
         taken.push(name);
-    }
-    Ok(())
-}
-
-/// Writes the charts, each whole or not at all.
-fn charts(folder: &Path, figures: serde_json::Value) -> anyhow::Result<()> {
-    let figures: report::Evaluation =
-        serde_json::from_value(figures).context("the charts cannot be drawn")?;
-    figures.check().context("the charts cannot be drawn")?;
-    fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-    for (name, chart) in report::charts(&figures) {
-        WholeFile::create(&folder.join(name))?.finish(&chart)?;
     }
     Ok(())
 }

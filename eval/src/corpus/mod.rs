@@ -141,15 +141,17 @@ impl Corpus {
             if !READ.contains(&&*ending(&path)) {
                 continue;
             }
-            match bounded::read_text(&path) {
-                Ok(text) => {
-                    if let Err(error) =
-                        corpus.add(path.strip_prefix(folder).unwrap_or(&path), &text)
-                    {
-                        corpus.unread.push((path, error));
-                    }
-                }
-                Err(error) => corpus.unread.push((path, error)),
+            let own = path.strip_prefix(folder).unwrap_or(&path);
+            // By its name its figures are told, and two such names could look the same.
+            let added = match own.to_str() {
+                Some(_) => bounded::read_text(&path).and_then(|text| corpus.add(own, &text)),
+                None => Err(io::Error::new(
+                    io::ErrorKind::InvalidFilename,
+                    "expected a name in UTF-8; rename it, or the folder that it is in",
+                )),
+            };
+            if let Err(error) = added {
+                corpus.unread.push((path, error));
             }
         }
         Some(corpus)
