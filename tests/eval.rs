@@ -553,6 +553,28 @@ fn no_file_is_written_for_two_purposes() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn figures_do_not_go_where_the_tables_go() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let arguments = ["corpus", "--strategy", "native:truncate"];
+    let ran = bench.run(&[&arguments[..], &["--json", "/dev/stdout"]].concat());
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+    let told = "`--json` names the file or pipe that standard output goes to";
+    assert!(said(&ran).contains(told), "{}", said(&ran));
+    let both = ["--json", "/dev/stdout", "--markdown", "/dev/fd/1"];
+    let ran = bench.run(&[&arguments[..], &both].concat());
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+    let told = "`--json` and `--markdown` name the same file";
+    assert!(said(&ran).contains(told), "{}", said(&ran));
+    let alone = ["--json", "/dev/stdout", "--markdown", "tables.md"];
+    let ran = bench.run(&[&arguments[..], &alone].concat());
+    assert!(ran.status.success(), "{}", said(&ran));
+    let figures: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(figures["conversations"][0]["set"], "bakery");
+}
+
 #[test]
 fn figures_replace_neither_the_key_nor_a_strategy() {
     let bench = Bench::new();

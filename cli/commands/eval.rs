@@ -212,6 +212,14 @@ impl EvalCommand {
     /// What is written last would be all that is left of a file with two purposes.
     fn check_files_differ(&self) -> Result<(), Failure> {
         let written = self.written();
+        let prints = self.markdown.is_none();
+        let mixed = |(_, file): &&(&str, PathBuf)| files::mixes_with_standard_output(file);
+        if let Some((option, file)) = written.iter().find(mixed).filter(|_| prints) {
+            return Err(Failure::wrong_use(anyhow!(
+                "`{option}` names the file or pipe that standard output goes to, where the tables are written: `{}`; name another file, or one for the tables by --markdown",
+                file.display()
+            )));
+        }
         let strategies = self.strategy.iter().map(PathBuf::from);
         let in_use: Vec<PathBuf> = strategies
             .chain(self.remote.token_files())
@@ -222,7 +230,7 @@ impl EvalCommand {
         }
         for (index, (option, file)) in written.iter().enumerate() {
             let before = &written[..index];
-            if let Some((other, _)) = before.iter().find(|(_, other)| files::is_same(file, other)) {
+            if let Some((other, _)) = before.iter().find(|(_, other)| files::mixes(file, other)) {
                 return Err(Failure::wrong_use(anyhow!(
                     "`{other}` and `{option}` name the same file, `{}`; give each one of its own",
                     file.display()

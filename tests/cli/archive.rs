@@ -97,6 +97,27 @@ fn a_run_that_changes_nothing_leaves_the_receipt_that_undoes_the_one_before() {
 }
 
 #[test]
+fn a_run_without_an_archive_leaves_the_receipt_that_undoes_the_one_before() {
+    let bench = Bench::new();
+    let before = fs::read_to_string(example("plan-a-week.openai.json")).expect("an example");
+    let file = bench.file("now.json", &before);
+    let digest = ["-s", "native:digest", "-o", &file];
+    compact(&bench, &file, "r.json", &digest).ends(0);
+    let first = fs::read_to_string(bench.path("r.json")).expect("a receipt");
+    // Half of what is left.
+    let off = ["-s", "native:truncate", "-o", &file, "--archive", "off"];
+    let off = [&off[..], &["--budget", "50%"]].concat();
+    compact(&bench, &file, "r.json", &off)
+        .ends(0)
+        .says(&["warning: `r.json` stays as it is", "nothing was archived"]);
+    let now = fs::read_to_string(&file).expect("a conversation");
+    assert!(now.len() < before.len() / 2, "{}", now.len());
+    let last = fs::read_to_string(bench.path("r.json")).expect("a receipt");
+    assert_eq!(last, first);
+    assert_eq!(bench.run(&["undo", "r.json"]).ends(0).stdout, before);
+}
+
+#[test]
 fn a_receipt_is_read_with_a_byte_order_mark_too() {
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
