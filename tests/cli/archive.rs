@@ -379,6 +379,42 @@ fn an_archive_in_memory_is_refused() {
     bench.run(&folder).ends(0);
 }
 
+#[test]
+fn a_word_that_is_no_place_makes_no_folder_of_that_name() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    for (typed, wrong) in [
+        (
+            "OFF",
+            "`OFF` is no place for an archive; expected a folder or a URL",
+        ),
+        (
+            "Off",
+            "`off` in lower case (a folder of that name is `./Off`)",
+        ),
+        ("", "`--archive` is empty; expected a folder, or a URL"),
+    ] {
+        for command in [
+            &["compact", &input][..],
+            &["expand", "3f2a90c41be07d5512aa"],
+            &["archive"],
+        ] {
+            let ran = bench.run(&[command, &["--archive", typed]].concat());
+            assert_eq!(ran.ends(2).says(&[wrong]).stdout, "");
+        }
+    }
+    // A server has no such word.
+    #[cfg(feature = "http")]
+    bench
+        .run(&["serve", "--listen", "127.0.0.1:0", "--archive", "off"])
+        .ends(2)
+        .says(&["`off` is no place for an archive"]);
+    assert_eq!(bench.entries(), [] as [&str; 0]);
+    let folder = ["compact", &input, "--archive", "./OFF"];
+    bench.run(&folder).ends(0);
+    assert_eq!(bench.entries(), ["OFF"]);
+}
+
 #[cfg(feature = "cloud")]
 #[test]
 fn keys_of_a_store_come_from_the_environment() {
