@@ -26,8 +26,7 @@ impl Baseline {
     /// The names in tables that no strategy can have: those of baselines, and that of what a program
     /// wrote itself, which stands for comparison, too.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        let baselines = Self::ALL.iter().map(|baseline| baseline.name());
-        baselines.chain([RECORDED])
+        Self::ALL.into_iter().map(Self::name).chain([RECORDED])
     }
 
     /// The name in tables.
