@@ -7,16 +7,37 @@ use serde_json::Value;
 use super::lines;
 use super::quote::own_tag;
 
-/// The most bytes of a text that is parsed as JSON. A parsed value can take ninety times the bytes of its
-/// text, and what limits a conversation is its bytes.
+/// The most bytes of a text that is parsed as JSON.
 const PARSED: usize = 1 << 20;
 
-/// Parses a text as JSON; `None` if it is not JSON or has more bytes than are parsed.
+/// The most values in it. One can take ninety times the bytes of its text, and what limits a
+/// conversation is its bytes.
+const VALUES: usize = 1 << 15;
+
+/// Parses a text as JSON; `None` if it is not JSON, or more than is parsed.
 pub(crate) fn parsed(text: &str) -> Option<Value> {
-    if text.len() > PARSED {
+    if text.len() > PARSED || most_values(text) > VALUES {
         return None;
     }
     serde_json::from_str(text).ok()
+}
+
+/// No fewer than the values that a text has as JSON.
+fn most_values(text: &str) -> usize {
+    let mut bytes = text.bytes();
+    let mut is_string = false;
+    let mut values = 1;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => is_string = !is_string,
+            b'\\' if is_string => {
+                bytes.next();
+            }
+            b',' | b'[' | b'{' if !is_string => values += 1,
+            _ => {}
+        }
+    }
+    values
 }
 
 /// What stands where something was cut off.
@@ -166,6 +187,22 @@ mod tests {
         ] {
             assert_eq!(line(&format!("a{end}b"), 10), "a b", "{end:?}");
         }
+    }
+
+    #[test]
+    fn what_would_become_very_many_values_is_not_parsed() {
+        let list = |values: usize| format!("[{}]", vec!["0"; values].join(","));
+        // The list and the values in it are counted, and one more for what stands outside.
+        assert!(parsed(&list(VALUES - 1)).is_some());
+        assert!(parsed(&list(VALUES)).is_none());
+        // Signs in a text are no values.
+        let text = format!(
+            r#"{{"code": "{}\\", "path": "a.rs"}}"#,
+            r#"[\",{"#.repeat(VALUES)
+        );
+        assert_eq!(parsed(&text).expect("is an object")["path"], "a.rs");
+        let long = format!("\"{}\"", "a".repeat(PARSED));
+        assert!(parsed(&long).is_none());
     }
 
     #[test]
