@@ -231,6 +231,34 @@ fn thinking_stays_only_signed_and_for_its_own_api() {
     );
 }
 
+// Bound thinking: a log holds neither system prompt nor tools.
+#[test]
+fn thinking_goes_where_the_model_that_answered_last_binds_it() {
+    let thinks = |model: &str| {
+        let blocks = json!([{"type": "thinking", "thinking": "Hm.", "thinkingSignature": "RXFR"},
+                            {"type": "text", "text": "So."}]);
+        let mut line = reply(ANTHROPIC, blocks);
+        line["message"]["model"] = json!(model);
+        line
+    };
+    for (models, lengths, dropped) in [
+        (["claude-sonnet-5-5", "claude-sonnet-4-5"], [2, 2], 0),
+        (["claude-sonnet-4-5", "claude-sonnet-5-5"], [1, 1], 2),
+    ] {
+        let log = log(&[
+            start(),
+            user("Why?"),
+            thinks(models[0]),
+            user("Really?"),
+            thinks(models[1]),
+        ]);
+        let messages = messages(&log);
+        let length = |index: usize| messages[index]["content"].as_array().unwrap().len();
+        assert_eq!([length(1), length(3)], lengths, "{models:?}");
+        assert_eq!(log.facts.dropped_thinking, dropped, "{models:?}");
+    }
+}
+
 // LPI-8
 #[test]
 fn broken_lines_are_skipped_and_counted() {
