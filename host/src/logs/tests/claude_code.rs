@@ -118,6 +118,42 @@ fn parts_of_a_response_and_their_results_become_one_message_each() {
     assert_eq!(results[1]["content"], "");
 }
 
+// LCC-2
+#[test]
+fn an_id_that_is_empty_or_the_same_in_all_responses_joins_none_of_them() {
+    for id in ["", "msg_1"] {
+        let log = log(&[
+            user("u1", "", json!("Which sail is torn?")),
+            calls("a1", "u1", id, "t1"),
+            result("r1", "a1", "t1", "jib: whole"),
+            calls("a2", "r1", id, "t2"),
+            result("r2", "a2", "t2", "main: torn"),
+            says("a3", "r2", id, "The main."),
+            user("u2", "a3", json!("Never cut the main.")),
+            says("a4", "u2", id, "Sewing it, then."),
+        ]);
+        let messages = messages(&log);
+        assert_eq!(messages.len(), 8, "{id}");
+        let said = |index: usize, key: &str| messages[index]["content"][0][key].clone();
+        assert_eq!(
+            [
+                said(1, "id"),
+                said(2, "tool_use_id"),
+                said(3, "id"),
+                said(4, "tool_use_id")
+            ],
+            ["t1", "t1", "t2", "t2"],
+            "{id}"
+        );
+        assert_eq!(
+            [said(5, "text"), said(7, "text")],
+            ["The main.", "Sewing it, then."],
+            "{id}"
+        );
+        assert_eq!(messages[6]["content"], "Never cut the main.", "{id}");
+    }
+}
+
 // LCC-3, LCC-14
 #[test]
 fn the_counts_of_the_last_part_of_a_response_are_reported() {
