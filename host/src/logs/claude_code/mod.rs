@@ -7,7 +7,7 @@ mod segment;
 mod turns;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
@@ -36,6 +36,8 @@ fn read_flow(
 ) -> Result<Log, LogError> {
     let mut lines = Lines::new(text, deadline);
     let mut segment = Segment::default();
+    // What the newest line of an id holds.
+    let mut seen: HashMap<Cow<'_, str>, Option<&RawValue>> = HashMap::new();
     // Lines in which the user calls a command by its name, by their ids.
     let mut commands: HashSet<Cow<'_, str>> = HashSet::new();
     while let Some(line) = lines.next() {
@@ -43,8 +45,13 @@ fn read_flow(
             lines.facts.sidechain_lines += 1;
             continue;
         }
-        let id = line.text("uuid");
-        if id.as_ref().is_some_and(|id| segment.knows(id)) {
+        let id = line.text("uuid").filter(|id| !id.is_empty());
+        let words = words(&line);
+        let before = id.clone().and_then(|id| seen.insert(id, words));
+        if let (Some(id), Some(before)) = (&id, before)
+            && segment.knows(id)
+            && is_copy(before, words)
+        {
             // A resumed session may repeat lines.
             lines.facts.skipped_lines += 1;
             continue;
@@ -91,6 +98,31 @@ fn read_flow(
     facts.missing_messages = segment.finish();
     facts.sessions = segment.sessions.len();
     turns::body(segment, facts)
+}
+
+/// What a line says, unread.
+fn words<'a>(line: &Members<'a>) -> Option<&'a RawValue> {
+    ["message", "attachment", "content"]
+        .iter()
+        .find_map(|key| line.get(key))
+}
+
+/// Whether two lines with one id are the same. What was counted for a message may differ.
+fn is_copy(one: Option<&RawValue>, other: Option<&RawValue>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else {
+        return one.is_none() && other.is_none();
+    };
+    let content = content_of(one);
+    one.get() == other.get() || content.is_some() && content == content_of(other)
+}
+
+/// The content of a message, unread.
+fn content_of(message: &RawValue) -> Option<&str> {
+    let members: Members<'_> = serde_json::from_str(message.get()).ok()?;
+    members
+        .get("role")
+        .and(members.get("content"))
+        .map(RawValue::get)
 }
 
 /// What a line holds for the model.

@@ -394,3 +394,35 @@ fn sessions_in_one_file_are_counted() {
     assert_eq!(log(std::slice::from_ref(&one)).facts.sessions, 1);
     assert_eq!(log(&[one, other]).facts.sessions, 2);
 }
+
+// LCC-17
+#[test]
+fn lines_that_share_an_id_but_not_their_text_are_all_read() {
+    for ids in [["", ""], ["x1", "x1"], ["x1", "x2"]] {
+        let [one, other] = ids;
+        let log = log(&[
+            user(one, "", json!("Mend the masts.")),
+            says(other, one, "m1", "Which?"),
+            user(one, other, json!("All, but never touch the keel.")),
+            says(other, one, "m2", "Never."),
+            user(one, other, json!("Go on.")),
+        ]);
+        assert_eq!(roles(&messages(&log)).len(), 5, "{ids:?}");
+        assert_eq!(
+            messages(&log)[2]["content"],
+            "All, but never touch the keel."
+        );
+        assert_eq!(log.facts.skipped_lines, 0, "{ids:?}");
+    }
+    // A copy may have been counted again.
+    let mut again = says("a1", "u1", "m1", "Which?");
+    again["message"]["usage"]["output_tokens"] = json!(7);
+    let log = log(&[
+        user("u1", "", json!("Mend the masts.")),
+        says("a1", "u1", "m1", "Which?"),
+        user("u1", "", json!("Mend the masts.")),
+        again,
+    ]);
+    assert_eq!(messages(&log)[1]["content"].as_array().unwrap().len(), 1);
+    assert_eq!((messages(&log).len(), log.facts.skipped_lines), (2, 2));
+}
