@@ -46,6 +46,15 @@ fn a_log_is_recognised_by_its_beginning_alone() {
     assert!(!is_log(&late));
     let soon = format!("{}{}", "{\"a\":1}\n".repeat(5), talk());
     assert!(is_log(&soon));
+    // Lines that only Claude Code writes, but that say nothing.
+    for line in [
+        json!({"type": "progress", "uuid": "p", "sessionId": "s", "data": {"type": "hook_progress"}}),
+        json!({"type": "custom-title", "customTitle": "Sums", "sessionId": "s"}),
+    ] {
+        let text = format!("{}{}", file(&vec![line; 40]), talk());
+        let log = try_read(&text).unwrap();
+        assert_eq!((messages(&log).len(), log.facts.skipped_lines), (3, 40));
+    }
     // A log whose beginning was cut off.
     assert!(is_log(&talk()[30..]));
 }
