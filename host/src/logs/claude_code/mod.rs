@@ -3,6 +3,7 @@
 mod attachments;
 mod boundaries;
 mod branches;
+mod copies;
 mod kept;
 mod segment;
 mod turns;
@@ -17,6 +18,7 @@ use super::{Log, LogError, LogFacts, LogKind, inserted};
 use crate::deadline::Deadline;
 use crate::formats::json::{self, Members};
 use boundaries::Boundaries;
+use copies::{is_copy, words};
 use kept::Kept;
 use segment::Segment;
 
@@ -170,31 +172,6 @@ fn read_lines<'a>(
 fn is_prompt(blocks: &[Block<'_>], source: Source) -> bool {
     let is_result = |block: &Block<'_>| matches!(block.kind, BlockKind::Result(_));
     source == Source::Prompt && !blocks.iter().any(is_result)
-}
-
-/// What a line says, unread.
-fn words<'a>(line: &Members<'a>) -> Option<&'a RawValue> {
-    ["message", "attachment", "content"]
-        .iter()
-        .find_map(|key| line.get(key))
-}
-
-/// Whether two lines with one id are the same. What was counted for a message may differ.
-fn is_copy(one: Option<&RawValue>, other: Option<&RawValue>) -> bool {
-    let (Some(one), Some(other)) = (one, other) else {
-        return one.is_none() && other.is_none();
-    };
-    let content = content_of(one);
-    one.get() == other.get() || content.is_some() && content == content_of(other)
-}
-
-/// The content of a message, unread.
-fn content_of(message: &RawValue) -> Option<&str> {
-    let members: Members<'_> = serde_json::from_str(message.get()).ok()?;
-    members
-        .get("role")
-        .and(members.get("content"))
-        .map(RawValue::get)
 }
 
 /// What a line holds for the model.
