@@ -239,6 +239,11 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
             "blocks that cannot be sent",
         ),
         (
+            facts.dropped_thinking,
+            "block of thinking, which the model takes only behind its own system prompt and tools",
+            "blocks of thinking, which the model takes only behind its own system prompt and tools",
+        ),
+        (
             facts.dropped_attachments,
             "attachment in which no text for the model is known",
             "attachments in which no text for the model is known",

@@ -76,7 +76,7 @@ impl Host {
     ) -> Result<Conversation, ReadError> {
         let document = match String::from_utf8(document) {
             Ok(document) => document,
-            Err(error) => return self.read_cut(error, options),
+            Err(error) => return self.read_damaged(error, options),
         };
         match self.read_log(&document, options.deadline) {
             Some(log) => {
@@ -87,25 +87,21 @@ impl Host {
         }
     }
 
-    /// A log whose program is still writing may end inside of a character.
-    fn read_cut(
+    /// A log may hold a line that was damaged, or end inside of a character, since its program is still
+    /// writing. Nothing else may.
+    fn read_damaged(
         &self,
         error: std::string::FromUtf8Error,
         options: ReadOptions<'_>,
     ) -> Result<Conversation, ReadError> {
         let offset = error.utf8_error().valid_up_to();
-        let not_utf8 = ReadError::NotUtf8 { offset };
-        if error.utf8_error().error_len().is_some() {
-            return Err(not_utf8);
-        }
-        let mut whole = error.into_bytes();
-        whole.truncate(offset);
-        let log = String::from_utf8(whole)
-            .ok()
-            .and_then(|whole| self.read_log(&whole, options.deadline));
-        match log {
-            Some(log) => self.read_of_log(log?, options),
-            None => Err(not_utf8),
+        let text = with_broken_lines(&error.into_bytes());
+        match self.read_log(&text, options.deadline) {
+            None | Some(Err(ReadError::Log(_))) => Err(ReadError::NotUtf8 { offset }),
+            Some(log) => {
+                drop(text);
+                self.read_of_log(log?, options)
+            }
         }
     }
 
@@ -196,6 +192,25 @@ impl Host {
             None => conversation.with_recorded_summaries(options.recorded_summaries),
         })
     }
+}
+
+/// Bytes as text, each line cut at its first byte that starts no character: no JSON, as any line that was cut.
+fn with_broken_lines(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let Some(chunk) = line.utf8_chunks().next() else {
+            continue;
+        };
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            // Where the line is whole up to there, it is broken all the same.
+            text.push(char::REPLACEMENT_CHARACTER);
+            if line.ends_with(b"\n") {
+                text.push('\n');
+            }
+        }
+    }
+    text
 }
 
 /// What a log says beside its messages.

@@ -257,6 +257,11 @@ impl Format {
         }
     }
 
+    /// Whether a model of this format, by its name, takes thinking only behind what it was made behind.
+    pub(crate) fn binds_thinking(self, model: &str) -> bool {
+        self == Self::Anthropic && anthropic::binds(model)
+    }
+
     /// What the provider takes in one request, beside tokens.
     #[must_use]
     pub fn limits(self) -> ProviderLimits {

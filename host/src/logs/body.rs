@@ -97,7 +97,11 @@ impl<'a> Body<'a> {
     ///
     /// # Errors
     /// There are no messages.
-    pub(super) fn finish(mut self, facts: LogFacts) -> Result<Log, LogError> {
+    pub(super) fn finish(mut self, mut facts: LogFacts) -> Result<Log, LogError> {
+        let model = self.model.as_deref().unwrap_or_default();
+        if self.format.binds_thinking(model) {
+            facts.dropped_thinking += self.leave_out_thinking();
+        }
         if self.format == Format::Anthropic {
             self.trim_the_end();
         }
@@ -147,6 +151,21 @@ impl<'a> Body<'a> {
 }
 
 impl Body<'_> {
+    /// Leaves out all thinking, and tells how many blocks that were. The model takes it only behind the
+    /// system prompt, tools and messages that it was made behind, and of these a log holds some of the
+    /// messages alone. What the model said beside it stays: no reader adds thinking alone.
+    fn leave_out_thinking(&mut self) -> usize {
+        let mut dropped = 0;
+        for message in &mut self.messages {
+            if let Message::Parts("assistant", blocks) = message {
+                let all = blocks.len();
+                blocks.retain(|block| !is_thinking(block));
+                dropped += all - blocks.len();
+            }
+        }
+        dropped
+    }
+
     /// Takes white space off the end of the last answer: the provider refuses it there (ANTH-6),
     /// and only there.
     fn trim_the_end(&mut self) {
@@ -206,6 +225,14 @@ impl Message<'_> {
             }
         }
     }
+}
+
+/// Whether a block of Anthropic's is thinking.
+fn is_thinking(block: &str) -> bool {
+    let tag = serde_json::from_str::<Members<'_>>(block)
+        .ok()
+        .and_then(|members| members.text("type"));
+    matches!(tag.as_deref(), Some("thinking" | "redacted_thinking"))
 }
 
 /// What a message of a recorded summary says, in tags by which it is known wherever the document goes.

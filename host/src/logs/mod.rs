@@ -116,6 +116,8 @@ pub struct LogFacts {
     pub dropped_results: usize,
     /// Blocks that were left out: they are no objects, or calls or results without an id.
     pub dropped_blocks: usize,
+    /// Blocks of thinking that were left out: the model binds them to a request that no log holds.
+    pub dropped_thinking: usize,
     /// Attachments that were left out: no text is known in them that the model sees.
     pub dropped_attachments: usize,
     /// Sessions that the lines since the last compaction name; they are read as one.

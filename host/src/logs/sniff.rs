@@ -116,13 +116,19 @@ impl Seen<'_> {
             {
                 Some(LogKind::Codex)
             }
-            "user" | "assistant" | "system" | "attachment"
+            "user" | "assistant" | "system" | "attachment" | "progress"
                 if has("sessionId") && (has("parentUuid") || has("uuid")) =>
             {
                 Some(LogKind::ClaudeCode)
             }
             "summary" if has("leafUuid") => Some(LogKind::ClaudeCode),
             "file-history-snapshot" if has("messageId") => Some(LogKind::ClaudeCode),
+            // What a session that goes on may begin with, many times over.
+            "custom-title" | "ai-title" | "agent-name" | "last-prompt" | "permission-mode"
+                if has("sessionId") =>
+            {
+                Some(LogKind::ClaudeCode)
+            }
             "queue-operation" if has("operation") => Some(LogKind::ClaudeCode),
             "user" | "gemini" | "info" | "warning" | "error"
                 if has("id") && has("timestamp") && has("content") =>

@@ -31,7 +31,7 @@ fn asked_for(body: &Body<'_>) -> Option<String> {
 
 /// Whether a model binds thinking, by its name: `claude-opus-5-5`, with or without a date. A name
 /// without a version, such as `claude-opus-latest`, is that of the newest model, which does.
-fn binds(model: &str) -> bool {
+pub(crate) fn binds(model: &str) -> bool {
     [
         ("fable", (5, 1)),
         ("mythos", (5, 1)),

@@ -10,6 +10,8 @@ mod same;
 
 use std::collections::HashSet;
 
+pub(crate) use binding::binds;
+
 use super::body::{Body, Raw};
 use super::json::{self, Members};
 use super::rules::Check;

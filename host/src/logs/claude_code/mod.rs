@@ -1,13 +1,15 @@
 //! Claude Code: one line for each block of a response, user text and tool result.
 
 mod attachments;
+mod boundaries;
 mod branches;
+mod copies;
 mod kept;
 mod segment;
 mod turns;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
@@ -15,6 +17,8 @@ use super::lines::{self, Lines, is_true};
 use super::{Log, LogError, LogFacts, LogKind, inserted};
 use crate::deadline::Deadline;
 use crate::formats::json::{self, Members};
+use boundaries::Boundaries;
+use copies::{is_copy, words};
 use kept::Kept;
 use segment::Segment;
 
@@ -34,8 +38,45 @@ fn read_flow(
     deadline: Option<&Deadline>,
     with_sidechains: bool,
 ) -> Result<Log, LogError> {
+    let mut found = read_lines(text, deadline, with_sidechains, &HashSet::new())?;
+    if !found.void.is_empty() {
+        let void = std::mem::take(&mut found.void);
+        // It holds about as much as the text.
+        drop(found);
+        found = read_lines(text, deadline, with_sidechains, &void)?;
+    }
+    turns::body(found.segment, found.facts)
+}
+
+/// What the lines of a log come to.
+struct Found<'a> {
+    segment: Segment<'a>,
+    facts: LogFacts,
+    /// The lines of boundaries that do not hold: had that been known, more would be there.
+    void: HashSet<usize>,
+}
+
+/// What is known of a line that was read, by its id.
+struct Seen<'a> {
+    words: Option<&'a RawValue>,
+    /// How many boundaries stood in front of it.
+    boundaries: usize,
+}
+
+/// Reads all lines. Boundaries on `void` ones hold nothing.
+fn read_lines<'a>(
+    text: &'a str,
+    deadline: Option<&'a Deadline>,
+    with_sidechains: bool,
+    void: &HashSet<usize>,
+) -> Result<Found<'a>, LogError> {
     let mut lines = Lines::new(text, deadline);
     let mut segment = Segment::default();
+    let mut boundaries = Boundaries::default();
+    // Whether the newest boundary is void, and its summary did not come yet.
+    let mut is_void = false;
+    // The newest line of each id.
+    let mut seen: HashMap<Cow<'a, str>, Seen<'a>> = HashMap::new();
     // Lines in which the user calls a command by its name, by their ids.
     let mut commands: HashSet<Cow<'_, str>> = HashSet::new();
     while let Some(line) = lines.next() {
@@ -43,8 +84,17 @@ fn read_flow(
             lines.facts.sidechain_lines += 1;
             continue;
         }
-        let id = line.text("uuid");
-        if id.as_ref().is_some_and(|id| segment.knows(id)) {
+        let id = line.text("uuid").filter(|id| !id.is_empty());
+        let words = words(&line);
+        let own = Seen {
+            words,
+            boundaries: boundaries.count(),
+        };
+        let before = id.clone().and_then(|id| seen.insert(id, own));
+        if let (Some(id), Some(before)) = (&id, before)
+            && segment.knows(id)
+            && is_copy(before.words, words)
+        {
             // A resumed session may repeat lines.
             lines.facts.skipped_lines += 1;
             continue;
@@ -53,7 +103,11 @@ fn read_flow(
         let content = match line.text("type").as_deref() {
             Some("system") => match line.text("subtype").as_deref() {
                 Some("compact_boundary") => {
-                    facts.earlier_messages += segment.begin(Kept::of(&line));
+                    boundaries.begin(facts.lines);
+                    is_void = void.contains(&facts.lines);
+                    if !is_void {
+                        facts.earlier_messages += segment.begin(Kept::of(&line));
+                    }
                     Content::None
                 }
                 Some("local_command") => local_command(&line, facts),
@@ -74,23 +128,50 @@ fn read_flow(
         {
             commands.insert(id.clone());
         }
+        let parent = line.text("parentUuid");
         match &content {
             Content::None => lines.facts.skipped_lines += 1,
-            // A boundary stands before it, unless that line is broken (LCC-7).
-            Content::Summary(_) if segment.lacks_boundary() => {
-                lines.facts.earlier_messages += segment.restart(None);
+            Content::Summary(_) => {
+                boundaries.close();
+                // A boundary stands before it, unless that line is broken (LCC-7).
+                if !std::mem::take(&mut is_void) && segment.lacks_boundary() {
+                    lines.facts.earlier_messages += segment.restart(None);
+                }
+            }
+            // Behind a line from before a compaction, the model sees what it saw there (LCC-18).
+            Content::Said { blocks, source } if is_prompt(blocks, *source) => {
+                if let Some(parent) = &parent
+                    && let Some(before) = seen.get(parent)
+                    && !boundaries.is_open()
+                    && !segment.knows(parent)
+                {
+                    boundaries.go_back(before.boundaries);
+                }
             }
             _ => {}
         }
         if !matches!(content, Content::None) {
             segment.sessions.extend(line.text("sessionId"));
         }
-        segment.push(id, line.text("parentUuid"), content);
+        // A boundary hangs on nothing else.
+        let parent = parent.or_else(|| line.text("logicalParentUuid").filter(|_| is_void));
+        segment.push(id, parent, content);
     }
     let mut facts = lines.finish(LogKind::ClaudeCode)?;
     facts.missing_messages = segment.finish();
     facts.sessions = segment.sessions.len();
-    turns::body(segment, facts)
+    let void = boundaries.void();
+    Ok(Found {
+        segment,
+        facts,
+        void,
+    })
+}
+
+/// Whether the user says something here, beside no results.
+fn is_prompt(blocks: &[Block<'_>], source: Source) -> bool {
+    let is_result = |block: &Block<'_>| matches!(block.kind, BlockKind::Result(_));
+    source == Source::Prompt && !blocks.iter().any(is_result)
 }
 
 /// What a line holds for the model.
@@ -121,7 +202,7 @@ pub(super) enum Source {
 
 /// A part of a response.
 pub(super) struct Reply<'a> {
-    /// What all parts of one response have in common (LCC-2).
+    /// What all parts of one response have in common (LCC-2); none where it is empty.
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) model: Option<Cow<'a, str>>,
     /// Tokens of the request and of the response so far (LCC-14); 0 where none are told.
@@ -181,7 +262,7 @@ fn reply<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
         )
     });
     Content::Reply(Reply {
-        id: message.text("id"),
+        id: message.text("id").filter(|id| !id.is_empty()),
         model: message.text("model").filter(|model| model != "<synthetic>"),
         tokens,
         blocks,

@@ -17,7 +17,7 @@ pub(super) struct Segment<'a> {
     pub(super) nodes: Vec<Node>,
     pub(super) contents: Vec<Content<'a>>,
     places: HashMap<Cow<'a, str>, usize>,
-    /// Numbers of the responses, by the id that their parts share.
+    /// Numbers of the responses since the user's last prompt, by the id that their parts share.
     replies: HashMap<Cow<'a, str>, usize>,
     reply_count: usize,
     /// The response that made the newest call of an id.
@@ -211,10 +211,11 @@ impl<'a> Segment<'a> {
         parent: Option<Cow<'a, str>>,
         content: Content<'a>,
     ) {
+        let parent = parent.and_then(|parent| self.places.get(&parent).copied());
         let kind = match &content {
             Content::None => Kind::Passing,
             Content::Reply(reply) => {
-                let number = self.number(reply.id.as_ref());
+                let number = self.number(reply.id.as_ref(), parent);
                 for block in &reply.blocks {
                     if let BlockKind::Call(call) = &block.kind {
                         self.callers.insert(call.clone(), number);
@@ -245,7 +246,10 @@ impl<'a> Segment<'a> {
         if kind != Kind::Passing {
             self.messages += 1;
         }
-        let parent = parent.and_then(|parent| self.places.get(&parent).copied());
+        if kind == Kind::Typed {
+            // No response goes on behind it, and gateways give all of them the same id.
+            self.replies = HashMap::new();
+        }
         if let Some(id) = id {
             self.missing.remove(&id);
             self.places.insert(id, self.nodes.len());
@@ -254,15 +258,24 @@ impl<'a> Segment<'a> {
         self.contents.push(content);
     }
 
-    /// The number of the response with this id; a new one where it is new or has no id.
-    fn number(&mut self, id: Option<&Cow<'a, str>>) -> usize {
+    /// The number of the response with this id; a new one where it is new, has no id, or hangs on a result
+    /// of that response, which the model saw before it said more.
+    fn number(&mut self, id: Option<&Cow<'a, str>>, parent: Option<usize>) -> usize {
+        let answers = parent
+            .and_then(|parent| self.nodes.get(parent))
+            .map(|node| node.kind);
+        let known = id
+            .and_then(|id| self.replies.get(id).copied())
+            .filter(|number| answers != Some(Kind::Results(*number)));
+        if let Some(number) = known {
+            return number;
+        }
         let next = self.reply_count;
-        let number = match id {
-            Some(id) => *self.replies.entry(id.clone()).or_insert(next),
-            None => next,
-        };
-        self.reply_count += usize::from(number == next);
-        number
+        self.reply_count += 1;
+        if let Some(id) = id {
+            self.replies.insert(id.clone(), next);
+        }
+        next
     }
 }
 

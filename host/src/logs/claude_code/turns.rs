@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::branches::Kind;
 use super::segment::Segment;
 use super::{Block, BlockKind, Content, Reply, branches};
 use crate::formats::Format;
@@ -31,18 +32,19 @@ pub(super) fn body(segment: Segment<'_>, mut facts: LogFacts) -> Result<Log, Log
     let left = branches::left(&segment.nodes);
     facts.other_branches = left.iter().filter(|left| **left).count();
     let mut flow = Flow::default();
-    for (content, left) in segment.contents.into_iter().zip(left) {
-        match content {
+    let lines = segment.contents.into_iter().zip(segment.nodes);
+    for ((content, node), left) in lines.zip(left) {
+        match (content, node.kind) {
             _ if left => {}
-            Content::None => {}
-            Content::Reply(reply) => {
+            (Content::Reply(reply), Kind::Reply(number)) => {
                 if reply.model.is_some() {
                     body.model.clone_from(&reply.model);
                 }
-                flow.reply(reply, &mut facts);
+                flow.reply(number, reply, &mut facts);
             }
-            Content::Said { blocks, .. } => flow.said(blocks, &mut facts),
-            Content::Summary(text) => {
+            (Content::None | Content::Reply(_), _) => {}
+            (Content::Said { blocks, .. }, _) => flow.said(blocks, &mut facts),
+            (Content::Summary(text), _) => {
                 facts.recorded_summaries += 1;
                 flow.turns.push(Turn::Summary(text));
             }
@@ -55,8 +57,8 @@ pub(super) fn body(segment: Segment<'_>, mut facts: LogFacts) -> Result<Log, Log
 #[derive(Default)]
 struct Flow<'a> {
     turns: Vec<Turn<'a>>,
-    /// Where the response with an id is among the turns.
-    replies: HashMap<Cow<'a, str>, usize>,
+    /// Where the response with a number is among the turns.
+    replies: HashMap<usize, usize>,
     ids: Ids<'a>,
     calls: Calls<'a, Block<'a>>,
 }
@@ -84,21 +86,15 @@ impl<'a> Ids<'a> {
 impl<'a> Flow<'a> {
     /// Adds a part of a response to it, also where results of its first calls lie between
     /// (LCC-2). The counts of its last part are the right ones (LCC-3).
-    fn reply(&mut self, reply: Reply<'a>, facts: &mut LogFacts) {
-        let known = reply
-            .id
-            .as_ref()
-            .and_then(|id| self.replies.get(id).copied());
-        let index = known.unwrap_or(self.turns.len());
-        if known.is_none() {
+    fn reply(&mut self, number: usize, reply: Reply<'a>, facts: &mut LogFacts) {
+        let next = self.turns.len();
+        let index = *self.replies.entry(number).or_insert(next);
+        if index == next {
             self.turns.push(Turn::Reply {
                 blocks: Vec::new(),
                 says: false,
                 tokens: 0,
             });
-            if let Some(id) = reply.id {
-                self.replies.insert(id, index);
-            }
         }
         let Some(Turn::Reply {
             blocks,

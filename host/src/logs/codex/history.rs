@@ -104,7 +104,9 @@ impl<'a> History<'a> {
     pub(super) fn compact(&mut self, members: &Members<'a>) {
         let seen = self.seen();
         let start = self.items.len();
-        let replacement = lines::list(members, "replacement_history");
+        // An empty one is none: a summary stands beside it.
+        let replacement =
+            lines::list(members, "replacement_history").filter(|history| !history.is_empty());
         let before = self.segment;
         self.segment = Segment {
             said_from: if replacement.is_some() {

@@ -30,7 +30,7 @@ pub(super) fn read<'a>(
     while let Some(line) = lines.next() {
         if let Some(id) = line.text("$rewindTo") {
             lines.facts.other_branches += records.rewind(&id);
-        } else if line.get("id").is_some() {
+        } else if line.get("id").or(line.get("type")).is_some() {
             records.put(line);
         } else {
             // The first line may carry messages too, as the older form did.
@@ -84,15 +84,17 @@ struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Adds a message, or replaces the one with its id.
+    /// Adds a message, or replaces the one with its id, which is of the same type where the program wrote
+    /// it anew (LGE-7).
     fn put(&mut self, mut message: Members<'a>) {
         // All of them are kept, and short ones have more room than members.
         message.0.shrink_to_fit();
-        let Some(id) = message.text("id") else {
+        let Some(id) = message.text("id").filter(|id| !id.is_empty()) else {
             self.list.push(message);
             return;
         };
-        match self.places.get(&id).and_then(|at| self.list.get_mut(*at)) {
+        let earlier = self.places.get(&id).and_then(|at| self.list.get_mut(*at));
+        match earlier.filter(|earlier| earlier.text("type") == message.text("type")) {
             Some(earlier) => *earlier = message,
             None => {
                 self.places.insert(id, self.list.len());

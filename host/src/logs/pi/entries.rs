@@ -23,6 +23,8 @@ pub(super) struct Entry<'a> {
     pub(super) number: usize,
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) parent: Option<Cow<'a, str>>,
+    /// The index of the entry in front of the last line before it that cannot be read.
+    pub(super) before_gap: Option<usize>,
     pub(super) kind: Kind<'a>,
 }
 
@@ -48,9 +50,15 @@ pub(super) fn read<'a>(
     let mut lines = Lines::new(text, deadline);
     let mut session = Session::default();
     let mut objects = 0;
+    let mut broken = 0;
+    let mut before_gap = None;
     while let Some(line) = lines.next() {
         let number = objects;
         objects += 1;
+        if lines.facts.broken_lines > broken {
+            broken = lines.facts.broken_lines;
+            before_gap = session.entries.len().checked_sub(1);
+        }
         let tag = line.text("type");
         let provider = line.text("provider");
         if let (Some("session" | "model_change"), Some(provider)) = (tag.as_deref(), provider) {
@@ -71,6 +79,7 @@ pub(super) fn read<'a>(
             number,
             id,
             parent: line.text("parentId"),
+            before_gap,
             kind: match kind {
                 Kind::Message(members) if members.0.is_empty() => Kind::Message(Box::new(line)),
                 kind => kind,

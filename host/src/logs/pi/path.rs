@@ -67,8 +67,9 @@ fn first_kept(entries: &[Entry<'_>], compaction: usize, before: &[usize]) -> Opt
     }
 }
 
-/// The way from the root to the last entry. A parent that is not there ends it, and so does one
-/// that comes no earlier, which no session has but a hostile one.
+/// The way from the root to the last entry. A parent that is not there was a line that cannot be read, and
+/// the way goes on in front of it (LPI-9); without such a line it ends there. So does one whose parent comes
+/// no earlier, which no session has but a hostile one.
 fn branch(entries: &[Entry<'_>]) -> Vec<usize> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut parents = Vec::with_capacity(entries.len());
@@ -78,7 +79,7 @@ fn branch(entries: &[Entry<'_>]) -> Vec<usize> {
             entry
                 .parent
                 .as_ref()
-                .and_then(|id| places.get(&**id).copied()),
+                .and_then(|id| places.get(&**id).copied().or(entry.before_gap)),
         );
         // The first line has the id of the session.
         if let Some(id) = &entry.id

@@ -118,6 +118,42 @@ fn parts_of_a_response_and_their_results_become_one_message_each() {
     assert_eq!(results[1]["content"], "");
 }
 
+// LCC-2
+#[test]
+fn an_id_that_is_empty_or_the_same_in_all_responses_joins_none_of_them() {
+    for id in ["", "msg_1"] {
+        let log = log(&[
+            user("u1", "", json!("Which sail is torn?")),
+            calls("a1", "u1", id, "t1"),
+            result("r1", "a1", "t1", "jib: whole"),
+            calls("a2", "r1", id, "t2"),
+            result("r2", "a2", "t2", "main: torn"),
+            says("a3", "r2", id, "The main."),
+            user("u2", "a3", json!("Never cut the main.")),
+            says("a4", "u2", id, "Sewing it, then."),
+        ]);
+        let messages = messages(&log);
+        assert_eq!(messages.len(), 8, "{id}");
+        let said = |index: usize, key: &str| messages[index]["content"][0][key].clone();
+        assert_eq!(
+            [
+                said(1, "id"),
+                said(2, "tool_use_id"),
+                said(3, "id"),
+                said(4, "tool_use_id")
+            ],
+            ["t1", "t1", "t2", "t2"],
+            "{id}"
+        );
+        assert_eq!(
+            [said(5, "text"), said(7, "text")],
+            ["The main.", "Sewing it, then."],
+            "{id}"
+        );
+        assert_eq!(messages[6]["content"], "Never cut the main.", "{id}");
+    }
+}
+
 // LCC-3, LCC-14
 #[test]
 fn the_counts_of_the_last_part_of_a_response_are_reported() {
@@ -396,4 +432,36 @@ fn sessions_in_one_file_are_counted() {
     );
     assert_eq!(log(std::slice::from_ref(&one)).facts.sessions, 1);
     assert_eq!(log(&[one, other]).facts.sessions, 2);
+}
+
+// LCC-17
+#[test]
+fn lines_that_share_an_id_but_not_their_text_are_all_read() {
+    for ids in [["", ""], ["x1", "x1"], ["x1", "x2"]] {
+        let [one, other] = ids;
+        let log = log(&[
+            user(one, "", json!("Mend the masts.")),
+            says(other, one, "m1", "Which?"),
+            user(one, other, json!("All, but never touch the keel.")),
+            says(other, one, "m2", "Never."),
+            user(one, other, json!("Go on.")),
+        ]);
+        assert_eq!(roles(&messages(&log)).len(), 5, "{ids:?}");
+        assert_eq!(
+            messages(&log)[2]["content"],
+            "All, but never touch the keel."
+        );
+        assert_eq!(log.facts.skipped_lines, 0, "{ids:?}");
+    }
+    // A copy may have been counted again.
+    let mut again = says("a1", "u1", "m1", "Which?");
+    again["message"]["usage"]["output_tokens"] = json!(7);
+    let log = log(&[
+        user("u1", "", json!("Mend the masts.")),
+        says("a1", "u1", "m1", "Which?"),
+        user("u1", "", json!("Mend the masts.")),
+        again,
+    ]);
+    assert_eq!(messages(&log)[1]["content"].as_array().unwrap().len(), 1);
+    assert_eq!((messages(&log).len(), log.facts.skipped_lines), (2, 2));
 }

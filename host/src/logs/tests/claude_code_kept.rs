@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::claude_code::{calls, result, roles, says, user, with};
-use super::{log, messages};
+use super::{file, log, messages, try_read};
 use crate::logs::Log;
 
 fn boundary(id: &str, metadata: Value) -> Value {
@@ -316,5 +316,93 @@ fn who_goes_back_into_what_was_kept_leaves_a_branch() {
     assert_eq!(
         roles(&messages(&gone_on)),
         ["user", "assistant", "user", "assistant", "user"]
+    );
+}
+
+// LCC-18
+#[test]
+fn a_boundary_whose_summary_was_never_written_takes_nothing_away() {
+    let talk = [
+        user("u1", "", json!("Never touch the keel.")),
+        says("a1", "u1", "m1", "Never."),
+        user("u2", "a1", json!("Mend the masts.")),
+    ];
+    let before = ["u Never touch the keel.", "a Never.", "u Mend the masts."];
+    for metadata in [json!({"trigger": "auto"}), named("s1", &["u2"])] {
+        let mut lines = talk.to_vec();
+        lines.push(boundary("b1", metadata));
+        let stopped = log(&lines);
+        assert_eq!(flow(&stopped), before);
+        let facts = stopped.facts;
+        assert_eq!((facts.earlier_messages, facts.missing_messages), (0, 0));
+
+        // The line of the summary is broken, and the session goes on.
+        let whole = summary("s1", "b1").to_string();
+        let cut = &whole[..80];
+        let behind = file(&[user("u3", "s1", json!("Go on."))]);
+        let torn = try_read(&format!("{}{cut}\n{behind}", file(&lines))).unwrap();
+        assert_eq!(flow(&torn)[..3], before);
+        assert_eq!(flow(&torn)[3..], ["u Go on."]);
+        assert_eq!(
+            (torn.facts.broken_lines, torn.facts.earlier_messages),
+            (1, 0)
+        );
+
+        // The next compaction tells what it keeps of all.
+        lines.push(boundary("b2", named("s2", &["u1", "a1"])));
+        lines.push(summary("s2", "b2"));
+        let again = log(&lines);
+        assert_eq!(
+            flow(&again),
+            [
+                "u [The user mends masts.]",
+                "u Never touch the keel.",
+                "a Never."
+            ]
+        );
+        let facts = again.facts;
+        assert_eq!((facts.earlier_messages, facts.missing_messages), (1, 0));
+    }
+}
+
+// LCC-18
+#[test]
+fn who_goes_back_behind_a_compaction_sees_what_was_there() {
+    let logical = |line: Value, parent: &str| with(line, "logicalParentUuid", json!(parent));
+    let lines = [
+        user("u1", "", json!("Never touch the keel.")),
+        says("a1", "u1", "m1", "Never."),
+        user("u2", "a1", json!("Mend the masts.")),
+        says("a2", "u2", "m2", "Mended."),
+        logical(boundary("b1", json!({"trigger": "auto"})), "a2"),
+        summary("s1", "b1"),
+        user("u3", "s1", json!("And the sails.")),
+        says("a3", "u3", "m3", "Sewn."),
+        user("u4", "a1", json!("Mend the oars.")),
+        says("a4", "u4", "m4", "Both."),
+    ];
+    let rewound = log(&lines);
+    assert_eq!(
+        flow(&rewound),
+        [
+            "u Never touch the keel.",
+            "a Never.",
+            "u Mend the oars.",
+            "a Both."
+        ]
+    );
+    let facts = rewound.facts;
+    assert_eq!((facts.earlier_messages, facts.recorded_summaries), (0, 0));
+    // Two in front of the compaction, its summary, and two behind it.
+    assert_eq!(facts.other_branches, 5);
+
+    // A compaction of the branch that is gone on with holds.
+    let mut more = lines.to_vec();
+    more.push(logical(boundary("b2", named("s2", &["a4"])), "a4"));
+    more.push(summary("s2", "b2"));
+    more.push(user("u5", "a4", json!("Go on.")));
+    assert_eq!(
+        flow(&log(&more)),
+        ["u [The user mends masts.]", "a Both.", "u Go on."]
     );
 }

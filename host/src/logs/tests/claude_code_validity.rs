@@ -137,3 +137,43 @@ fn the_transcript_of_a_sub_agent_is_read() {
     assert_eq!(messages(&main).len(), 1);
     assert_eq!(main.facts.sidechain_lines, 3);
 }
+
+// Bound thinking: a log holds neither system prompt nor tools.
+#[test]
+fn thinking_stays_unless_the_model_binds_it() {
+    let thinking = json!({"type": "thinking", "thinking": "Both.", "signature": "EqQB+/="});
+    let redacted = json!({"type": "redacted_thinking", "data": "EmwK"});
+    for (model, kept, dropped) in [("claude-opus-4-5", 2, 0), ("claude-opus-5-5", 0, 2)] {
+        let mut lines = vec![
+            user("u1", "", json!("Which sail is torn?")),
+            reply("a1", "u1", "m1", thinking.clone()),
+            calls("a2", "a1", "m1", "t1"),
+            result("r1", "a2", "t1", "jib: whole"),
+            reply("a3", "r1", "m2", redacted.clone()),
+            says("a4", "a3", "m2", "The main. \n"),
+        ];
+        for line in &mut lines {
+            if line["type"] == "assistant" {
+                line["message"]["model"] = json!(model);
+            }
+        }
+        let log = log(&lines);
+        let blocks: Vec<_> = messages(&log)
+            .iter()
+            .filter(|message| message["role"] == "assistant")
+            .flat_map(|message| message["content"].as_array().unwrap().clone())
+            .collect();
+        let thinks = blocks
+            .iter()
+            .filter(|block| [&thinking, &redacted].contains(block))
+            .count();
+        assert_eq!(
+            (thinks, log.facts.dropped_thinking),
+            (kept, dropped),
+            "{model}"
+        );
+        assert_eq!(blocks.len(), 2 + kept, "{model}");
+        // ANTH-6, whatever went in front of it.
+        assert_eq!(blocks.last().unwrap()["text"], "The main.");
+    }
+}

@@ -37,6 +37,27 @@ fn many_compactions_cost_no_stack() {
 
 // LCX-10
 #[test]
+fn an_empty_history_takes_neither_the_summary_nor_what_the_user_said() {
+    let log = log(&[
+        item(user("Count the crates.")),
+        item(answer("Twelve.")),
+        replaced("Twelve crates.", &[]),
+        item(user("And barrels?")),
+    ]);
+    assert_eq!(
+        messages(&log),
+        [
+            user("Count the crates."),
+            summary("Twelve crates."),
+            user("And barrels?")
+        ]
+    );
+    let facts = log.facts;
+    assert_eq!((facts.recorded_summaries, facts.earlier_messages), (1, 1));
+}
+
+// LCX-10
+#[test]
 fn only_the_summary_of_the_newest_compaction_is_seen() {
     let log = log(&[
         item(user("Count the crates.")),

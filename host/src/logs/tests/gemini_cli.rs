@@ -155,6 +155,31 @@ fn lines_replace_change_and_rewind() {
     assert_eq!((log.facts.other_branches, log.facts.skipped_lines), (2, 2));
 }
 
+// LGE-7
+#[test]
+fn messages_without_an_id_of_their_own_are_all_read() {
+    for id in [json!(""), json!("x"), Value::Null] {
+        let own = |mut message: Value| {
+            message["id"] = id.clone();
+            if id.is_null() {
+                message.as_object_mut().unwrap().remove("id");
+            }
+            message
+        };
+        let lines = [
+            own(user("", "Oslo?")),
+            own(model("", "Ja.", json!([]))),
+            own(user("", "Never by plane.")),
+            own(model("", "Ferry, then.", json!([]))),
+        ];
+        let expected = ["Oslo?", "Ja.", "Never by plane.", "Ferry, then."];
+        assert_eq!(texts(&read_older(&lines)), expected, "{id}");
+        let mut newer = vec![head()];
+        newer.extend(lines);
+        assert_eq!(texts(&log(&newer)), expected, "{id}");
+    }
+}
+
 #[test]
 fn all_messages_may_be_set_anew_or_rewound() {
     let set = json!({"$set": {"messages": [user("7", "Start here."), 5]}});

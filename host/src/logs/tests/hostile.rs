@@ -2,6 +2,8 @@ use serde_json::json;
 
 use super::claude_code::{says, user};
 use super::{file, messages, try_read};
+use crate::formats::ReadError;
+use crate::host::Host;
 use crate::logs::{LogError, LogKind, read};
 
 fn talk() -> String {
@@ -44,6 +46,15 @@ fn a_log_is_recognised_by_its_beginning_alone() {
     assert!(!is_log(&late));
     let soon = format!("{}{}", "{\"a\":1}\n".repeat(5), talk());
     assert!(is_log(&soon));
+    // Lines that only Claude Code writes, but that say nothing.
+    for line in [
+        json!({"type": "progress", "uuid": "p", "sessionId": "s", "data": {"type": "hook_progress"}}),
+        json!({"type": "custom-title", "customTitle": "Sums", "sessionId": "s"}),
+    ] {
+        let text = format!("{}{}", file(&vec![line; 40]), talk());
+        let log = try_read(&text).unwrap();
+        assert_eq!((messages(&log).len(), log.facts.skipped_lines), (3, 40));
+    }
     // A log whose beginning was cut off.
     assert!(is_log(&talk()[30..]));
 }
@@ -142,4 +153,48 @@ fn a_tree_that_bites_its_tail_ends() {
         entry("2", "2"),
     ]);
     assert!(try_read(&text).is_ok());
+}
+
+#[test]
+fn a_byte_that_is_no_character_costs_its_line_alone() {
+    let host = Host::builder().build().expect("a host");
+    let lines = ["Ring the bell.", "Wait for noon?", "No, now.", "And again."];
+    let log: String = lines
+        .iter()
+        .enumerate()
+        .map(|(index, text)| file(&[user(&format!("u{index}"), "", json!(text))]))
+        .collect();
+    let starts: Vec<usize> = log.match_indices('\n').map(|(end, _)| end + 1).collect();
+    let with_bytes = |places: &[usize]| {
+        let mut bytes = log.clone().into_bytes();
+        for place in places {
+            bytes[*place] = 0xff;
+        }
+        bytes
+    };
+    let inside = log.find("noon?").expect("it is there");
+    // In a text, and where the object begins and ends.
+    for place in [inside, starts[0], starts[1] - 2] {
+        let conversation = host.read_bytes(with_bytes(&[place])).expect("it reads");
+        let document = conversation.document();
+        let found = lines.map(|text| document.contains(text));
+        assert_eq!(found, [true, false, true, true], "{place}: {document}");
+        let (_, facts) = conversation.log().expect("it is a log");
+        assert_eq!(facts.broken_lines, 1, "{place}");
+    }
+    // Half a character at the end, where the program is still writing.
+    let mut cut = log.clone().into_bytes();
+    cut.truncate(log.find("again.").expect("it is there"));
+    cut.push(0xc3);
+    let conversation = host.read_bytes(cut).expect("it reads");
+    let (_, facts) = conversation.log().expect("it is a log");
+    assert_eq!((facts.broken_lines, facts.unfinished_last_line), (0, true));
+    // Most of a log has to be whole, and all of what is none.
+    let offset = |bytes| match host.read_bytes(bytes) {
+        Err(ReadError::NotUtf8 { offset }) => Some(offset),
+        _ => None,
+    };
+    assert_eq!(offset(with_bytes(&starts[..3])), Some(starts[0]));
+    let body = b"{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}";
+    assert_eq!(offset(body.to_vec()), Some(39));
 }

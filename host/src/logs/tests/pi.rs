@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{body, log, messages};
+use super::{body, file, log, messages};
 use crate::formats::Format;
 use crate::logs::LogKind;
 
@@ -231,6 +231,34 @@ fn thinking_stays_only_signed_and_for_its_own_api() {
     );
 }
 
+// Bound thinking: a log holds neither system prompt nor tools.
+#[test]
+fn thinking_goes_where_the_model_that_answered_last_binds_it() {
+    let thinks = |model: &str| {
+        let blocks = json!([{"type": "thinking", "thinking": "Hm.", "thinkingSignature": "RXFR"},
+                            {"type": "text", "text": "So."}]);
+        let mut line = reply(ANTHROPIC, blocks);
+        line["message"]["model"] = json!(model);
+        line
+    };
+    for (models, lengths, dropped) in [
+        (["claude-sonnet-5-5", "claude-sonnet-4-5"], [2, 2], 0),
+        (["claude-sonnet-4-5", "claude-sonnet-5-5"], [1, 1], 2),
+    ] {
+        let log = log(&[
+            start(),
+            user("Why?"),
+            thinks(models[0]),
+            user("Really?"),
+            thinks(models[1]),
+        ]);
+        let messages = messages(&log);
+        let length = |index: usize| messages[index]["content"].as_array().unwrap().len();
+        assert_eq!([length(1), length(3)], lengths, "{models:?}");
+        assert_eq!(log.facts.dropped_thinking, dropped, "{models:?}");
+    }
+}
+
 // LPI-8
 #[test]
 fn broken_lines_are_skipped_and_counted() {
@@ -243,6 +271,50 @@ fn broken_lines_are_skipped_and_counted() {
     let log = super::try_read(&text).unwrap();
     assert_eq!(texts(&log), ["Moo.", "Baa."]);
     assert_eq!(log.facts.broken_lines, 1);
+}
+
+// LPI-9
+#[test]
+fn what_stood_in_front_of_a_broken_line_stays() {
+    let mut start = start();
+    start["version"] = json!(3);
+    let whole = node(says("Hay it is."), "e4", Some("e3")).to_string();
+    let torn = &whole[..90];
+    let text = format!(
+        "{}{torn}\n{}",
+        file(&[
+            start.clone(),
+            node(user("Feed the goats."), "e1", None),
+            node(says("With hay?"), "e2", Some("e1")),
+            node(user("Never with shoes."), "e3", Some("e2")),
+        ]),
+        file(&[
+            node(user("Now the cows."), "e5", Some("e4")),
+            node(says("Done."), "e6", Some("e5")),
+        ])
+    );
+    let log = super::try_read(&text).unwrap();
+    assert_eq!(
+        texts(&log),
+        [
+            "Feed the goats.",
+            "With hay?",
+            "Never with shoes.",
+            "Now the cows.",
+            "Done."
+        ]
+    );
+    assert_eq!((log.facts.broken_lines, log.facts.other_branches), (1, 0));
+
+    // Without a broken line a parent that is not there ends the way, and a branch stays one.
+    let text = file(&[
+        start,
+        node(user("Feed the goats."), "e1", None),
+        node(user("Now the cows."), "e5", Some("e4")),
+    ]);
+    let log = super::try_read(&text).unwrap();
+    assert_eq!(texts(&log), ["Now the cows."]);
+    assert_eq!(log.facts.other_branches, 1);
 }
 
 #[test]
