@@ -29,7 +29,7 @@ pub use events::Event;
 pub use hooks::{Attempting, Before, Hooks};
 pub use options::{CompactorOptions, OptionError, Triggers};
 pub use pressure::Pressure;
-pub use saved::ResumeError;
+pub use saved::{ResumeError, SaveError};
 pub use work::{Finished, Work};
 
 use crate::compaction::Compaction;

@@ -179,6 +179,19 @@ impl Tokenizer {
         }
     }
 
+    /// What counts are multiplied by, in thousandths.
+    pub(crate) const fn permille(&self) -> u32 {
+        self.permille
+    }
+
+    /// The same vocabulary with its own counts multiplied by so many thousandths.
+    pub(crate) fn with_permille(&self, permille: u32) -> Self {
+        Self {
+            permille,
+            ..self.clone()
+        }
+    }
+
     fn scale(&self, tokens: u32) -> u32 {
         if self.permille == 1_000 {
             return tokens;

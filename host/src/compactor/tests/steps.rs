@@ -3,20 +3,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{block_on, by_tokens, compactor, host, long, said, step};
+use super::{block_on, by_tokens, compactor, fill, host, long, said, state_of, step};
 use crate::compactor::{
     Attempting, Before, Compactor, CompactorOptions, Event, Hooks, Pressure, ResumeError, Triggers,
 };
 use crate::situation::Request;
 use crate::strategy::Strategy;
 use crate::{Compaction, HostError, Outcome, Pins, Unchanged, UnitKind};
-
-fn fill(compactor: &mut Compactor, messages: usize) {
-    for number in 0..messages {
-        let role = if number % 2 == 0 { "assistant" } else { "user" };
-        compactor.append(&long(role, number)).expect("is a message");
-    }
-}
 
 /// PL-S2, P19, P20, AP-S2, A19
 #[test]
@@ -150,7 +143,7 @@ fn a_share_of_a_window_that_is_missing_is_refused_where_nothing_else_fires() {
     };
     let error = begin(CompactorOptions::default()).expect_err("has no window");
     assert_eq!(error.field, "triggers.share");
-    let saved = compactor(by_tokens(900)).save();
+    let saved = compactor(by_tokens(900)).save().expect("is JSON");
     let chain = [Strategy::truncate()];
     let resumed = Compactor::resume(host(), &saved, chain, CompactorOptions::default());
     assert!(matches!(resumed, Err(ResumeError::Options(own)) if own == error));
@@ -343,12 +336,12 @@ fn a_saved_compactor_goes_on_where_it_was() {
     fill(&mut one, 12);
     assert!(step(&mut one).is_compacted());
     fill(&mut one, 3);
-    let saved = one.save();
+    let saved = one.save().expect("is JSON");
     let chain = [Strategy::truncate()];
     let mut two =
         Compactor::resume(host(), &saved, chain.clone(), by_tokens(900)).expect("goes on");
     assert_eq!(two.document(), one.document());
-    assert_eq!(two.save(), saved);
+    assert_eq!(state_of(&two), saved);
     assert!(two.history().eq(one.history()));
     fill(&mut two, 12);
     assert!(step(&mut two).is_compacted());
@@ -377,7 +370,7 @@ fn a_saved_compactor_knows_recorded_summaries() {
     let conversation = host().read(log).expect("reads");
     let chain = [Strategy::truncate()];
     let one = Compactor::new(host(), conversation, chain.clone(), by_tokens(900)).expect("valid");
-    let two = Compactor::resume(host(), &one.save(), chain, by_tokens(900)).expect("goes on");
+    let two = Compactor::resume(host(), &state_of(&one), chain, by_tokens(900)).expect("goes on");
     for view in [one.conversation(), two.conversation()] {
         assert_eq!(view.recorded_summaries(), [0]);
         assert_eq!(view.units()[0].kind, UnitKind::Summary);
@@ -437,10 +430,10 @@ fn without_a_report_the_hosts_count_decides() {
 #[test]
 fn what_is_no_message_changes_nothing() {
     let mut one = compactor(by_tokens(900));
-    let before = one.save();
+    let before = one.save().expect("is JSON");
     assert!(one.append("{").is_err());
     assert!(one.append(&json!({"role": "pirate"}).to_string()).is_err());
-    assert_eq!(one.save(), before);
+    assert_eq!(state_of(&one), before);
     assert!(one.append(&said("assistant", "Aye.").to_string()).is_ok());
 }
 
@@ -461,7 +454,7 @@ fn a_damaged_state_is_refused_and_asks_for_no_memory() {
     let mut one = compactor(by_tokens(900));
     fill(&mut one, 12);
     assert!(step(&mut one).is_compacted());
-    let saved = one.save();
+    let saved = one.save().expect("is JSON");
     let at = saved.find("\"came\":[").expect("has one") + 8;
     let end = at + saved[at..].find(']').expect("ends");
     let damaged = format!("{}[0,1152921504606846976{}", &saved[..at], &saved[end..]);
@@ -499,7 +492,8 @@ fn units_that_were_pinned_by_number_stay_through_every_compaction_and_a_resume()
         fill(&mut one, 10);
     }
     let chain = [Strategy::truncate()];
-    let mut two = Compactor::resume(host(), &one.save(), chain, by_tokens(900)).expect("goes on");
+    let mut two =
+        Compactor::resume(host(), &state_of(&one), chain, by_tokens(900)).expect("goes on");
     assert!(step(&mut two).is_compacted());
     assert_eq!(times(&two, &[&name, &twice]), [1, 1]);
 }
@@ -537,7 +531,7 @@ fn a_unit_that_is_not_there_cannot_be_pinned() {
     let mut one = compactor(by_tokens(900));
     let error = one.pin(Pins::Units(vec![0, 1])).expect_err("has one unit");
     assert!(matches!(error, HostError::NoSuchUnit { unit: 1, units: 1 }));
-    let saved = one.save();
+    let saved = one.save().expect("is JSON");
     let damaged = saved.replacen("\"first-user\"", "{\"messages\":[1]}", 1);
     assert_ne!(damaged, saved);
     let resumed = Compactor::resume(host(), &damaged, [Strategy::truncate()], by_tokens(900));
@@ -570,9 +564,9 @@ fn messages_that_come_together_are_kept_like_those_that_come_one_by_one() {
     }
     let all = names.iter().map(String::as_str);
     together.append_all(all).expect("are messages");
-    assert_eq!(together.save(), one_by_one.save());
+    assert_eq!(state_of(&together), state_of(&one_by_one));
     let [good, ..] = &names;
     assert!(together.append_all([good.as_str(), "[]", good]).is_err());
     one_by_one.append(good).expect("is a message");
-    assert_eq!(together.save(), one_by_one.save());
+    assert_eq!(state_of(&together), state_of(&one_by_one));
 }
