@@ -53,6 +53,11 @@ const EVENTS: usize = 64;
 /// What is left of a request that the provider refused as too long.
 const OVERFLOW_SHARE: f64 = 0.7;
 
+/// How large a request may be, of so many tokens of one that was refused.
+fn of_refused(tokens: u32) -> u32 {
+    ((f64::from(tokens) * OVERFLOW_SHARE) as u32).max(1)
+}
+
 /// Keeps one conversation within its model's window.
 #[derive(Debug)]
 pub struct Compactor {
@@ -342,8 +347,7 @@ impl Compactor {
             return Ok(step);
         }
         let trigger = Trigger::Threshold;
-        self.work_through(trigger, pressure, None, &mut step)
-            .await?;
+        self.work_through(trigger, pressure, &mut step).await?;
         Ok(step)
     }
 
@@ -357,11 +361,7 @@ impl Compactor {
             ..Step::default()
         };
         self.collect(&mut step, true).await?;
-        // By the count that the work goes by: the provider's, where it reported one.
-        let most = (f64::from(self.tokens()) * OVERFLOW_SHARE) as u32;
-        let target = self.options.target(&self.view).min(most.max(1));
-        let trigger = Trigger::Overflow;
-        self.work_through(trigger, Pressure::Overflow, Some(target), &mut step)
+        self.work_through(Trigger::Overflow, Pressure::Overflow, &mut step)
             .await?;
         Ok(step)
     }
@@ -378,7 +378,7 @@ impl Compactor {
         };
         self.collect(&mut step, true).await?;
         let trigger = Trigger::Manual(wish.map(str::to_owned));
-        self.work_through(trigger, Pressure::Manual, None, &mut step)
+        self.work_through(trigger, Pressure::Manual, &mut step)
             .await?;
         Ok(step)
     }
@@ -387,8 +387,7 @@ impl Compactor {
     /// on another task. [`Compactor::apply`] takes what comes of it.
     #[must_use]
     pub fn work(&self) -> Work {
-        let pressure = Pressure::Tokens;
-        self.work_for(Trigger::Scheduled, pressure, None)
+        self.work_for(Trigger::Scheduled, Pressure::Tokens)
     }
 
     /// Applies finished work. Messages that came meanwhile stay, behind what it made of the
@@ -441,9 +440,7 @@ impl Compactor {
             threshold.is_some_and(|most| f64::from(self.tokens()) >= f64::from(most) * early)
         });
         if is_soon && self.running.is_none() && !self.is_held(false) {
-            let target = self.options.target(&self.view);
-            let work = self.work_for(Trigger::Scheduled, Pressure::Tokens, Some(target));
-            self.running = Some(Running(tokio::spawn(work.run())));
+            self.running = Some(Running(tokio::spawn(self.work().run())));
         }
     }
 
@@ -472,20 +469,24 @@ impl Compactor {
         &mut self,
         trigger: Trigger,
         pressure: Pressure,
-        target: Option<u32>,
         step: &mut Step,
     ) -> Result<(), HostError> {
-        let finished = self.work_for(trigger, pressure, target).run().await;
+        let finished = self.work_for(trigger, pressure).run().await;
         self.take(finished, step)
     }
 
-    fn work_for(&self, trigger: Trigger, pressure: Pressure, target: Option<u32>) -> Work {
+    fn work_for(&self, trigger: Trigger, pressure: Pressure) -> Work {
         let snapshot = match self.reported {
             // All that is worked out goes by the provider's own figure.
             Some(_) => self.view.counting(self.tokens()),
             None => self.view.clone(),
         };
-        let target = target.unwrap_or_else(|| self.options.target(&snapshot));
+        // By the count that the work goes by.
+        let target = self.options.target(&snapshot);
+        let target = match pressure {
+            Pressure::Overflow => target.min(of_refused(snapshot.tokens())),
+            _ => target,
+        };
         let request = Request {
             budget: Budget::Tokens(target),
             required: pressure.is_required(),

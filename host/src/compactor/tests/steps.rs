@@ -449,6 +449,41 @@ fn an_overflow_aims_lower_by_the_count_that_it_works_with() {
     assert!(overflowed.is_compacted());
 }
 
+/// A compactor whose provider counts four times what the host does.
+fn counted_fourfold(options: CompactorOptions) -> Compactor {
+    let mut one = compactor(options);
+    one.append(&said("system", "You plan journeys.").to_string())
+        .expect("is a message");
+    fill(&mut one, 12);
+    one.reported(one.tokens() * 4);
+    one
+}
+
+/// Half of what the provider counts, rather than half of what the host does.
+#[test]
+fn what_an_overflow_aims_at_is_counted_as_the_provider_counts() {
+    let mut one = counted_fourfold(by_tokens(1_000_000));
+    let overflowed = block_on(one.overflowed()).expect("no archive");
+    let tokens = overflowed.receipts[0].tokens;
+    let rest = tokens.before - tokens.overhead;
+    assert_eq!(tokens.budget, tokens.overhead + rest / 2);
+}
+
+/// Half of the trigger, which is more than the host counts in all.
+#[tokio::test]
+async fn what_is_begun_early_aims_where_a_step_would() {
+    let counted = counted_fourfold(by_tokens(1_000_000)).tokens();
+    let mut one = counted_fourfold(CompactorOptions {
+        early: Some(0.5),
+        ..by_tokens(counted + 1)
+    });
+    assert!(one.step().await.expect("no archive").pressure.is_none());
+    let compacted = one.compact_now(None).await.expect("no archive");
+    let early = &compacted.receipts[0];
+    assert_eq!(early.trigger, "scheduled");
+    assert_eq!(early.tokens.budget, (counted + 1) / 2);
+}
+
 #[test]
 fn a_damaged_state_is_refused_and_asks_for_no_memory() {
     let mut one = compactor(by_tokens(900));
