@@ -325,13 +325,18 @@ impl Compactor {
     pub async fn step(&mut self) -> Result<Step, HostError> {
         let mut step = Step::default();
         self.collect(&mut step, false).await?;
-        let pressure = match pressure::of(&self.view, self.tokens(), &self.options) {
+        let by_host = pressure::of(&self.view, self.tokens(), &self.options);
+        let pressure = match by_host {
             Some(pressure) if pressure.is_required() => Some(pressure),
             pressure => self.with_strategy(pressure).await,
         };
         step.pressure = pressure;
         let Some(pressure) = pressure else {
-            self.begin_early();
+            // What the strategy holds back is not begun beside, to be applied by the next step. Below
+            // the trigger its word says no more than the host's own: that it is not time yet.
+            if by_host.is_none() {
+                self.begin_early();
+            }
             return Ok(step);
         };
         // What was begun early ends first, and may be enough.

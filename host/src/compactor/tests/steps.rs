@@ -7,6 +7,7 @@ use super::{block_on, by_tokens, compactor, fill, host, long, said, state_of, st
 use crate::compactor::{
     Attempting, Before, Compactor, CompactorOptions, Event, Hooks, Pressure, ResumeError, Triggers,
 };
+use crate::remote::{Asked, Question, Remote};
 use crate::situation::Request;
 use crate::strategy::Strategy;
 use crate::{Compaction, HostError, Outcome, Pins, Unchanged, UnitKind};
@@ -604,4 +605,50 @@ fn messages_that_come_together_are_kept_like_those_that_come_one_by_one() {
     assert!(together.append_all([good.as_str(), "[]", good]).is_err());
     one_by_one.append(good).expect("is a message");
     assert_eq!(state_of(&together), state_of(&one_by_one));
+}
+
+/// A strategy that always says that it is not time.
+#[derive(Debug)]
+struct Waiting;
+
+impl Remote for Waiting {
+    fn name(&self) -> &str {
+        "waiting"
+    }
+
+    fn address(&self) -> &str {
+        "test:waiting"
+    }
+
+    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+        let answer = match question {
+            Question::ShouldCompact => r#"{"decision":"wait"}"#,
+            Question::Introspect | Question::Compact => "{}",
+        };
+        Box::pin(std::future::ready(Ok(answer.as_bytes().to_vec())))
+    }
+}
+
+#[tokio::test]
+async fn what_the_strategy_holds_back_is_not_begun_beside_either() {
+    let host = host();
+    let body = json!({"model": "m", "messages": [said("user", "Plan our week by the sea.")]});
+    let conversation = host.read(body.to_string()).expect("reads");
+    let options = CompactorOptions {
+        early: Some(0.5),
+        ..by_tokens(900)
+    };
+    let chain = [Strategy::remote(Arc::new(Waiting))];
+    let mut one = Compactor::new(host, conversation, chain, options).expect("makes sense");
+    fill(&mut one, 12);
+    assert!(one.tokens() >= 900);
+    for _ in 0..2 {
+        let held_back = one.step().await.expect("no archive");
+        assert!(held_back.pressure.is_none() && held_back.receipts.is_empty());
+        assert!(one.running.is_none());
+    }
+    // Below the trigger nothing is held back: it is not time, so it is early.
+    one.options.triggers.tokens = Some(one.tokens() + 1);
+    assert!(one.step().await.expect("no archive").pressure.is_none());
+    assert!(one.running.is_some());
 }
