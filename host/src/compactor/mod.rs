@@ -46,6 +46,7 @@ use crate::strategy::Strategy;
 use guard::Fruitless;
 use journal::Journal;
 use pinned::Pinned;
+use work::Generation;
 
 /// Events that a slow listener may be behind.
 const EVENTS: usize = 64;
@@ -70,9 +71,9 @@ pub struct Compactor {
     events: broadcast::Sender<Event>,
     journal: Journal,
     view: Conversation,
-    /// Counts up whenever the view becomes another one than the old with something appended, or
-    /// other units of it are pinned.
-    generation: u64,
+    /// Another one whenever the view becomes another one than the old with something appended, or
+    /// other units of it are pinned. No two are the same, of whatever compactors.
+    generation: Generation,
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
@@ -169,7 +170,7 @@ impl Compactor {
             events: broadcast::channel(EVENTS).0,
             journal,
             view: conversation,
-            generation: 0,
+            generation: Generation::default(),
             reported: None,
             failures: 0,
             fruitless: None,
@@ -194,7 +195,7 @@ impl Compactor {
     /// The view has no such unit; then nothing has changed.
     pub fn pin(&mut self, pins: Pins) -> Result<(), HostError> {
         self.pinned = Pinned::of(pins, &self.view)?;
-        self.generation += 1;
+        self.generation = Generation::default();
         Ok(())
     }
 
@@ -396,7 +397,8 @@ impl Compactor {
     }
 
     /// Applies finished work. Messages that came meanwhile stay, behind what it made of the
-    /// others. Where the conversation has become another one, nothing is done.
+    /// others. Where the conversation has become another one, or the work was another compactor's,
+    /// nothing is done.
     ///
     /// # Errors
     /// As [`Compactor::step`].
@@ -503,7 +505,7 @@ impl Compactor {
             hooks: self.hooks.clone(),
             events: self.events.clone(),
             snapshot,
-            generation: self.generation,
+            generation: self.generation.clone(),
             pressure,
             request,
         }
@@ -536,7 +538,7 @@ impl Compactor {
             }
             Err(error) => return Err(error),
         };
-        if generation == self.generation && self.settle(&snapshot, &compaction) {
+        if generation.is(&self.generation) && self.settle(&snapshot, &compaction) {
             step.receipts.push(compaction.receipt().clone());
         } else {
             let _ = self.events.send(Event::Outdated);
@@ -571,7 +573,7 @@ impl Compactor {
         self.journal.compaction(snapshot, compaction.conversation());
         self.pinned.follow(snapshot, compaction);
         self.view = next;
-        self.generation += 1;
+        self.generation = Generation::default();
         self.reported = None;
         true
     }

@@ -652,3 +652,24 @@ async fn what_the_strategy_holds_back_is_not_begun_beside_either() {
     assert!(one.step().await.expect("no archive").pressure.is_none());
     assert!(one.running.is_some());
 }
+
+#[test]
+fn work_of_another_compactor_is_thrown_away() {
+    let mut one = compactor(by_tokens(900));
+    fill(&mut one, 12);
+    let chain = [Strategy::truncate()];
+    let saved = state_of(&one);
+    let mut resumed = Compactor::resume(host(), &saved, chain, by_tokens(900)).expect("goes on");
+    let mut other = compactor(by_tokens(900));
+    fill(&mut other, 14);
+    let before = other.document().to_owned();
+    for another in [&mut resumed, &mut other] {
+        let finished = block_on(one.work().run());
+        let applied = another.apply(finished).expect("no archive");
+        assert!(!applied.is_compacted());
+        assert_eq!(another.compactions(), 0);
+    }
+    assert_eq!(other.document(), before);
+    let finished = block_on(one.work().run());
+    assert!(one.apply(finished).expect("no archive").is_compacted());
+}
