@@ -366,14 +366,20 @@ impl Compactor {
             pressure: Some(Pressure::Overflow),
             ..Step::default()
         };
+        let most = of_refused(self.tokens());
         self.collect(&mut step, true).await?;
+        // What was begun early may be enough.
+        if step.is_compacted() && self.tokens() <= most {
+            return Ok(step);
+        }
         self.work_through(Trigger::Overflow, Pressure::Overflow, &mut step)
             .await?;
         Ok(step)
     }
 
     /// Compacts now, because somebody asks for it, perhaps saying what to keep in mind. Triggers
-    /// do not count, and neither does what came to nothing before.
+    /// do not count, and neither does what came to nothing before. What was begun early is applied in
+    /// its place, unless there is a wish: that was begun without it, and is thrown away.
     ///
     /// # Errors
     /// As [`Compactor::step`].
@@ -382,7 +388,15 @@ impl Compactor {
             pressure: Some(Pressure::Manual),
             ..Step::default()
         };
-        self.collect(&mut step, true).await?;
+        if wish.is_none() {
+            self.collect(&mut step, true).await?;
+            if step.is_compacted() {
+                return Ok(step);
+            }
+        } else if self.running.take().is_some() {
+            // It was begun without the wish.
+            let _ = self.events.send(Event::Outdated);
+        }
         let trigger = Trigger::Manual(wish.map(str::to_owned));
         self.work_through(trigger, Pressure::Manual, &mut step)
             .await?;

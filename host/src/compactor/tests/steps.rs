@@ -673,3 +673,59 @@ fn work_of_another_compactor_is_thrown_away() {
     let finished = block_on(one.work().run());
     assert!(one.apply(finished).expect("no archive").is_compacted());
 }
+
+/// A compactor 100 tokens below its trigger that has begun a compaction early, to this share of that.
+async fn begun_early(target_share: f64) -> Compactor {
+    let mut one = compactor(CompactorOptions {
+        early: Some(0.5),
+        target_share,
+        ..by_tokens(1_000_000)
+    });
+    fill(&mut one, 12);
+    one.options.triggers.tokens = Some(one.tokens() + 100);
+    assert!(one.step().await.expect("no archive").pressure.is_none());
+    assert!(one.running.is_some());
+    one
+}
+
+/// Half of what was there, and not half of the half.
+#[tokio::test]
+async fn what_was_begun_early_is_enough_for_a_person_and_an_overflow() {
+    for is_refused in [false, true] {
+        let mut one = begun_early(0.5).await;
+        let before = one.tokens();
+        let step = if is_refused {
+            one.overflowed().await
+        } else {
+            one.compact_now(None).await
+        };
+        let receipts = step.expect("no archive").receipts;
+        let triggers: Vec<&str> = receipts.iter().map(|own| own.trigger.as_str()).collect();
+        assert_eq!(triggers, ["scheduled"]);
+        assert_eq!(receipts[0].tokens.before, before);
+        assert!(one.tokens() <= (before + 100) / 2, "{}", one.tokens());
+    }
+}
+
+#[tokio::test]
+async fn an_overflow_goes_on_where_what_was_begun_early_is_not_enough() {
+    let mut one = begun_early(0.9).await;
+    let before = one.tokens();
+    let step = one.overflowed().await.expect("no archive");
+    assert_eq!(step.receipts.len(), 2);
+    assert!(one.tokens() <= before * 7 / 10, "{} {before}", one.tokens());
+}
+
+#[tokio::test]
+async fn a_persons_wish_is_not_answered_by_what_was_begun_without_it() {
+    let mut one = begun_early(0.5).await;
+    let mut events = one.events();
+    let step = one.compact_now(Some("keep the harbour")).await;
+    let receipts = step.expect("no archive").receipts;
+    let triggers: Vec<&str> = receipts.iter().map(|own| own.trigger.as_str()).collect();
+    assert_eq!(triggers, ["manual"]);
+    assert_eq!(one.compactions(), 1);
+    let told: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    let is_outdated = |event: &&Event| matches!(event, Event::Outdated);
+    assert_eq!(told.iter().filter(is_outdated).count(), 1, "{told:?}");
+}
