@@ -188,14 +188,21 @@ impl Compactor {
     }
 
     /// What stays in any case. Units are those of the present view; see [`Pins`]. They stay pinned
-    /// through every compaction, whatever their numbers become. Work that was begun before goes by
-    /// the old pins, and so its result is thrown away.
+    /// through every compaction, whatever their numbers become. Where this is another choice than
+    /// before, work that was begun goes by the old one, and so its result is thrown away; and what came
+    /// to nothing is tried again.
     ///
     /// # Errors
     /// The view has no such unit; then nothing has changed.
     pub fn pin(&mut self, pins: Pins) -> Result<(), HostError> {
-        self.pinned = Pinned::of(pins, &self.view)?;
-        self.generation = Generation::default();
+        let pinned = Pinned::of(pins, &self.view)?;
+        // Who says the same at every step changes nothing.
+        if pinned != self.pinned {
+            self.pinned = pinned;
+            self.generation = Generation::default();
+            // What was pinned may have been all that kept it as large as it is.
+            self.fruitless = None;
+        }
         Ok(())
     }
 

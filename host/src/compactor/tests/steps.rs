@@ -729,3 +729,18 @@ async fn a_persons_wish_is_not_answered_by_what_was_begun_without_it() {
     let is_outdated = |event: &&Event| matches!(event, Event::Outdated);
     assert_eq!(told.iter().filter(is_outdated).count(), 1, "{told:?}");
 }
+
+#[test]
+fn what_came_to_nothing_is_tried_again_once_something_else_is_pinned() {
+    let mut one = compactor(by_tokens(900));
+    fill(&mut one, 12);
+    let all = || Pins::Units((0..13).collect());
+    one.pin(all()).expect("are there");
+    assert!(!step(&mut one).is_compacted());
+    assert!(step(&mut one).held);
+    // The same again is nothing new.
+    one.pin(all()).expect("are there");
+    assert!(step(&mut one).held);
+    one.pin(Pins::FirstUser).expect("names no unit");
+    assert!(step(&mut one).is_compacted());
+}
