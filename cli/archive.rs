@@ -40,7 +40,7 @@ impl ArchivePlace {
             None => Ok(Self::State),
             Some(off) if off == "off" => Ok(Self::Off),
             Some(named) => {
-                refuse_memory(&named)?;
+                check_place(&named)?;
                 Ok(Self::Named(named))
             }
         }
@@ -77,7 +77,7 @@ fn in_state(state: Option<&Path>) -> Option<PathBuf> {
 
 /// The archive called so, made where it is a folder that is not there or empty.
 pub(crate) fn open(named: &str) -> Result<Archive, Failure> {
-    refuse_memory(named)?;
+    check_place(named)?;
     let opened = if is_url(named) {
         Archive::at(named, of_stores()?)
     } else {
@@ -100,15 +100,24 @@ fn is_url(named: &str) -> bool {
     named.contains("://")
 }
 
-/// An archive in memory is for programs that embed baler. Here it would end with the run, and what
-/// left would be gone.
-fn refuse_memory(named: &str) -> Result<(), Failure> {
-    if named != "memory:" {
+/// Refuses what is no place for an archive, and would become a folder of that name: an archive in
+/// memory is for programs that embed baler, and here it would end with the run, and what left would
+/// be gone.
+fn check_place(named: &str) -> Result<(), Failure> {
+    let wrong = if named.is_empty() {
+        anyhow!("`--archive` is empty; expected a folder, or a URL such as s3://bucket/prefix")
+    } else if named == "memory:" {
+        anyhow!(
+            "`memory:` is no place for an archive: what is stored there would be gone when this run ends; name a folder or a store, or `off` where it may be gone (a folder of that name is `./memory:`)"
+        )
+    } else if named.eq_ignore_ascii_case("off") {
+        anyhow!(
+            "`{named}` is no place for an archive; expected a folder or a URL, or for `baler compact` the word `off` in lower case (a folder of that name is `./{named}`)"
+        )
+    } else {
         return Ok(());
-    }
-    Err(Failure::wrong_use(anyhow!(
-        "`memory:` is no place for an archive: what is stored there would be gone when this run ends; name a folder or a store, or `off` where it may be gone (a folder of that name is `./memory:`)"
-    )))
+    };
+    Err(Failure::wrong_use(wrong))
 }
 
 /// The variables of stores. All others may hold any bytes.

@@ -10,6 +10,7 @@ use baler_strategies::Bundled;
 
 use crate::arguments::SandboxArguments;
 use crate::exit::Failure;
+use crate::figures::cleaned;
 use crate::remote::{self, RemoteArguments, Tokens};
 use crate::{figures, files};
 
@@ -53,13 +54,38 @@ pub(crate) fn find(named: &str, remote: &RemoteArguments) -> Result<Source, Fail
     find_with(named, &remote.tokens(&urls(&[named]))?)
 }
 
-/// Finds strategies, in order. Each server gets the token that was given to it, and no other.
+/// Finds strategies, in order, of which no two have one name. Each server gets the token that was
+/// given to it, and no other.
 pub(crate) fn find_all(named: &[&str], remote: &RemoteArguments) -> Result<Vec<Source>, Failure> {
     let tokens = remote.tokens(&urls(named))?;
-    named
+    let sources: Result<Vec<Source>, Failure> = named
         .iter()
         .map(|named| find_with(named, &tokens))
-        .collect()
+        .collect();
+    let sources = sources?;
+    check_names(&sources)?;
+    Ok(sources)
+}
+
+/// Receipts, marks and tables go by names, so of two strategies with one name nobody could tell
+/// which it was. One that is named twice is refused as well: what failed is not tried again.
+fn check_names(sources: &[Source]) -> Result<(), Failure> {
+    for (place, source) in sources.iter().enumerate() {
+        let before = &sources[..place];
+        let Some(other) = before.iter().find(|other| other.name() == source.name()) else {
+            continue;
+        };
+        let (one, two) = (cleaned(other.named()), cleaned(source.named()));
+        return Err(Failure::wrong_use(if one == two {
+            anyhow!("`{one}` is named more than once; name each strategy once")
+        } else {
+            anyhow!(
+                "`{one}` and `{two}` have one name, `{}`, so a receipt could not tell which of them it was; give the file of one another name (a strategy is called as its file without the ending, or by host, port and path of its URL)",
+                cleaned(source.name())
+            )
+        }));
+    }
+    Ok(())
 }
 
 /// The strategies that run behind a URL.
@@ -94,6 +120,14 @@ impl Source {
             shown: bundled.name.to_owned(),
             name: bundled.name.to_owned(),
             wasm: bundled.wasm.into(),
+        }
+    }
+
+    /// What marks and receipts call it.
+    fn name(&self) -> &str {
+        match self {
+            Self::Native(strategy) | Self::Remote(strategy) => strategy.name(),
+            Self::Component { name, .. } => name,
         }
     }
 
@@ -167,7 +201,7 @@ pub(crate) async fn configured(
         .await
         .map_err(|error| {
             // It quotes the strategy's schema, which is a stranger's.
-            let told = figures::cleaned(&error.to_string());
+            let told = cleaned(&error.to_string());
             Failure::wrong_use(anyhow!("{told}")).with_more(format!(
                 "\n\n`baler introspect {}` shows what it takes.",
                 figures::shortened(source.named())
@@ -191,8 +225,8 @@ fn cannot_use(shown: &str, error: LoadError) -> Failure {
     };
     let told = anyhow!(
         "cannot use `{}`: {}{hint}",
-        figures::cleaned(shown),
-        figures::cleaned(&error.to_string())
+        cleaned(shown),
+        cleaned(&error.to_string())
     );
     if is_ours {
         told.into()
@@ -226,7 +260,7 @@ fn name_of(file: &Path) -> String {
 }
 
 fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
-    let shown = figures::cleaned(&file.to_string_lossy());
+    let shown = cleaned(&file.to_string_lossy());
     let metadata = fs::metadata(file).with_context(|| unreadable(&shown))?;
     if metadata.is_dir() {
         return Err(anyhow!(
@@ -272,7 +306,7 @@ fn unknown(named: &str) -> Failure {
         })
         .filter(|(nearness, _)| *nearness > 0.75)
         .max_by(|one, other| one.0.total_cmp(&other.0));
-    let mut message = format!("no strategy is called `{}`", figures::cleaned(named));
+    let mut message = format!("no strategy is called `{}`", cleaned(named));
     if let Some((_, name)) = nearest {
         message.push_str(&format!("; did you mean `{name}`?"));
     }

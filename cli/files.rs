@@ -113,6 +113,24 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Whether what is written to both comes out as one: they are one file, pipe or socket.
+pub(crate) fn mixes(one: &Path, other: &Path) -> bool {
+    is_same(one, other)
+        || match (fs::metadata(one), fs::metadata(other)) {
+            (Ok(one), Ok(other)) => is_one_stream(&one, &other),
+            _ => false,
+        }
+}
+
+/// Whether what is written to this file comes out as one with what goes to standard output.
+pub(crate) fn mixes_with_standard_output(file: &Path) -> bool {
+    is_standard_output(file)
+        || match (standard_output(), fs::metadata(file)) {
+            (Some(output), Ok(file)) => is_one_stream(&output, &file),
+            _ => false,
+        }
+}
+
 /// Where a file is, or would be if it were there, whatever way its path takes.
 pub(crate) fn place(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
@@ -162,7 +180,7 @@ pub(crate) fn check_not_in_use(
     target: &Path,
     in_use: &[PathBuf],
 ) -> Result<(), Failure> {
-    match in_use.iter().find(|other| is_same(target, other)) {
+    match in_use.iter().find(|other| mixes(target, other)) {
         None => Ok(()),
         Some(other) => Err(Failure::wrong_use(anyhow!(
             "`{option}` names a file that is in use for something else, and would replace it: `{}`; name another file",
@@ -205,8 +223,8 @@ fn standard_output() -> Option<Metadata> {
     None
 }
 
-/// Whether both are one file or folder. One terminal, device or pipe for two things is no such
-/// file.
+/// Whether both are one file or folder. One terminal or device for two things is no such file; nor
+/// is a pipe or socket, as one socket may be both read from and written to ([`is_one_stream`]).
 #[cfg(unix)]
 fn is_one(one: &Metadata, other: &Metadata) -> bool {
     (one.is_file() || one.is_dir()) && id(one) == id(other)
@@ -215,6 +233,20 @@ fn is_one(one: &Metadata, other: &Metadata) -> bool {
 /// It goes by paths alone.
 #[cfg(not(unix))]
 fn is_one(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
+/// Whether both are one pipe or socket. Some systems give these no number; then nobody can tell.
+#[cfg(unix)]
+fn is_one_stream(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = one.file_type();
+    (kind.is_fifo() || kind.is_socket()) && id(one).1 != 0 && id(one) == id(other)
+}
+
+/// It goes by paths alone.
+#[cfg(not(unix))]
+fn is_one_stream(_: &Metadata, _: &Metadata) -> bool {
     false
 }
 

@@ -398,7 +398,7 @@ fn huge_numbers_and_unknown_fields_do_no_harm() {
 #[test]
 fn wrong_use_is_told_before_anything_is_read() {
     let bench = Bench::new();
-    let cases: [(&[&str], &str); 28] = [
+    let cases: [(&[&str], &str); 29] = [
         (
             &["compact", "--budget", "0%"],
             "a share is more than 0% and at most 100%",
@@ -463,6 +463,10 @@ fn wrong_use_is_told_before_anything_is_read() {
         (
             &["compact", "--strategy", "qqq"],
             "Known: native:digest, native:summarize, native:truncate, ",
+        ),
+        (
+            &["compact", "-s", "tiered", "-s", "trim", "-s", "tiered"],
+            "`tiered` is named more than once; name each strategy once",
         ),
         (
             &["compact", "--config", "@nowhere.json"],
@@ -772,6 +776,30 @@ fn what_a_strategy_says_does_nothing_to_a_terminal() {
             );
         }
     }
+}
+
+#[test]
+fn strategies_of_one_name_are_refused() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("mine")).expect("a folder");
+    let bundled = baler_strategies::by_name("sliding-window").expect("bundled");
+    for file in ["theirs.wasm", "mine/theirs.wasm", "trim.wasm"] {
+        bench.file(file, bundled.wasm);
+    }
+    let input = example("fix-a-bug.openai.json");
+    for (one, two, name) in [
+        ("theirs.wasm", "mine/theirs.wasm", "theirs"),
+        ("trim.wasm", "trim", "trim"),
+    ] {
+        let told = format!("`{one}` and `{two}` have one name, `{name}`");
+        bench
+            .run(&["compact", &input, "-s", one, "-s", two])
+            .ends(2)
+            .says(&[&told, "give the file of one another name"]);
+    }
+    bench
+        .run(&["compact", &input, "-s", "theirs.wasm", "-s", "trim.wasm"])
+        .ends(0);
 }
 
 #[test]

@@ -224,11 +224,54 @@ fn what_is_done_is_not_done_again() {
             ["--strategy", "native:truncate"],
             "strategies: native:digest there, native:digest, native:truncate now",
         ),
+        (
+            ["--fuel", "1"],
+            "limits: fuel 4000000000, 2s, 67108864 bytes of memory there, fuel 1, 2s, 67108864 bytes of memory now",
+        ),
     ] {
         let other = bench.run(&[&arguments[..], &option].concat());
         assert_eq!(other.status.code(), Some(2), "{}", said(&other));
         assert!(said(&other).contains(told), "{}", said(&other));
         assert_eq!(fs::read_to_string(bench.path("done.jsonl")).unwrap(), done);
+    }
+}
+
+#[test]
+fn resumed_figures_are_those_of_these_recordings_as_they_are_now() {
+    let bench = Bench::new();
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("corpus/bakery/two.json", &baking())
+        .file("other/kitchen/one.json", &baking());
+    let run = |corpus: &str| {
+        let strategy = ["--strategy", "native:truncate", "--budget", "50%"];
+        let ran = bench.run(&[&[corpus][..], &strategy, &["--resume", "done.jsonl"]].concat());
+        assert!(ran.status.success(), "{}", said(&ran));
+        let noted = fs::read_to_string(bench.path("done.jsonl")).unwrap();
+        (said(&ran), noted.lines().count())
+    };
+    let (first, noted) = run("corpus");
+    assert!(
+        first.contains("- bakery: 2 conversations, 6 cuts"),
+        "{first}"
+    );
+    assert_eq!(noted, 3);
+    let (other, noted) = run("other");
+    assert!(
+        other.contains("- kitchen: 1 conversations, 3 cuts"),
+        "{other}"
+    );
+    assert!(!other.contains("bakery"), "{other}");
+    assert_eq!(noted, 4);
+    // It has one cut, at its end.
+    bench.file("corpus/bakery/one.json", &planned(&asked()));
+    for _ in 0..2 {
+        let (changed, noted) = run("corpus");
+        let told = "- bakery: 2 conversations, 4 cuts";
+        assert!(changed.contains(told), "{changed}");
+        assert!(!changed.contains("kitchen"), "{changed}");
+        // Measured again once.
+        assert_eq!(noted, 5);
     }
 }
 
@@ -351,6 +394,63 @@ fn a_line_that_was_cut_off_anywhere_is_taken_off() {
 }
 
 #[test]
+fn lines_that_hold_no_figures_are_told_and_measured_again() {
+    let bench = Bench::new();
+    bench
+        .file("corpus/bakery/one.json", &baking())
+        .file("corpus/bakery/two.json", &baking());
+    let strategy = ["--strategy", "native:truncate", "--threads", "1"];
+    let arguments = [&["corpus", "--resume", "done"][..], &strategy].concat();
+    let first = bench.run(&arguments);
+    assert!(first.status.success(), "{}", said(&first));
+    let done = fs::read_to_string(bench.path("done")).unwrap();
+    let lines: Vec<&str> = done.lines().collect();
+    let [head, one, two] = lines[..] else {
+        panic!("{done}");
+    };
+    // Half of the first, as a full disk left it, and behind it all of the second.
+    bench.file("done", &format!("{head}\n{}{two}\n{two}\n", &one[..200]));
+    let again = bench.run(&arguments);
+    assert!(again.status.success(), "{}", said(&again));
+    let told = "1 line of `done` cannot be read as figures, the first of them line 2";
+    assert!(said(&again).contains(told), "{}", said(&again));
+    let cuts = "- bakery: 2 conversations, 6 cuts";
+    assert!(said(&again).contains(cuts), "{}", said(&again));
+    // The second was not measured again.
+    let done = fs::read_to_string(bench.path("done")).unwrap();
+    assert_eq!(done.lines().count(), 4, "{done}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_no_half_line_to_resume_from() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let arguments = ["corpus", "--resume", "done"];
+    let strategy = ["--strategy", "native:truncate"];
+    // 4 or 8 KiB, as the shell has it; the conversation's line has more than 16.
+    let ran = Command::new("sh")
+        .args(["-c", "ulimit -f 8 && exec \"$0\" eval \"$@\""])
+        .arg(env!("CARGO_BIN_EXE_baler"))
+        .args(arguments)
+        .args(strategy)
+        .current_dir(bench.0.path())
+        .env("BALER_STATE", bench.path("state"))
+        .output()
+        .unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    assert!(said(&ran).contains("cannot write `done`"), "{}", said(&ran));
+    let done = fs::read_to_string(bench.path("done")).unwrap();
+    assert_eq!(done.lines().count(), 1, "{done}");
+    assert!(done.ends_with('\n'), "{done}");
+    let again = bench.run(&[&arguments[..], &strategy].concat());
+    assert!(again.status.success(), "{}", said(&again));
+    let done = fs::read_to_string(bench.path("done")).unwrap();
+    assert_eq!(done.lines().count(), 2, "{done}");
+    assert!(done.len() > 16 << 10, "{}", done.len());
+}
+
+#[test]
 fn figures_are_written_whole_and_never_among_the_recordings() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());
@@ -359,11 +459,18 @@ fn figures_are_written_whole_and_never_among_the_recordings() {
         for file in ["corpus/bakery/one.json", "corpus/../corpus/new.json"] {
             let ran = bench.run(&["corpus", "--strategy", "native:truncate", option, file]);
             assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
-            let told = format!("`{option}` names a file among the recorded conversations");
+            let told = format!("`{option}` would write a file among the recorded conversations");
             assert!(said(&ran).contains(&told), "{}", said(&ran));
         }
         assert_eq!(fs::read_to_string(&one).unwrap(), baking());
         assert!(!bench.path("corpus/new.json").exists());
+    }
+    for folder in ["corpus", "corpus/bakery", "corpus/new", "corpus/new/charts"] {
+        let ran = bench.run(&["corpus", "--charts", folder]);
+        assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+        let told = "`--charts` would write a file among the recorded conversations";
+        assert!(said(&ran).contains(told), "{}", said(&ran));
+        assert!(!bench.path("corpus/new").exists());
     }
     // Refused before anything is measured, and so before anything is noted.
     for option in ["--json", "--markdown"] {
@@ -377,6 +484,56 @@ fn figures_are_written_whole_and_never_among_the_recordings() {
         );
         assert!(!bench.path("done").exists());
     }
+    bench.file("taken/far.svg/file", "").file("file", "");
+    for (folder, told) in [
+        ("taken", "cannot write `taken/far.svg`: it is a folder"),
+        ("file/charts", "cannot make the folder `file/charts`"),
+    ] {
+        let ran = bench.run(&["corpus", "--resume", "done", "--charts", folder]);
+        assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+        assert!(said(&ran).contains(told), "{}", said(&ran));
+        assert!(!bench.path("done").exists());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_come_out_where_the_figures_cannot_be_written() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let arguments = ["corpus", "--strategy", "native:truncate"];
+    let ran = bench.run(&[&arguments[..], &["--json", "/dev/full"]].concat());
+    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    assert!(
+        said(&ran).contains("cannot write `/dev/full`"),
+        "{}",
+        said(&ran)
+    );
+    let cuts = "- bakery: 1 conversations, 3 cuts";
+    assert!(said(&ran).contains(cuts), "{}", said(&ran));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn recordings_that_cannot_be_named_are_left_out_and_told() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    for name in [b"o\xfe.json", b"o\xff.json"] {
+        let file = bench.path("corpus/bakery").join(OsStr::from_bytes(name));
+        fs::write(file, baking()).unwrap();
+    }
+    let ran = bench.run(&["corpus", "--strategy", "native:truncate"]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    let told = said(&ran);
+    assert_eq!(
+        told.matches("is left out: expected a name in UTF-8")
+            .count(),
+        2,
+        "{told}"
+    );
+    assert!(told.contains("- bakery: 1 conversations, 3 cuts"), "{told}");
 }
 
 #[test]
@@ -394,6 +551,28 @@ fn no_file_is_written_for_two_purposes() {
         assert!(said(&ran).contains(&told), "{}", said(&ran));
         assert!(!bench.path("out").exists());
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn figures_do_not_go_where_the_tables_go() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let arguments = ["corpus", "--strategy", "native:truncate"];
+    let ran = bench.run(&[&arguments[..], &["--json", "/dev/stdout"]].concat());
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+    let told = "`--json` names the file or pipe that standard output goes to";
+    assert!(said(&ran).contains(told), "{}", said(&ran));
+    let both = ["--json", "/dev/stdout", "--markdown", "/dev/fd/1"];
+    let ran = bench.run(&[&arguments[..], &both].concat());
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+    let told = "`--json` and `--markdown` name the same file";
+    assert!(said(&ran).contains(told), "{}", said(&ran));
+    let alone = ["--json", "/dev/stdout", "--markdown", "tables.md"];
+    let ran = bench.run(&[&arguments[..], &alone].concat());
+    assert!(ran.status.success(), "{}", said(&ran));
+    let figures: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(figures["conversations"][0]["set"], "bakery");
 }
 
 #[test]
@@ -482,8 +661,11 @@ fn wrong_use_is_told_with_what_to_do() {
         (&["nowhere"][..], "there is no folder `nowhere`"),
         (&["empty"], "no conversation was found in `empty`"),
         (&["corpus", "--set", "butcher"], "it has bakery"),
-        (&["corpus", "--budget", "0%"], "a percentage is wanted"),
-        (&["corpus", "--budget", "10"], "a percentage is wanted"),
+        (&["corpus", "--budget", "0%"], "expected a percentage from"),
+        (&["corpus", "--budget", "10"], "expected a percentage from"),
+        (&["corpus", "--budget", "0.04%"], "from 0.1% to 100%"),
+        (&["corpus", "--budget", "12.34%"], "in steps of 0.1%"),
+        (&["corpus", "--budget", "100.1%"], "from 0.1% to 100%"),
         (&["corpus", "--strategy", "summarize"], "asks a model"),
         (&["corpus", "--strategy", "tierd"], "did you mean `tiered`?"),
         (
@@ -515,6 +697,48 @@ fn wrong_use_is_told_with_what_to_do() {
         "{}",
         said(&ran)
     );
+}
+
+#[test]
+fn strategies_of_one_name_are_refused_and_not_joined() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let trim = baler_strategies::by_name("trim").unwrap();
+    for file in [
+        "x/mine.wasm",
+        "y/mine.wasm",
+        "keep-last.wasm",
+        "tiered.wasm",
+    ] {
+        bench.file(file, "");
+        fs::write(bench.path(file), trim.wasm).unwrap();
+    }
+    for (one, other, name) in [
+        ("x/mine.wasm", "y/mine.wasm", "mine"),
+        ("keep-last.wasm", "trim", "keep-last"),
+        ("tiered", "tiered.wasm", "tiered"),
+        ("native:truncate", "native:truncate", "native:truncate"),
+    ] {
+        let ran = bench.run(&["corpus", "--strategy", one, "--strategy", other]);
+        assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+        let told = format!("figures go by names, and `{name}` is the name of two strategies");
+        assert!(said(&ran).contains(&told), "{}", said(&ran));
+    }
+}
+
+#[test]
+fn the_least_budget_is_told_as_what_it_is_and_one_given_twice_counts_once() {
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    let budgets = ["--budget", "0.1%", "--budget", "0.1%"];
+    let arguments = [&["--strategy", "native:truncate"][..], &budgets].concat();
+    let figures = bench.figures(&arguments);
+    // Four baselines and the strategy, at each of three cuts.
+    let rows = figures["conversations"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 15);
+    assert!(rows.iter().all(|row| row["budget"] == 1));
+    let tables = said(&bench.run(&[&["corpus"][..], &arguments[..]].concat()));
+    assert!(tables.contains("### 0.1 % of the history"), "{tables}");
 }
 
 /// A session that its program compacted, with what it wrote itself: three of six names.

@@ -682,6 +682,25 @@ fn a_receipt_with_more_than_baler_writes_is_refused_with_what_was_expected() {
 }
 
 #[test]
+fn a_budget_that_is_no_share_of_a_history_is_refused() {
+    let bench = Bench::new();
+    for budget in [1e308, 1.001, -0.1] {
+        let mut figures = evaluation("mine");
+        figures["summary"][0]["budget"] = json!(budget);
+        bench.file("figures.json", figures.to_string());
+        let ran = bench.run(&["report", "figures.json"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{budget}");
+        let words = "expected a share of the history, from 0 to 1, as `budget`";
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains(&format!("found: {budget:e}")),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
 fn a_page_never_takes_the_place_of_what_it_is_made_of() {
     let bench = Bench::new();
     bench.compact(&example(EXAMPLES[0]), "run.json", &[]);

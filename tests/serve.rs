@@ -408,6 +408,10 @@ fn wrong_use_is_told_with_what_to_do() {
         ),
         (&["serve", "--concurrency", "0"], "--concurrency"),
         (
+            &["serve", "-s", "tiered", "-s", "trim", "-s", "tiered"],
+            "`tiered` is named more than once",
+        ),
+        (
             &["compact", "journey.json", "--strategy", "http://"],
             "not the URL of a server",
         ),

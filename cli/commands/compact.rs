@@ -35,7 +35,7 @@ pub(crate) struct CompactCommand {
 
     /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm
     /// file, or the URL of a server (its token by --remote-token). Given more than once, each is
-    /// the fallback of the one before [default: tiered; with --model: tiered-model]
+    /// the fallback of the one before, and no two may have one name [default: tiered; with --model: tiered-model]
     #[arg(
         short,
         long = "strategy",
@@ -72,7 +72,8 @@ pub(crate) struct CompactCommand {
     /// Write the receipt to this file, as JSON, whole or not at all. It and the file of --output
     /// take their places, the receipt first, when all that comes out was written; where any of it
     /// cannot be written, both files stay as they were. A receipt there that `baler undo` can use
-    /// is not replaced by one of a run that changed nothing; --json then says `receipt-kept`
+    /// is not replaced by one that it cannot use, as of a run that changed nothing or with `--archive
+    /// off`; --json then says `receipt-kept`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     receipt: Option<PathBuf>,
 
@@ -266,9 +267,9 @@ impl CompactCommand {
             let Some(target) = target else {
                 continue;
             };
-            if prints && files::is_standard_output(target) {
+            if prints && files::mixes_with_standard_output(target) {
                 return Err(Failure::wrong_use(anyhow!(
-                    "`{option}` names the file that standard output goes to, where something else is written: `{}`; name another file",
+                    "`{option}` names the file or pipe that standard output goes to, where something else is written: `{}`; name another file",
                     target.display()
                 )));
             }
@@ -356,14 +357,18 @@ impl CompactCommand {
         let take_turn = || turn::take(folders.iter().map(PathBuf::as_path));
         // Whether a receipt stays depends on what is in its place, so from then on no other run may
         // put one there.
-        let changed_nothing = matches!(compaction.receipt().outcome, Outcome::Unchanged(_));
-        let early = (changed_nothing && files.receipt.is_some()).then(take_turn);
-        let kept = self.kept_receipt(&files, changed_nothing);
+        let cannot_undo = compaction.receipt().undo.is_none();
+        let early = (cannot_undo && files.receipt.is_some()).then(take_turn);
+        let kept = self.kept_receipt(&files, cannot_undo);
         if let Some(kept) = kept {
             files.receipt = None;
             messages.warn(&format!(
-                "`{}` stays as it is: it is the receipt that undoes an earlier compaction, and this run changed nothing that could be undone",
-                kept.display()
+                "`{}` stays as it is: it is the receipt that undoes an earlier compaction, and {}",
+                kept.display(),
+                match compaction.receipt().outcome {
+                    Outcome::Unchanged(_) => "this run changed nothing that could be undone",
+                    _ => "what this run did cannot be undone, as nothing was archived",
+                }
             ));
         }
         let receipt =
@@ -390,15 +395,15 @@ impl CompactCommand {
     }
 
     /// The file of --receipt where it stays: a receipt that undoes a compaction is worth more than
-    /// one of a run that changed nothing. An agent that compacts one file over and over, with one
-    /// place for receipts, could else not go back.
-    fn kept_receipt(&self, files: &Files, changed_nothing: bool) -> Option<&Path> {
+    /// one of a run that changed nothing, or that archived nothing. An agent that compacts one file
+    /// over and over, with one place for receipts, could else not go back.
+    fn kept_receipt(&self, files: &Files, cannot_undo: bool) -> Option<&Path> {
         let is_replaced = files
             .receipt
             .as_ref()
             .is_some_and(|file| !file.is_special());
         let receipt = self.receipt.as_deref()?;
-        (is_replaced && changed_nothing && undo::can_undo(receipt)).then_some(receipt)
+        (is_replaced && cannot_undo && undo::can_undo(receipt)).then_some(receipt)
     }
 
     /// Writes what goes to standard output; `last` is the last member of what --json prints.

@@ -1,25 +1,24 @@
-#[cfg(unix)]
-use std::fs::TryLockError;
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+mod notes;
+mod results;
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, anyhow};
 use baler_eval::corpus::{Corpus, Recorded};
-use baler_eval::{Evaluation, Measuring, Of, Options};
+use baler_eval::{Baseline, Evaluation, Measuring, Of, Options};
 use baler_host::{Host, Pins, Strategy, Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::results::Results;
 use crate::arguments::SandboxArguments;
 use crate::exit::{Exit, Failure};
-use crate::output::{self, Messages, WholeFile};
+use crate::output::Messages;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
-use crate::{chain, files, report};
+use crate::{chain, figures, files, report};
 
 /// Measure what strategies keep of recorded conversations that is needed later
 ///
@@ -39,16 +38,16 @@ pub(crate) struct EvalCommand {
     /// messages, `questions`: [{"question": "…", "answer": "…", "evidence": [3, 7]}]
     corpus: PathBuf,
 
-    /// A strategy by name, .wasm file or URL; may be given several times [default: all that
-    /// need no model]
+    /// A strategy by name, .wasm file or URL; may be given several times, files under different
+    /// names [default: all that need no model]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<String>,
 
     #[command(flatten)]
     remote: RemoteArguments,
 
-    /// The share of the history that a result may have; may be given several times [default: 5%,
-    /// 10%, 25%, 50%]
+    /// The share of the history that a result may have, from 0.1% on in steps of 0.1%; may be given
+    /// several times [default: 5%, 10%, 25%, 50%]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     budget: Vec<f64>,
 
@@ -72,13 +71,13 @@ pub(crate) struct EvalCommand {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
-    /// Write charts into this folder as SVG files: recall, far recall, instructions and last
-    /// error, each by budget
+    /// Write charts into this folder, outside of the corpus, as SVG files: recall, far recall,
+    /// instructions and last error, each by budget
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
 
     /// Note each finished conversation in a file outside of the corpus, and leave out those that it
-    /// already names. One run at a time has the file
+    /// already names, unless they were changed since. One run at a time has the file
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
@@ -105,9 +104,11 @@ impl EvalCommand {
         self.check_corpus_stays()?;
         self.check_files_differ()?;
         let records = self.records()?;
-        let json = self.json.as_deref().map(WholeFile::create).transpose()?;
-        let markdown = self.markdown.as_deref().map(WholeFile::create);
-        let markdown = markdown.transpose()?;
+        let results = Results::begin(
+            self.json.as_deref(),
+            self.markdown.as_deref(),
+            self.charts.as_deref(),
+        )?;
         let threads = self
             .threads
             .map_or_else(|| Options::default().threads, NonZeroUsize::get)
@@ -123,11 +124,15 @@ impl EvalCommand {
         };
         let host = self.sandbox.host(settings, messages)?;
         let strategies = self.strategies(&host).await?;
+        let mut budgets = match self.budget.is_empty() {
+            true => Options::default().budgets,
+            false => self.budget.clone(),
+        };
+        // One that is given twice would be measured twice, and cuts counted twice.
+        budgets.sort_by(f64::total_cmp);
+        budgets.dedup();
         let options = Options {
-            budgets: match self.budget.is_empty() {
-                true => Options::default().budgets,
-                false => self.budget.clone(),
-            },
+            budgets,
             recorded: self.recorded,
             pins: if self.pin_first {
                 Pins::FirstUser
@@ -138,8 +143,9 @@ impl EvalCommand {
         };
         let (done, notes) = match &self.resume {
             Some(file) => {
-                let (done, notes) = resumed(file, &Measuring::of(&strategies, &options))?;
-                (done, Some(Mutex::new(notes)))
+                let measuring = Measuring::of(&strategies, &options);
+                let (done, notes) = notes::resumed(file, &measuring, &records)?;
+                (done, Some(notes))
             }
             None => (Evaluation::default(), None),
         };
@@ -153,33 +159,16 @@ impl EvalCommand {
                 bar.set_position(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1);
                 // Wrong questions may be right the next time.
                 let is_final = result.skipped != Some(Of::Mislabelled);
-                if let Some(notes) = notes.as_ref().filter(|_| is_final) {
-                    let line = serde_json::to_string(result)?;
-                    let mut file = notes
-                        .lock()
-                        .unwrap_or_else(std::sync::PoisonError::into_inner);
-                    writeln!(file, "{line}").context("cannot note what is finished")?;
+                match notes.as_ref().filter(|_| is_final) {
+                    Some(notes) => notes.add(&serde_json::to_string(result)?),
+                    None => Ok(()),
                 }
-                Ok(())
             });
         bar.finish_and_clear();
         let evaluation = evaluation.context(
             "not everything was measured; see to the cause and run this again (with --resume, what is finished stays)",
         )?;
-        if self.json.is_some() || self.charts.is_some() {
-            let figures = baler_eval::json(&evaluation);
-            if let Some(file) = json {
-                file.finish(&format!("{figures:#}"))?;
-            }
-            if let Some(folder) = &self.charts {
-                charts(folder, figures)?;
-            }
-        }
-        let tables = baler_eval::markdown(&evaluation);
-        match markdown {
-            Some(file) => file.finish(&tables)?,
-            None => output::words_in_full(&tables)?,
-        }
+        results.write(&evaluation)?;
         Ok(Exit::Done)
     }
 
@@ -189,14 +178,14 @@ impl EvalCommand {
             return Ok(());
         };
         for (option, file) in self.written() {
-            let place = files::place(file);
-            let is_in = |place: PathBuf| {
-                let mut folders = place.ancestors().skip(1);
+            let folder = folder_there(&file);
+            let is_in = |folder: PathBuf| {
+                let mut folders = folder.ancestors();
                 folders.any(|folder| files::is_same(folder, &corpus))
             };
-            if place.is_some_and(is_in) {
+            if folder.is_some_and(is_in) {
                 return Err(Failure::wrong_use(anyhow!(
-                    "`{option}` names a file among the recorded conversations, in `{}`; name one outside of that folder",
+                    "`{option}` would write a file among the recorded conversations, in `{}`; name a place outside of that folder",
                     self.corpus.display()
                 )));
             }
@@ -205,21 +194,32 @@ impl EvalCommand {
     }
 
     /// The files that are written, with their options.
-    fn written(&self) -> Vec<(&'static str, &Path)> {
+    fn written(&self) -> Vec<(&'static str, PathBuf)> {
         let files = [
             ("--json", &self.json),
             ("--markdown", &self.markdown),
             ("--resume", &self.resume),
         ];
-        files
+        let files = files
             .into_iter()
-            .filter_map(|(option, file)| Some((option, file.as_deref()?)))
-            .collect()
+            .filter_map(|(option, file)| Some((option, file.clone()?)));
+        let charts = self.charts.iter().flat_map(|folder| {
+            report::chart_files().map(move |name| ("--charts", folder.join(name)))
+        });
+        files.chain(charts).collect()
     }
 
     /// What is written last would be all that is left of a file with two purposes.
     fn check_files_differ(&self) -> Result<(), Failure> {
         let written = self.written();
+        let prints = self.markdown.is_none();
+        let mixed = |(_, file): &&(&str, PathBuf)| files::mixes_with_standard_output(file);
+        if let Some((option, file)) = written.iter().find(mixed).filter(|_| prints) {
+            return Err(Failure::wrong_use(anyhow!(
+                "`{option}` names the file or pipe that standard output goes to, where the tables are written: `{}`; name another file, or one for the tables by --markdown",
+                file.display()
+            )));
+        }
         let strategies = self.strategy.iter().map(PathBuf::from);
         let in_use: Vec<PathBuf> = strategies
             .chain(self.remote.token_files())
@@ -230,7 +230,7 @@ impl EvalCommand {
         }
         for (index, (option, file)) in written.iter().enumerate() {
             let before = &written[..index];
-            if let Some((other, _)) = before.iter().find(|(_, other)| files::is_same(file, other)) {
+            if let Some((other, _)) = before.iter().find(|(_, other)| files::mixes(file, other)) {
                 return Err(Failure::wrong_use(anyhow!(
                     "`{other}` and `{option}` name the same file, `{}`; give each one of its own",
                     file.display()
@@ -293,87 +293,52 @@ impl EvalCommand {
                 )));
             }
         }
+        check_names(&strategies)?;
         Ok(strategies)
     }
 }
 
-/// What an earlier run measured of the same, and the file for what is measured now.
-fn resumed(file: &Path, measuring: &Measuring) -> Result<(Evaluation, File), Failure> {
-    // It is read to its end and written on: of a pipe or device neither can be done.
-    if fs::exists(file).unwrap_or(true) {
-        files::regular(file)
-            .with_context(|| format!("cannot resume from `{}`", file.display()))
-            .map_err(Failure::wrong_use)?;
-    }
-    let mut notes = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(file)
-        .with_context(|| format!("cannot write `{}`", file.display()))?;
-    lock(&notes, file)?;
-    let done = Evaluation::resume(file, measuring).map_err(Failure::wrong_use)?;
-    cut_unfinished_line(file)?;
-    if done.is_none() {
-        let line = serde_json::to_string(measuring).context("cannot note what is measured")?;
-        writeln!(notes, "{line}").context("cannot note what is measured")?;
-    }
-    Ok((done.unwrap_or_default(), notes))
+/// The folder that a file is in, or the nearest one on the way there where that is to be made.
+fn folder_there(file: &Path) -> Option<PathBuf> {
+    let place = files::place(file);
+    let mut folders = place.as_deref().unwrap_or(file).ancestors().skip(1);
+    folders.find_map(|folder| match folder.as_os_str().is_empty() {
+        true => Path::new(".").canonicalize().ok(),
+        false => folder.canonicalize().ok(),
+    })
 }
 
-/// Keeps other runs from the file as long as `notes` is open: each would measure what the other has
-/// begun, and cut off a line that the other is writing. Where files cannot be locked, none is kept
-/// from it.
-#[cfg(unix)]
-fn lock(notes: &File, file: &Path) -> Result<(), Failure> {
-    match notes.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(Failure::wrong_use(anyhow!(
-            "another run of `baler eval` is writing to `{}`; wait until it ends, or name another file by --resume",
-            file.display()
-        ))),
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-    }
-}
-
-/// Elsewhere a lock would hinder this run itself, which reads the file a second time.
-#[cfg(not(unix))]
-fn lock(_: &File, _: &Path) -> Result<(), Failure> {
-    Ok(())
-}
-
-/// Takes off a line that an earlier run did not finish; it may end within a character.
-fn cut_unfinished_line(file: &Path) -> anyhow::Result<()> {
-    if let Ok(bytes) = fs::read(file)
-        && !bytes.ends_with(b"\n")
-    {
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n');
-        let whole = whole.map_or(0, |end| end + 1);
-        let cut = OpenOptions::new().write(true).open(file);
-        cut.and_then(|file| file.set_len(whole as u64))
-            .with_context(|| format!("cannot write `{}`", file.display()))?;
+/// Refuses strategies whose figures would be joined, with those of a baseline as well: figures go by
+/// names.
+fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
+    let mut taken: Vec<&str> = Baseline::names().collect();
+    for strategy in strategies {
+        let name = strategy.name();
+        if taken.contains(&name) {
+            let baselines: Vec<&str> = Baseline::names().collect();
+            return Err(Failure::wrong_use(anyhow!(
+                "figures go by names, and `{}` is the name of two strategies, or of a baseline (these are {}); give each strategy once, rename a .wasm file (its strategy is called as the file is), and measure two strategies of one server in two runs",
+                figures::cleaned(name),
+                baselines.join(", ")
+            )));
+        }
+        taken.push(name);
     }
     Ok(())
 }
 
-/// Writes the charts, each whole or not at all.
-fn charts(folder: &Path, figures: serde_json::Value) -> anyhow::Result<()> {
-    let figures: report::Evaluation =
-        serde_json::from_value(figures).context("the charts cannot be drawn")?;
-    figures.check().context("the charts cannot be drawn")?;
-    fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-    for (name, chart) in report::charts(&figures) {
-        WholeFile::create(&folder.join(name))?.finish(&chart)?;
-    }
-    Ok(())
-}
-
-/// A share, typed as a percentage.
+/// A share, typed as a percentage. Figures are told apart by thousandths, and 0 of these are no share.
 fn percent(text: &str) -> Result<f64, String> {
     text.strip_suffix('%')
         .and_then(|number| number.trim().parse::<f64>().ok())
-        .filter(|percent| *percent > 0.0 && *percent <= 100.0)
-        .map(|percent| percent / 100.0)
-        .ok_or_else(|| "a percentage is wanted, such as `10%`".to_owned())
+        .map(|percent| percent * 10.0)
+        .filter(|tenths| (tenths - tenths.round()).abs() < 1e-6)
+        .map(f64::round)
+        .filter(|tenths| (1.0..=1_000.0).contains(tenths))
+        .map(|tenths| tenths / 1_000.0)
+        .ok_or_else(|| {
+            "expected a percentage from 0.1% to 100% in steps of 0.1%, such as `10%`".to_owned()
+        })
 }
 
 /// A number of threads. Far more than there are cores would make nothing faster, and the system

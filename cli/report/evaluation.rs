@@ -96,12 +96,19 @@ pub(crate) const FIGURES: [Figure; 4] = [
 const ALL: &str = "all";
 
 impl Evaluation {
-    /// Fails where there is more than a page can show: of rows, or of points in its charts, which
+    /// Fails where a budget is none, and where there is more than a page can show: of rows, or of points in its charts, which
     /// have a place for every strategy at every budget of every set.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.summary.check("summary")?;
         self.baselines.check("baselines")?;
         self.conversations.check("conversations")?;
+        let is_share = |row: &&Measured| (0.0..=1.0).contains(&row.budget);
+        if let Some(row) = self.summary.iter().find(|row| !is_share(row)) {
+            return Err(anyhow!(
+                "expected a share of the history, from 0 to 1, as `budget` in each row of `summary`, found: {:e}",
+                row.budget
+            ));
+        }
         let sets = self.sets().len();
         let strategies = self.strategies().len();
         let rows = self.summary.iter();

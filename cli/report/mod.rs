@@ -71,11 +71,15 @@ pub(crate) fn page(sources: &[(String, Source)]) -> String {
     page.into_string() + "\n"
 }
 
-/// The charts of an evaluation as files: name and content.
+/// The charts of an evaluation as files: their content, in the order of [`chart_files`].
 #[cfg(feature = "eval")]
-pub(crate) fn charts(evaluation: &Evaluation) -> Vec<(String, String)> {
-    let charts = evaluation.all();
-    charts
-        .map(|(figure, chart)| (format!("{}.svg", figure.name), chart.file()))
-        .collect()
+pub(crate) fn charts(evaluation: &Evaluation) -> impl Iterator<Item = String> {
+    evaluation.all().map(|(_, chart)| chart.file())
+}
+
+/// The names of these files.
+#[cfg(feature = "eval")]
+pub(crate) fn chart_files() -> impl Iterator<Item = String> {
+    let figures = evaluation::FIGURES.iter();
+    figures.map(|figure| format!("{}.svg", figure.name))
 }

@@ -399,11 +399,11 @@ pub(crate) fn source(file: &Path, bytes: &[u8]) -> anyhow::Result<Source> {
     }
 }
 
-/// Which file it was that had too much of something.
+/// Which file it was that had too much of something, or a value that baler never writes.
 fn bounded(file: &Path, checked: anyhow::Result<()>) -> anyhow::Result<()> {
     checked.with_context(|| {
         format!(
-            "`{}` cannot be shown, as it has more than baler writes",
+            "`{}` cannot be shown, as it has what baler does not write",
             file.display()
         )
     })

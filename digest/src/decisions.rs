@@ -1,6 +1,6 @@
 //! What the model decided or found out, and why, in its own words.
 
-use super::sentences::each_sentence;
+use super::sentences::each_sentence_until;
 use super::text;
 
 /// The most bytes of a sentence that is told, and sentences of one text.
@@ -34,10 +34,10 @@ const SIGNS: [&str; 20] = [
 
 /// The sentences of a model's text that give a reason or a finding. What is fenced as code is
 /// no sentence.
-pub(super) fn lines(text: &str) -> Vec<String> {
+pub(super) fn lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for prose in text.split("```").step_by(2) {
-        each_sentence(prose, &mut |sentence| {
+        each_sentence_until(stop, prose, &mut |sentence| {
             let is_left = found.len() < SENTENCES && sentence.len() > 20;
             if is_left && !sentence.ends_with(':') && says_why(sentence) {
                 found.push(text::line(sentence, LIMIT));
@@ -69,12 +69,12 @@ mod tests {
     fn reasons_and_findings_are_told_and_other_sentences_are_not() {
         let text = "I read the file. The sums are off Because the carry is lost in sum_lines.\n```\nlet because = 1; // nothing to see in here\n```\nIt turns out that vendor/ has a copy. Done.";
         assert_eq!(
-            lines(text),
+            lines(text, &|| false),
             [
                 "The sums are off Because the carry is lost in sum_lines.",
                 "It turns out that vendor/ has a copy."
             ]
         );
-        assert!(lines("").is_empty());
+        assert!(lines("", &|| false).is_empty());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::actions::Action;
 use super::rules::Strength;
 use super::section::{Section, entries};
-use super::sentences::{self, each_sentence};
+use super::sentences::{self, each_sentence_until};
 use super::{decisions, errors, open, rules, text, values};
 use crate::part::{self, Part};
 
@@ -68,15 +68,18 @@ impl Fact {
     }
 }
 
-/// The facts of a unit.
-pub(super) fn read(parts: &[Part<'_>]) -> Vec<Fact> {
+/// The facts of a unit, as far as they were read when `stop` said so.
+pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool) -> Vec<Fact> {
     let mut answers = Answers::of(parts);
     let mut facts = Vec::new();
     for part in parts {
+        if stop() {
+            break;
+        }
         match part {
-            Part::User(text) => read_request(text, &mut facts),
+            Part::User(text) => read_request(text, stop, &mut facts),
             Part::Program(text) => read_errors(text, false, &mut facts),
-            Part::Assistant { text, calls } => read_said(text, *calls, &mut facts),
+            Part::Assistant { text, calls } => read_said(text, *calls, stop, &mut facts),
             Part::Call {
                 id,
                 name,
@@ -97,7 +100,7 @@ pub(super) fn read(parts: &[Part<'_>]) -> Vec<Fact> {
                 let lines = values::lines(name, text).into_iter().enumerate();
                 facts.extend(lines.map(|(number, line)| Fact::Value { number, line }));
             }
-            Part::Summary(text) => read_summary(text, &mut facts),
+            Part::Summary(text) => read_summary(text, stop, &mut facts),
         }
     }
     facts
@@ -146,16 +149,20 @@ impl<'a> Answers<'a> {
     }
 }
 
-fn read_request(text: &str, facts: &mut Vec<Fact>) {
+fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     let mut is_all_rules = text.len() <= RULE;
     let mut left = RULES_OF_MESSAGE;
-    each_sentence(text, &mut |sentence| match rules::strength(sentence) {
-        Some(strength) if left > 0 => {
-            left -= 1;
-            facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
-        }
-        _ => is_all_rules = false,
-    });
+    each_sentence_until(
+        stop,
+        text,
+        &mut |sentence| match rules::strength(sentence) {
+            Some(strength) if left > 0 => {
+                left -= 1;
+                facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
+            }
+            _ => is_all_rules = false,
+        },
+    );
     // What stands there as rules need not stand there twice.
     if !is_all_rules {
         facts.push(Fact::Request(text::block(text, REQUEST)));
@@ -167,8 +174,8 @@ fn read_request(text: &str, facts: &mut Vec<Fact>) {
     }
 }
 
-fn read_said(text: &str, calls: bool, facts: &mut Vec<Fact>) {
-    facts.extend(decisions::lines(text).into_iter().map(Fact::Decision));
+fn read_said(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
+    facts.extend(decisions::lines(text, stop).into_iter().map(Fact::Decision));
     if calls {
         // What it is about to do stands in the call.
         let first = text.lines().map(str::trim).find(|line| line.len() > 1);
@@ -238,12 +245,15 @@ fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
 }
 
 /// An earlier summary: what it holds goes on in the same sections.
-fn read_summary(text: &str, facts: &mut Vec<Fact>) {
+fn read_summary(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     let mut tasks = Vec::new();
     for (section, entry) in entries(text) {
+        if stop() {
+            break;
+        }
         match section {
             Section::Requests => {
-                each_sentence(&entry, &mut |sentence| {
+                each_sentence_until(stop, &entry, &mut |sentence| {
                     // What was cut may say something else than the whole.
                     if let Some(strength) = rules::strength(sentence)
                         && !sentence.ends_with('…')
@@ -309,7 +319,7 @@ mod tests {
             output("9 m"),
             output("07:14"),
         ];
-        let facts = read(&parts);
+        let facts = read(&parts, &|| false);
         let actions: Vec<String> = facts
             .iter()
             .filter_map(|fact| match fact {

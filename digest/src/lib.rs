@@ -55,7 +55,7 @@ pub use part::Part;
 pub use programs::{INSERTED, Parted, is_by_program, own_words, parted};
 pub use quote::{own_tag, quoted};
 pub use sentences::each_sentence;
-pub use story::{Story, as_summary, to_retell, without_headings};
+pub use story::{Story, after_thinking, as_summary, to_retell, without_headings};
 pub use work::Work;
 pub use write::{Share, Written};
 
@@ -83,10 +83,21 @@ pub struct Notes {
 impl Notes {
     /// Reads the next unit.
     pub fn read(&mut self, parts: &[Part<'_>]) {
+        self.read_until(&|| false, parts);
+    }
+
+    /// Reads the next unit, until `stop` says so, which is asked for each part, line and sentence. What was read by
+    /// then is not all of the unit, so nothing should be written of it.
+    pub fn read_until(&mut self, stop: &dyn Fn() -> bool, parts: &[Part<'_>]) {
         let parts = programs::told_apart(parts);
-        self.names.read(self.facts.len(), &parts);
-        self.signs.read(&parts);
-        let facts = facts::read(&parts);
+        self.names.read(self.facts.len(), &parts, stop);
+        for part in &parts {
+            if stop() {
+                break;
+            }
+            self.signs.read(part);
+        }
+        let facts = facts::read(&parts, stop);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
         if parts.iter().any(is_output)
             && let Some(line) = facts.iter().rev().find_map(Fact::error)

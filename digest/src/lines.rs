@@ -62,31 +62,34 @@ pub fn one_word(name: &str) -> String {
 /// characters that steer others or have no shape.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| {
-        c.is_whitespace()
-            || c.is_control()
-            || matches!(
-                c,
-                '\u{ad}'
-                    | '\u{34f}'
-                    | '\u{61c}'
-                    | '\u{115f}'..='\u{1160}'
-                    | '\u{17b4}'..='\u{17b5}'
-                    | '\u{180b}'..='\u{180f}'
-                    | '\u{200b}'..='\u{200f}'
-                    | '\u{202a}'..='\u{202e}'
-                    | '\u{2060}'..='\u{206f}'
-                    | '\u{2800}'
-                    | '\u{3164}'
-                    | '\u{fe00}'..='\u{fe0f}'
-                    | '\u{feff}'
-                    | '\u{ffa0}'
-                    | '\u{fff0}'..='\u{fffb}'
-                    | '\u{1bca0}'..='\u{1bca3}'
-                    | '\u{1d173}'..='\u{1d17a}'
-                    | '\u{e0000}'..='\u{e0fff}'
-            )
-    })
+    text.chars().all(|c| c.is_whitespace() || is_hidden(c))
+}
+
+/// Whether a character takes no room that a person sees: it is no white space, and a control character, or one
+/// that steers others or has no shape.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control() && !c.is_whitespace()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 #[cfg(test)]

@@ -59,19 +59,22 @@ struct Place {
 }
 
 impl Names {
-    /// Reads a unit. Units come in their order, each once.
-    pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>]) {
+    /// Reads a unit, until `stop` says so. Units come in their order, each once.
+    pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>], stop: &dyn Fn() -> bool) {
         self.units = self.units.max(unit + 1);
         let unit = u32::try_from(unit).unwrap_or(u32::MAX);
         let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
         let mut last_label = None;
         for part in parts {
+            if stop() {
+                return;
+            }
             let (text, label, is_used) = match part {
                 Part::User(text) => (text, self.label("the user"), true),
                 Part::Program(text) => (text, self.label("a program"), false),
                 Part::Assistant { text, .. } => (text, self.label("the assistant"), true),
                 Part::Summary(text) => {
-                    self.read_summary(unit, text);
+                    self.read_summary(unit, text, stop);
                     continue;
                 }
                 Part::Call {
@@ -120,8 +123,11 @@ impl Names {
     }
 
     /// An earlier digest has a list of names; what else stands there is read as any text.
-    fn read_summary(&mut self, unit: u32, text: &str) {
+    fn read_summary(&mut self, unit: u32, text: &str, stop: &dyn Fn() -> bool) {
         for (section, entry) in crate::section::entries(text) {
+            if stop() {
+                return;
+            }
             let (label, names) = match entry.rsplit_once(": ") {
                 Some((label, names)) if section == crate::section::Section::Names => {
                     (self.label(label), names)

@@ -33,8 +33,10 @@ enum Holds {
 
 use Holds::{Output, Typed, Words};
 
-/// The tags by which programs mark what they write as the user, in lower case.
-const TAGS: [(&str, Holds); 28] = [
+/// The tags by which programs mark what they write as the user, in lower case. Behind a blank stands how an
+/// attribute begins that the opening tag must have; a star stands for the rest of a name. Names that people use
+/// in prompts of their own (`context`, `rules`, `task`) are left out.
+const TAGS: [(&str, Holds); 64] = [
     // Claude Code
     ("bash-stdout", Output),
     ("bash-stderr", Output),
@@ -42,6 +44,10 @@ const TAGS: [(&str, Holds); 28] = [
     ("local-command-stderr", Output),
     ("task-notification", Output),
     ("teammate-message", Output),
+    ("agent-message", Output),
+    ("cross-session-message", Output),
+    ("channel source=", Output),
+    ("new-diagnostics", Output),
     ("user-prompt-submit-hook", Output),
     ("ide_selection", Output),
     ("available-deferred-tools", Output),
@@ -57,14 +63,50 @@ const TAGS: [(&str, Holds); 28] = [
     ("subagent_notification", Output),
     ("user_instructions", Output),
     ("skill", Output),
+    ("skills_instructions", Output),
     ("user_action", Output),
     ("hook_prompt", Output),
     ("environment_context", Output),
     ("recommended_plugins", Output),
+    ("external_*", Output),
+    ("additional_context", Output),
+    ("extension_context", Output),
+    ("component_context", Output),
+    ("codex_internal_context", Output),
+    ("goal_context", Output),
+    ("agent_message_board_notification", Output),
+    ("next_prompt_suggestion", Words),
     ("turn_aborted", Words),
-    // Gemini CLI
+    // Gemini CLI and Qwen Code
     ("hook_context", Output),
     ("session_context", Output),
+    ("state_snapshot", Output),
+    // Cline and Roo Code
+    ("environment_details", Output),
+    ("file_content path=", Output),
+    ("folder_content path=", Output),
+    ("url_content url=", Output),
+    ("workspace_diagnostics", Output),
+    ("terminal_output", Output),
+    ("git_working_state", Output),
+    ("git_commit hash=", Output),
+    // Cursor, Copilot CLI
+    ("system_notification", Output),
+    ("open_and_recently_viewed_files", Output),
+    ("project_layout", Output),
+    ("git_status", Output),
+    ("agent_transcripts", Output),
+    ("agent_skills", Output),
+    ("mcp_file_system", Output),
+    ("system_reminder", Words),
+    ("current_datetime", Words),
+    // Copilot in VS Code
+    ("environment_info", Output),
+    ("workspace_info", Output),
+    ("editorcontext", Output),
+    ("reminderinstructions", Words),
+    // Goose
+    ("info-msg", Output),
     // baler's readers of logs
     (INSERTED, Output),
 ];
@@ -157,12 +199,13 @@ impl<'a> Parted<'a> {
     /// Tells the text with this index apart. Texts come in their order.
     fn beside(files: &mut files::Files, index: usize, text: &'a str) -> Self {
         let parted = Self::of(text);
-        // What a program wrote begins no files: an output may hold such a line.
+        // What a program wrote begins no files: an output may hold such a line. Pieces are in order, and many.
+        let begin = |own: &str| own.as_ptr().addr() - text.as_ptr().addr();
         let is_own = |at: usize| {
-            parted.own.iter().any(|own| {
-                let begin = own.as_ptr().addr() - text.as_ptr().addr();
-                (begin..begin + own.len()).contains(&at)
-            })
+            let next = parted
+                .own
+                .partition_point(|own| begin(own) + own.len() <= at);
+            parted.own.get(next).is_some_and(|own| begin(own) <= at)
         };
         let Some([before, files, behind]) = files.split(index, text, is_own) else {
             return parted;
@@ -184,6 +227,8 @@ impl<'a> Parted<'a> {
         let mut tags = Tags { text, at };
         // The user's words between tags end with the closing one.
         let mut is_typed = false;
+        // What no closing tag ends from here on, so that nobody looks for one again.
+        let mut unclosed: Vec<&str> = Vec::new();
         while let Some(tag) = tags.next() {
             let begins = !tag.closes && begins_line(&text[at..tag.start]);
             let end = match tag.holds {
@@ -195,8 +240,22 @@ impl<'a> Parted<'a> {
                     is_typed = false;
                     tag.end
                 }
-                Output if begins => behind_notices(text, end_of_outputs(text, tag.end)),
-                Words if begins => end_of_words(text, &tag),
+                Output | Words if begins => {
+                    let is_in_sentence = goes_on(&text[tag.end..]);
+                    if is_in_sentence && unclosed.contains(&family(&tag)) {
+                        continue;
+                    }
+                    match end_of(text, &tag) {
+                        Some(end) => end,
+                        // The user speaks of the tag.
+                        None if is_in_sentence => {
+                            unclosed.push(family(&tag));
+                            continue;
+                        }
+                        // What was cut off was the program's too.
+                        None => text.len(),
+                    }
+                }
                 // The user speaks of the tag.
                 _ => continue,
             };
@@ -228,19 +287,40 @@ fn begins_line(before: &str) -> bool {
         .is_none_or(|c| c == '\n')
 }
 
-/// Where the outputs end of which one begins before `at`: behind the last closing tag of any. The end
-/// of the text, where there is none: what was cut off was an output too.
-fn end_of_outputs(text: &str, at: usize) -> usize {
+/// Whether who wrote a tag goes on with a sentence about it on the same line. A program writes a text directly
+/// behind its tag, or on a line of its own.
+fn goes_on(behind: &str) -> bool {
+    let said = behind.trim_start_matches([' ', '\t']);
+    if said.len() == behind.len() {
+        return said.starts_with([',', ':', ';']);
+    }
+    !said.is_empty() && !said.starts_with(['\r', '\n'])
+}
+
+/// Where the text of a program ends that begins with `tag`; `None` where no closing tag ends it.
+fn end_of(text: &str, tag: &Tag) -> Option<usize> {
+    if tag.holds == Output {
+        return end_of_outputs(text, tag.end).map(|end| behind_notices(text, end));
+    }
+    end_of_words(text, tag)
+}
+
+/// What all tags have in common that the same closing tag ends.
+fn family(tag: &Tag) -> &'static str {
+    if tag.holds == Output { "" } else { tag.name }
+}
+
+/// Where the outputs end of which one begins before `at`: behind the last closing tag of any.
+fn end_of_outputs(text: &str, at: usize) -> Option<usize> {
     Tags { text, at }
         .filter(|tag| tag.closes && tag.holds == Output)
         .last()
-        .map_or(text.len(), |tag| tag.end)
+        .map(|tag| tag.end)
 }
 
 /// Where the words of a program end that begin with `tag`: behind the closing tag that belongs to it.
-/// A closing tag too many is its as well: a text that the program quotes holds one. The end of the text,
-/// where there is none.
-fn end_of_words(text: &str, tag: &Tag) -> usize {
+/// A closing tag too many is its as well: a text that the program quotes holds one.
+fn end_of_words(text: &str, tag: &Tag) -> Option<usize> {
     let mut depth = 1_usize;
     let mut end = None;
     let same = Tags { text, at: tag.end }.filter(|other| other.name == tag.name);
@@ -254,7 +334,7 @@ fn end_of_words(text: &str, tag: &Tag) -> usize {
             depth += 1;
         }
     }
-    end.unwrap_or(text.len())
+    end
 }
 
 /// Where the lines end that a program wrote directly behind what ends at `end`.
@@ -277,6 +357,21 @@ struct Tag {
     closes: bool,
 }
 
+/// Whether the tag with this name, and this behind it, is one of the table's.
+fn is_of_table(known: &str, name: &str, behind: &str, closes: bool) -> bool {
+    if let Some(start) = known.strip_suffix('*') {
+        let head = name.get(..start.len());
+        return head.is_some_and(|head| head.eq_ignore_ascii_case(start));
+    }
+    let (known, attribute) = known.split_once(' ').unwrap_or((known, ""));
+    let ends = behind
+        .chars()
+        .next()
+        .is_none_or(|c| matches!(c, '>' | '/') || c.is_whitespace());
+    ends && known.eq_ignore_ascii_case(name)
+        && (closes || behind.trim_start().starts_with(attribute))
+}
+
 /// The tags of [`TAGS`] in a text, from `at` on, in any case and with any attributes.
 struct Tags<'a> {
     text: &'a str,
@@ -295,14 +390,11 @@ impl Iterator for Tags<'_> {
             let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
             let length = bare.find(|c: char| !is_of_name(c)).unwrap_or(bare.len());
             let (name, behind) = bare.split_at(length);
+            let closes = bare.len() < inside.len();
             let known = TAGS
                 .iter()
-                .find(|(known, _)| known.eq_ignore_ascii_case(name));
-            let ends = behind
-                .chars()
-                .next()
-                .is_none_or(|c| matches!(c, '>' | '/') || c.is_whitespace());
-            let Some(&(name, holds)) = known.filter(|_| ends) else {
+                .find(|(known, _)| is_of_table(known, name, behind, closes));
+            let Some(&(name, holds)) = known else {
                 continue;
             };
             // A bracket in an attribute, or none at the end, makes it no less a tag.
@@ -316,7 +408,7 @@ impl Iterator for Tags<'_> {
                 end: self.at,
                 name,
                 holds,
-                closes: bare.len() < inside.len(),
+                closes,
             });
         }
     }

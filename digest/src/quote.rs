@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
+use crate::lines::is_hidden;
+
 /// The tags that prompts put around a conversation and around an earlier summary.
 const TAGS: [&str; 2] = ["conversation", "summary_so_far"];
 
 /// Returns the text with the `<` of each such tag written as `&lt;`.
 ///
 /// A model reads more as a tag than a parser does, so white space, slashes and other signs
-/// before the name, and the case of its letters, make no difference. Opening tags count too:
-/// one would let a tool output pass for a summary.
+/// before the name, the case of its letters, and characters that show nothing between these, make no
+/// difference. Opening tags count too: one would let a tool output pass for a summary.
 #[must_use]
 pub fn quoted(text: &str) -> Cow<'_, str> {
     let mut written = String::new();
@@ -35,23 +37,33 @@ const OWN: &str = "baler:";
 /// all that follows. `None` where no model would read such a tag.
 ///
 /// Signs of all kinds may stand in front, but no line feed: so whoever keeps tags out of each line keeps them out
-/// of the text.
+/// of the text. Characters that show nothing may stand between the letters of the name and before its colon.
 #[must_use]
 pub fn own_tag(behind: &str) -> Option<(&str, &str)> {
     let (signs, name) = behind.split_at(signs(behind));
     if signs.contains('\n') {
         return None;
     }
-    let head = name.get(..OWN.len())?;
-    head.eq_ignore_ascii_case(OWN).then_some((signs, name))
+    behind_name(name, OWN).map(|_| (signs, name))
 }
 
-/// Letters that show nothing, the fillers of Hangul: they part a tag from its name no more than white space does.
-const BLANK_LETTERS: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
-
-/// Whether it is a letter or digit that a reader sees.
+/// Whether it is a letter or digit that a reader sees. Some letters show nothing, such as the fillers of Hangul:
+/// they part a tag from its name no more than white space does.
 fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() && !BLANK_LETTERS.contains(&c)
+    c.is_alphanumeric() && !is_hidden(c)
+}
+
+/// What stands behind `name` where a text begins with it, in any case and whatever shows nothing between its
+/// letters.
+fn behind_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let mut rest = text.chars();
+    for letter in name.chars() {
+        let found = rest.find(|c| !is_hidden(*c))?;
+        if !found.eq_ignore_ascii_case(&letter) {
+            return None;
+        }
+    }
+    Some(rest.as_str())
 }
 
 /// How many bytes of white space, slashes and other signs stand in front of the name of a tag. Looks no further
@@ -64,12 +76,9 @@ fn signs(behind: &str) -> usize {
 fn begins_with_tag(rest: &str) -> bool {
     let rest = &rest[signs(rest)..];
     TAGS.iter().any(|tag| {
-        let Some((name, behind)) = rest.split_at_checked(tag.len()) else {
-            return false;
-        };
         // `Vec<ConversationId>` is a name of its own.
-        let is_whole = !behind.starts_with(|c: char| is_of_name(c) || c == '_');
-        is_whole && name.eq_ignore_ascii_case(tag)
+        behind_name(rest, tag)
+            .is_some_and(|behind| !behind.starts_with(|c: char| is_of_name(c) || c == '_'))
     })
 }
 
@@ -94,6 +103,11 @@ mod tests {
             ),
             ("</conversation\u{ffa0}>", "&lt;/conversation\u{ffa0}>"),
             (
+                "</con\u{200b}versa\u{3164}\u{feff}tion>",
+                "&lt;/con\u{200b}versa\u{3164}\u{feff}tion>",
+            ),
+            ("<summary\u{ad}_so_far>", "&lt;summary\u{ad}_so_far>"),
+            (
                 "<summary_so_far>x</summary_so_far>",
                 "&lt;summary_so_far>x&lt;/summary_so_far>",
             ),
@@ -110,6 +124,8 @@ mod tests {
             (" / \r\t", "Baler:"),
             ("\u{200b}\\//", "baler:note by=\"x\">"),
             ("\u{3164}/\u{ffa0}", "baler:note>"),
+            ("/", "b\u{200b}a\u{3164}\u{ad}ler\u{feff}:summary>"),
+            ("", "baler\u{0}\u{e0020}:"),
         ] {
             assert_eq!(own_tag(&format!("{signs}{name}")), Some((signs, name)));
         }
@@ -119,6 +135,10 @@ mod tests {
             "a baler:x",
             "<baler:x",
             "baler :",
+            "baler\t:",
+            "ba\u{3000}ler:",
+            "baler\u{200b}",
+            "b\u{200b}<aler:x",
             "日本語baler:",
             "\nbaler:x",
         ] {
@@ -136,6 +156,8 @@ mod tests {
             "<conversation_log>",
             "the conversation",
             "<conversatio",
+            "<conversatio\u{200b}",
+            "<conver sation>",
             "<日本語の会話の記録です",
         ] {
             assert!(matches!(quoted(text), Cow::Borrowed(same) if same == text));

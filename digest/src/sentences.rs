@@ -25,7 +25,13 @@ const CODE: usize = 4;
 /// of code stand for themselves. A sentence with a rule that ends with a colon holds the list that
 /// follows; of a long list each part stands behind that sentence, and so does each item that is a rule itself.
 pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
+    each_sentence_until(&|| false, text, tell);
+}
+
+/// The same, until `stop` says so: what follows is not told then, nor the rest of what was being read.
+pub(crate) fn each_sentence_until(stop: &dyn Fn() -> bool, text: &str, tell: &mut dyn FnMut(&str)) {
     let mut reader = Reader {
+        stop,
         tell,
         block: String::new(),
         own: None,
@@ -36,12 +42,16 @@ pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
         is_in_code: false,
     };
     for line in text::dedented(text).trim().lines() {
+        if stop() {
+            return;
+        }
         reader.read(text::clean(line).trim_end());
     }
     reader.end();
 }
 
 struct Reader<'t> {
+    stop: &'t dyn Fn() -> bool,
     tell: &'t mut dyn FnMut(&str),
     /// The lines of the paragraph or item so far.
     block: String,
@@ -162,13 +172,15 @@ impl Reader<'_> {
         if !is_below || !self.block.trim_end_matches(emphasis).ends_with([':', '：']) {
             return false;
         }
-        let last = Sentences::of(&self.block).last().unwrap_or_default();
+        let last = Sentences::of(&self.block, self.stop)
+            .last()
+            .unwrap_or_default();
         let rule = last.trim_start().to_owned();
         if rule.len() > MOST / 2 || rules::strength(&rule).is_none() {
             return false;
         }
         let before = self.block.len() - rule.len();
-        tell_sentences(&self.block[..before], self.tell);
+        tell_sentences(&self.block[..before], self.stop, self.tell);
         self.list = Some(List {
             rule: rule.len(),
             first: mark,
@@ -235,7 +247,7 @@ impl Reader<'_> {
     }
 
     fn tell_alone(&mut self, line: &str) {
-        tell_sentences(line, self.tell);
+        tell_sentences(line, self.stop, self.tell);
     }
 
     /// Tells what was read of the paragraph or item.
@@ -246,17 +258,18 @@ impl Reader<'_> {
                 (self.tell)(&on_one_line(&self.block));
             }
         } else {
-            tell_sentences(&self.block, self.tell);
+            tell_sentences(&self.block, self.stop, self.tell);
         }
         self.block.clear();
         self.own = None;
     }
 }
 
-fn tell_sentences(block: &str, tell: &mut dyn FnMut(&str)) {
-    for sentence in Sentences::of(block).map(str::trim) {
+fn tell_sentences(block: &str, stop: &dyn Fn() -> bool, tell: &mut dyn FnMut(&str)) {
+    for sentence in Sentences::of(block, stop).map(str::trim) {
         if sentence.len() > MOST {
-            sentence.lines().for_each(&mut *tell);
+            let lines = sentence.lines().take_while(|_| !stop());
+            lines.for_each(&mut *tell);
         } else if !sentence.is_empty() {
             tell(&on_one_line(sentence));
         }

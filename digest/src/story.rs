@@ -75,6 +75,19 @@ pub fn as_summary(text: &str) -> String {
     without_tags(&without_headings(text))
 }
 
+/// What a model answered, without the thinking in front of it: models that think aloud do so first.
+/// None where the answer ends before the thinking does.
+#[must_use]
+pub fn after_thinking(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    for (start, end) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
+        if let Some(thought) = text.strip_prefix(start) {
+            return thought.split_once(end).map(|(_, said)| said);
+        }
+    }
+    Some(text)
+}
+
 /// An earlier summary for whoever tells the story anew: without its lists of names and values,
 /// which go on by themselves.
 #[must_use]
@@ -93,6 +106,21 @@ pub fn to_retell(summary: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thinking_is_no_part_of_what_was_said() {
+        for (text, said) in [
+            ("We sailed.", Some("We sailed.")),
+            ("\n<think>Hm.</think>We sailed.", Some("We sailed.")),
+            ("<thinking>Hm.</thinking> Done.", Some(" Done.")),
+            ("<think>Hm.</think>", Some("")),
+            ("<think>Hm. The first thing", None),
+            ("<thinking>Hm.</think>", None),
+            ("They wrote <think>.", Some("They wrote <think>.")),
+        ] {
+            assert_eq!(after_thinking(text), said, "{text}");
+        }
+    }
 
     #[test]
     fn no_line_of_a_story_is_read_as_a_heading() {

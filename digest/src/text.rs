@@ -184,6 +184,11 @@ mod tests {
             clean("<BALER: </\\Baler:x> <baler <日本語"),
             " BALER:  /\\Baler:x> <baler <日本語"
         );
+        // What shows nothing within the name hides it from nobody; a control character becomes a space.
+        assert_eq!(
+            clean("</b\u{200b}aler\u{feff}:x> <b\u{7}aler:y>"),
+            " /b\u{200b}aler\u{feff}:x> <b aler:y>"
+        );
     }
 
     #[test]

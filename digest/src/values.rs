@@ -7,7 +7,8 @@ use super::text;
 /// Outputs above this size are listings; reading them costs more than they tell.
 const READ: usize = 256 << 10;
 
-/// The most bytes of a value, and of a line of values.
+/// The most bytes of a key and of a value, and of a line of values. A key is looked at for each of its values, so a
+/// longer one is passed over with all below it, unless it is an id.
 const VALUE: usize = 80;
 const LINE: usize = 280;
 
@@ -55,7 +56,7 @@ fn collect(key: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
                 if is_id(name) {
                     add(key, name, found);
                     collect(key, value, found);
-                } else {
+                } else if name.len() <= VALUE {
                     collect(name, value, found);
                 }
             }
@@ -143,6 +144,21 @@ mod tests {
         assert!(lines("cat", "fn main() {}").is_empty());
         assert!(lines("login", r#"{"access_token": "abc123"}"#).is_empty());
         assert!(lines("odd", "{\"a\": ").is_empty());
+    }
+
+    #[test]
+    fn a_key_that_is_longer_than_a_value_is_passed_over() {
+        let told = "k".repeat(VALUE);
+        // Many values make such a key no slower.
+        let ones = vec!["1"; 50_000].join(",");
+        let output = format!(r#"{{"{told}": 7, "{told}k": [{ones}], "seat": "12A"}}"#);
+        assert_eq!(lines("t", &output), [format!("t: {told}=7; seat=12A")]);
+        let long = "k".repeat(100_000);
+        let output = format!(r#"{{"{long}": [{ones}], "seat": "12A"}}"#);
+        assert_eq!(lines("t", &output), ["t: seat=12A"]);
+        let id = "4".repeat(100_000);
+        let output = format!(r#"{{"ids": {{"{id}": [{ones}]}}, "seat": "12A"}}"#);
+        assert_eq!(lines("t", &output), ["t: ids=1; seat=12A"]);
     }
 
     #[test]

@@ -67,18 +67,16 @@ pub(crate) struct Signs {
 }
 
 impl Signs {
-    pub(crate) fn read(&mut self, parts: &[Part<'_>]) {
-        for part in parts {
-            match part {
-                Part::Call { .. } => self.calls += 1,
-                // Some agents write their commands into what they say.
-                Part::Assistant { text, .. } => self.calls += usize::from(text.contains("```")),
-                Part::Output { text, .. } => {
-                    self.outputs += 1;
-                    self.data += usize::from(part::is_data(text));
-                }
-                _ => {}
+    pub(crate) fn read(&mut self, part: &Part<'_>) {
+        match part {
+            Part::Call { .. } => self.calls += 1,
+            // Some agents write their commands into what they say.
+            Part::Assistant { text, .. } => self.calls += usize::from(text.contains("```")),
+            Part::Output { text, .. } => {
+                self.outputs += 1;
+                self.data += usize::from(part::is_data(text));
             }
+            _ => {}
         }
     }
 
@@ -101,12 +99,12 @@ mod tests {
     fn guessed(outputs: &[&str]) -> Work {
         let mut signs = Signs::default();
         for text in outputs {
-            signs.read(&[Part::Output {
+            signs.read(&Part::Output {
                 call_id: "".into(),
                 name: "".into(),
                 failed: false,
                 text: (*text).into(),
-            }]);
+            });
         }
         signs.guess()
     }
@@ -115,7 +113,7 @@ mod tests {
     fn an_agent_that_writes_its_commands_into_what_it_says_does_not_chat() {
         let mut signs = Signs::default();
         let text = "Let me look.\n```bash\nls\n```".into();
-        signs.read(&[Part::Assistant { text, calls: false }]);
+        signs.read(&Part::Assistant { text, calls: false });
         assert_eq!(signs.guess(), Work::Coding);
     }
 
@@ -129,7 +127,7 @@ mod tests {
             text: r#"{"order": "4711002", "kind": "window_seat"}"#.into(),
         };
         let said = Part::User("What of my_ticket in src/seats.rs?".into());
-        names.read(0, &[said, output]);
+        names.read(0, &[said, output], &|| false);
         let all = ["4711002", "window_seat", "my_ticket", "src/seats.rs"];
         let worths = |work| {
             all.map(|name| {

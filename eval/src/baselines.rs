@@ -3,6 +3,9 @@
 use crate::cases::Case;
 use crate::reading::{Piece, PieceKind, Said, Who};
 
+/// The name in tables of what a program wrote itself.
+pub(crate) const RECORDED: &str = "recorded";
+
 /// A simple way to keep so many characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
@@ -19,6 +22,12 @@ pub enum Baseline {
 impl Baseline {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::KeepLast, Self::FirstAndLast, Self::Mask, Self::Random];
+
+    /// The names in tables that no strategy can have: those of baselines, and that of what a program
+    /// wrote itself, which stands for comparison, too.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(Self::name).chain([RECORDED])
+    }
 
     /// The name in tables.
     #[must_use]

@@ -27,6 +27,6 @@ mod unseen;
 pub use baselines::Baseline;
 pub use entities::Kind;
 pub use measure::Measured;
-pub use run::{Evaluation, Measuring, Of, Options, Result, Row};
+pub use run::{Evaluation, Measuring, Of, Options, Result, Resumed, Row};
 pub use statistics::{Interval, Summary};
 pub use table::{json, markdown};

@@ -1,5 +1,6 @@
 //! Runs strategies over the cuts of recorded conversations.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use baler_host::{Host, Pins, Strategy};
 use serde::{Deserialize, Serialize};
 
-use crate::baselines::Baseline;
+use crate::baselines::{Baseline, RECORDED};
 use crate::bounded;
 use crate::cases::{self, NoCases};
 use crate::corpus::Recorded;
@@ -17,7 +18,8 @@ use crate::measure::{Measured, Sought};
 /// What is to be measured.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Shares of the history that a result may have.
+    /// Shares of the history that a result may have: thousandths, from 0.001 to 1, as figures are
+    /// told apart by.
     pub budgets: Vec<f64>,
     /// Cut where a program compacted by itself, to the size of its own summary; else at 40, 60
     /// and 80 % of the units, and at the end where there are questions.
@@ -46,8 +48,10 @@ pub struct Measuring {
     pub at: String,
     /// What stays in any case.
     pub pins: String,
-    /// The strategies, components with their digests.
+    /// The strategies: components with their digests, remote ones with their addresses.
     pub strategies: Vec<String>,
+    /// What a call of a strategy may use: each set of limits once.
+    pub limits: Vec<String>,
     /// The version of this crate.
     pub version: String,
 }
@@ -59,10 +63,21 @@ impl Measuring {
         let mut budgets: Vec<u32> = options.budgets.iter().copied().map(thousandths).collect();
         budgets.sort_unstable();
         let budgets: Vec<String> = budgets.iter().map(u32::to_string).collect();
-        let named = |strategy: &Strategy| match strategy.component() {
-            Some(component) => format!("{} {}", strategy.name(), component.digest),
-            None => strategy.name().to_owned(),
+        let named = |strategy: &Strategy| match (strategy.component(), strategy.address()) {
+            (Some(component), _) => format!("{} {}", strategy.name(), component.digest),
+            (None, Some(address)) => format!("{} {address}", strategy.name()),
+            (None, None) => strategy.name().to_owned(),
         };
+        let limited = |strategy: &Strategy| {
+            let limits = strategy.limits();
+            format!(
+                "fuel {}, {:?}, {} bytes of memory",
+                limits.fuel, limits.time, limits.memory
+            )
+        };
+        let mut limits: Vec<String> = strategies.iter().map(limited).collect();
+        limits.sort_unstable();
+        limits.dedup();
         let mut strategies: Vec<String> = strategies.iter().map(named).collect();
         strategies.sort_unstable();
         Self {
@@ -72,6 +87,7 @@ impl Measuring {
             },
             pins: format!("{:?}", options.pins),
             strategies,
+            limits,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
@@ -88,6 +104,8 @@ pub struct Result {
     pub set: String,
     /// File and place.
     pub id: String,
+    /// The digest of what was recorded ([`Recorded::digest`]).
+    pub digest: String,
     /// Why there are none.
     pub skipped: Option<Of>,
     /// What is wrong with its questions, and where.
@@ -142,10 +160,21 @@ pub struct Evaluation {
     pub results: Vec<Result>,
 }
 
+/// What an earlier run noted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resumed {
+    /// What it measured.
+    pub done: Evaluation,
+    /// The numbers of lines that hold no result, from 1.
+    pub unread: Vec<usize>,
+}
+
 impl Evaluation {
-    /// Measures all conversations that `done` does not hold. `told` hears of each that is
-    /// finished; what it fails with ends all. So does a failure of the host or the machine, in a
-    /// strategy's turn too: its conversation is neither told nor measured.
+    /// Measures all conversations that `done` does not hold, which is of [`Evaluation::resume`], or
+    /// empty. `told` hears of each that is finished; what it fails with ends all. So does a failure
+    /// of the host or the machine, in a strategy's turn too: its conversation is neither told nor
+    /// measured. Figures are told apart by the names of strategies: these have to differ, from
+    /// [`Baseline::names`] as well.
     ///
     /// # Errors
     /// The host or the machine failed, or `told` did.
@@ -163,6 +192,8 @@ impl Evaluation {
             let mut known = done.results.iter();
             known.any(|result| result.set == record.set && result.id == record.id)
         };
+        // The other threads finish what they have begun, and begin nothing more.
+        let stop = |_: &anyhow::Error| next.store(records.len(), Ordering::Relaxed);
         let work = || -> anyhow::Result<()> {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -177,12 +208,11 @@ impl Evaluation {
                 let result = runtime
                     .block_on(measure(host, strategies, record, options))
                     .with_context(|| format!("{} {}", record.set, record.id))
-                    // The other threads finish what they have begun, and begin nothing more.
-                    .inspect_err(|_| next.store(records.len(), Ordering::Relaxed))?;
+                    .inspect_err(stop)?;
                 let mut results = results
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner);
-                told(&result)?;
+                told(&result).inspect_err(stop)?;
                 results.push(result);
             }
         };
@@ -206,13 +236,17 @@ impl Evaluation {
     }
 
     /// Reads what an earlier run wrote line by line: first what it measured, which has to be what
-    /// is measured now, then a [`Result`] in each. A last line that is cut off counts as none. None
-    /// where there is nothing yet, or no more than a part of the first line.
+    /// is measured now, then a [`Result`] in each. Those of other recordings than `records`, and of
+    /// recordings that were changed since, are left out; so are lines that hold none, and a last one
+    /// that is cut off. None where there is nothing yet, or no more than a part of the first line.
     ///
     /// # Errors
-    /// The file cannot be read, is of another run or of something else, or a whole line is no
-    /// result.
-    pub fn resume(file: &Path, measuring: &Measuring) -> anyhow::Result<Option<Self>> {
+    /// The file cannot be read, or is of another run or of something else.
+    pub fn resume(
+        file: &Path,
+        measuring: &Measuring,
+        records: &[Recorded],
+    ) -> anyhow::Result<Option<Resumed>> {
         let bytes = match bounded::read(file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -239,13 +273,28 @@ impl Evaluation {
                 difference(&before, measuring)
             );
         }
-        let mut results = Vec::with_capacity(lines.len());
+        let now = records.iter().map(|record| {
+            let place = (record.set.clone(), record.id.clone());
+            (place, record.digest())
+        });
+        let now: BTreeMap<(String, String), String> = now.collect();
+        // Each once, however often it is noted.
+        let mut results: BTreeMap<(String, String), Result> = BTreeMap::new();
+        let mut unread = Vec::new();
         for (index, line) in lines.iter().enumerate() {
-            let result: Result = serde_json::from_slice(line)
-                .with_context(|| format!("line {} of `{shown}` is no result", index + 2))?;
-            results.push(result);
+            let Ok(result) = serde_json::from_slice::<Result>(line) else {
+                unread.push(index + 2);
+                continue;
+            };
+            let place = (result.set.clone(), result.id.clone());
+            if now.get(&place) == Some(&result.digest) {
+                results.insert(place, result);
+            }
         }
-        Ok(Some(Self { results }))
+        let done = Self {
+            results: results.into_values().collect(),
+        };
+        Ok(Some(Resumed { done, unread }))
     }
 }
 
@@ -256,6 +305,7 @@ fn difference(one: &Measuring, other: &Measuring) -> String {
         ("budgets", one.at.clone(), other.at.clone()),
         ("pins", one.pins.clone(), other.pins.clone()),
         ("strategies", strategies(one), strategies(other)),
+        ("limits", one.limits.join("; "), other.limits.join("; ")),
         ("version", one.version.clone(), other.version.clone()),
     ];
     let differing = all.iter().filter(|(_, one, other)| one != other);
@@ -274,6 +324,7 @@ async fn measure(
     let mut result = Result {
         set: record.set.clone(),
         id: record.id.clone(),
+        digest: record.digest(),
         skipped: None,
         mislabelled: None,
         rows: Vec::new(),
@@ -324,7 +375,7 @@ async fn measure(
                 });
             };
             if let Some(summary) = &case.recorded {
-                add("recorded", sought.in_text(summary));
+                add(RECORDED, sought.in_text(summary));
             }
             for baseline in Baseline::ALL {
                 add(baseline.name(), sought.in_text(&baseline.keep(case, room)));
@@ -368,8 +419,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_failure_of_the_machine_ends_the_run_and_is_no_measurement() {
+    /// A conversation that needs six names of its first message at each cut.
+    fn record(id: &str) -> Recorded {
         let files = "oven.rs, dough.rs, flour.rs, salt.rs, yeast.rs and water.rs";
         let mut messages = vec![json!({"role": "user", "content": format!("Read {files}.")})];
         for message in 0..18 {
@@ -378,7 +429,7 @@ mod tests {
             messages.push(json!({"role": role, "content": content}));
         }
         messages.push(json!({"role": "assistant", "content": format!("I have read {files}.")}));
-        let record = |id: &str| Recorded {
+        Recorded {
             set: "bakery".to_owned(),
             id: id.to_owned(),
             kind: Kind::Document,
@@ -386,7 +437,39 @@ mod tests {
             document: json!({ "messages": messages }).to_string(),
             wanted: Vec::new(),
             questions: Ok(Vec::new()),
+        }
+    }
+
+    #[test]
+    fn a_result_that_cannot_be_told_ends_the_run_on_all_threads() {
+        let host = Host::builder().build().expect("a host");
+        let records: Vec<Recorded> = (0..40).map(|id| record(&id.to_string())).collect();
+        let options = Options {
+            threads: 2,
+            ..Options::default()
         };
+        let told = AtomicUsize::new(0);
+        let evaluation = Evaluation::run(
+            &host,
+            &[Strategy::truncate()],
+            &records,
+            &options,
+            &Evaluation::default(),
+            // Room comes back at once.
+            &|_| match told.fetch_add(1, Ordering::Relaxed) {
+                0 => bail!("the disk is full"),
+                _ => Ok(()),
+            },
+        );
+        let error = evaluation.expect_err("it could not be told").to_string();
+        assert_eq!(error, "the disk is full");
+        // The other thread had begun one.
+        let told = told.into_inner();
+        assert!(told <= 2, "{told}");
+    }
+
+    #[test]
+    fn a_failure_of_the_machine_ends_the_run_and_is_no_measurement() {
         let host = Host::builder().build().expect("a host");
         let run = |strategy| {
             let told = Mutex::new(Vec::new());

@@ -3,7 +3,7 @@
 use baler_generated::Kind;
 use baler_host::Pins;
 
-use crate::dimensions::{self, Dimension, calls};
+use crate::dimensions::{self, Dimension, calls, texts};
 use crate::logs;
 use crate::plans;
 use crate::receipts;
@@ -106,7 +106,7 @@ enum Make {
 
 /// Dimensions that strategies, appending and archives are measured in where not all are: what they
 /// look at grows in these.
-pub(crate) const OF_STRATEGIES: [&str; 8] = [
+pub(crate) const OF_STRATEGIES: [&str; 11] = [
     "turns",
     "steps",
     "parallel calls",
@@ -115,6 +115,9 @@ pub(crate) const OF_STRATEGIES: [&str; 8] = [
     "text: names",
     "text: names that collide",
     "texts of the user's",
+    texts::SPACES_THEN_NUMBERS,
+    texts::LONG_KEY,
+    texts::TYPED_THEN_MARKERS,
 ];
 
 impl Line {

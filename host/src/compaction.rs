@@ -111,8 +111,12 @@ pub(crate) struct Accepted {
 /// How a request ends.
 enum Ending {
     Unchanged(Unchanged),
-    /// By the strategy with this name.
-    Compacted(String, Box<Accepted>),
+    Compacted {
+        /// The name of the strategy.
+        strategy: String,
+        fell_back: bool,
+        accepted: Box<Accepted>,
+    },
 }
 
 /// What one strategy's turn came to.
@@ -164,7 +168,6 @@ impl Host {
         let situation = Arc::new(self.situation(conversation, request));
         let mut record = Record {
             start: Instant::now(),
-            wanted: chain.first().map(Strategy::name),
             situation: &situation,
             attempts: Vec::new(),
             failures_in_a_row: request.failures_in_a_row,
@@ -174,9 +177,13 @@ impl Host {
         let stored = self.store(conversation, &ending).await?;
         Ok(match ending {
             Ending::Unchanged(why) => record.unchanged(why, stored),
-            Ending::Compacted(strategy, mut accepted) => {
+            Ending::Compacted {
+                strategy,
+                fell_back,
+                mut accepted,
+            } => {
                 accepted.stages.archive_us = micros(start);
-                record.compacted(&strategy, *accepted, stored)
+                record.compacted(strategy, fell_back, *accepted, stored)
             }
         })
     }
@@ -226,7 +233,11 @@ impl Host {
             match turn {
                 Turn::Accepted(_) if situation.is_over() => {}
                 Turn::Accepted(accepted) => {
-                    return Ending::Compacted(strategy.name().to_owned(), accepted);
+                    return Ending::Compacted {
+                        strategy: strategy.name().to_owned(),
+                        fell_back: is_fallback(chain, index, situation),
+                        accepted,
+                    };
                 }
                 Turn::Declined if !request.required => {
                     return Ending::Unchanged(Unchanged::StrategyDeclined);
@@ -408,7 +419,7 @@ impl Host {
         ending: &Ending,
     ) -> Result<Option<Stored>, HostError> {
         let fates: &[Fate] = match ending {
-            Ending::Compacted(_, accepted) => &accepted.applied.fates,
+            Ending::Compacted { accepted, .. } => &accepted.applied.fates,
             Ending::Unchanged(_) if conversation.repairs().is_empty() => return Ok(None),
             Ending::Unchanged(_) => &[],
         };
@@ -416,6 +427,20 @@ impl Host {
             None => Ok(None),
             Some(archive) => Ok(Some(archive.store(conversation, fates).await?)),
         }
+    }
+}
+
+/// Whether the strategy at this place of the whole chain is another one than the first that was
+/// asked for. Names do not tell: two strategies may have one.
+fn is_fallback(chain: &[Strategy], index: usize, situation: &Situation) -> bool {
+    let Some(first) = chain.first() else {
+        return false;
+    };
+    if situation.below_floor.is_empty() {
+        index > 0
+    } else {
+        // `native:truncate` stands there for the whole chain.
+        !matches!(first.kind(), Kind::Truncate)
     }
 }
 
@@ -595,8 +620,6 @@ fn carried_out(
 
 struct Record<'a> {
     start: Instant,
-    /// The first strategy of the caller's chain.
-    wanted: Option<&'a str>,
     situation: &'a Arc<Situation>,
     attempts: Vec<Attempt>,
     failures_in_a_row: u32,
@@ -626,7 +649,8 @@ impl Record<'_> {
 
     fn compacted(
         mut self,
-        strategy: &str,
+        strategy: String,
+        fell_back: bool,
         accepted: Accepted,
         stored: Option<Stored>,
     ) -> Compaction {
@@ -649,10 +673,9 @@ impl Record<'_> {
             before.message_range(units.saturating_sub(1)).end * usize::from(units > 0)
         });
         let conversation = conversation.with_sent(sent);
-        let fell_back = self.wanted.is_some_and(|wanted| wanted != strategy);
         let count = |fate| applied.fates.iter().filter(|own| **own == fate).count();
         let receipt = Receipt {
-            strategy: Some(strategy.to_owned()),
+            strategy: Some(strategy),
             fell_back,
             units: Units {
                 before: applied.fates.len(),
@@ -854,8 +877,8 @@ impl Report {
     }
 }
 
-/// A strategy's own figures under the names that it declares. Anything else could carry text
-/// of the conversation into a receipt.
+/// A strategy's own figures under the names that it declares, of each name the first. Anything else
+/// could carry text of the conversation into a receipt, as could the order of names that come again.
 fn declared_metrics(
     strategy: &Strategy,
     metrics: &[Metric],
@@ -866,10 +889,11 @@ fn declared_metrics(
         strategy.is_native()
             || said.is_some_and(|said| said.metric_names.iter().any(|known| known == name))
     };
+    let mut names = HashSet::new();
     metrics
         .iter()
         .take(strategy.limits().annotations)
-        .filter(|metric| is_declared(&metric.name))
+        .filter(|metric| is_declared(&metric.name) && names.insert(metric.name.as_str()))
         .filter_map(|metric| {
             let value = match &metric.value {
                 Value::Text(_) if !keep_words => return None,

@@ -442,6 +442,10 @@ mod tests {
             ("<//baler:summary>", "<//\\baler:summary>"),
             ("<\u{200b}baler:note>", "<\u{200b}\\baler:note>"),
             ("</\u{3164}baler:note>", "</\u{3164}\\baler:note>"),
+            (
+                "</ba\u{200b}ler\u{feff}:note>",
+                "</\\ba\u{200b}ler\u{feff}:note>",
+            ),
             ("< BALER:x by=\"baler\">", "< \\BALER:x by=\"baler\">"),
             ("<</baler:x>", "<</\\baler:x>"),
             (
@@ -456,7 +460,7 @@ mod tests {
     /// All texts of up to five pieces. As each comes back, no two are escaped alike.
     #[test]
     fn every_text_comes_back_and_holds_no_tag_while_it_is_escaped() {
-        const PIECES: [&str; 7] = ["<", "/", "\\", " ", "\u{200b}", "BaLer:", "a"];
+        const PIECES: [&str; 9] = ["<", "/", "\\", " ", "\u{200b}", "BaLer:", "a", "ba", "ler:"];
         let mut texts = vec![String::new()];
         for _ in 0..5 {
             texts = texts

@@ -22,7 +22,7 @@ pub struct Receipt {
     pub outcome: Outcome,
     /// The strategy whose result it is; none where nothing was compacted.
     pub strategy: Option<String>,
-    /// Whether that is another one than the first of the chain.
+    /// Whether that is another one than the first of the chain, whatever their names.
     pub fell_back: bool,
     /// What was tried, in order.
     pub attempts: Vec<Attempt>,
@@ -180,7 +180,7 @@ pub struct Attempt {
     pub usage: Usage,
     /// What it asked a model; none where it asked nothing.
     pub model: Option<ModelUsage>,
-    /// Its own figures, as far as it declares their names.
+    /// Its own figures, as far as it declares their names; of each name the first.
     pub metrics: Vec<Metric>,
     /// What it said in words, bounded; only where the request asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -45,12 +45,18 @@ impl Trigger {
     }
 }
 
+/// Tokens that a share of a conversation leaves beside what has to stay. A first prompt or a newest
+/// message may take more than any share.
+const LEAST_BESIDE: u32 = 500;
+
 /// How large the result may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Budget {
     /// This many tokens, overhead included.
     Tokens(u32),
-    /// The overhead, and this share (from 0 to 1) of the tokens of all other units.
+    /// The overhead, and this share (from 0 to 1) of the tokens of all other units; but no less than
+    /// what has to stay and 500 tokens (or half of all else, where that is less), so that something can
+    /// stand for what leaves.
     Share(f64),
 }
 
@@ -301,6 +307,11 @@ impl Situation {
     fn find_floor(&mut self) {
         let protected: Vec<bool> = self.protected().collect();
         self.floor = self.tokens_under(unseen::LEAST_TOKENS, &protected, None);
+        if let Budget::Share(_) = self.request.budget {
+            let others = self.conversation.tokens().saturating_sub(self.floor);
+            let least = self.floor.saturating_add(LEAST_BESIDE.min(others / 2));
+            self.budget = self.budget.max(least);
+        }
         let media = self.sum_of_protected(|_, unit| unit.media as usize);
         let bytes = around_units(&self.conversation)
             + self.sum_of_protected(|index, unit| {
@@ -583,9 +594,14 @@ fn thinker(conversation: &Conversation) -> Option<usize> {
     }
     let units = conversation.units();
     let calls = |index: usize| units[index].kind == UnitKind::Step && conversation.has_calls(index);
+    let is_answer = |index: usize| {
+        let mut messages = conversation.messages(index).iter();
+        units[index].kind == UnitKind::Step && messages.any(|own| conversation.is_answer(own))
+    };
+    // What is no answer may go, and then parts no loop.
     let mut steps = (0..units.len())
         .rev()
-        .take_while(|index| calls(*index) || units[*index].kind != UnitKind::Step)
+        .take_while(|index| calls(*index) || !is_answer(*index))
         .filter(|index| calls(*index));
     let newest = steps.next()?;
     let first = steps.last().unwrap_or(newest);

@@ -255,9 +255,10 @@ fn is_hosted(content: &Content) -> bool {
 /// The unit of words of the model's that end a request behind outputs that stay: it may be asked to go
 /// on with them, or have said all. Without them the request would ask for something else.
 pub(crate) fn last_words(conversation: &Conversation, unseen: &Range<usize>) -> Option<usize> {
-    let last = conversation.all_messages().last()?;
-    let is_said = last.role == Role::Assistant && conversation.says_something(last);
-    (is_said && !unseen.is_empty()).then(|| conversation.units().len() - 1)
+    let last = conversation.last_said()?;
+    let is_said = conversation.is_answer(&conversation.all_messages()[last]);
+    let units = conversation.units();
+    (is_said && !unseen.is_empty()).then(|| units.partition_point(|unit| unit.end() <= last))
 }
 
 /// The unit of the model's last message, where without it outputs of a unit that stays would be the last
@@ -273,9 +274,9 @@ pub(crate) fn answer_that_stays(conversation: &Conversation, stays: &[bool]) -> 
         .filter(|unit| stays[*unit])
         .find_map(|unit| {
             let mut messages = conversation.messages(unit).iter().rev();
-            messages.find(|message| message.role == Role::Assistant || message.answers())
+            messages.find(|message| message.answers() || conversation.is_answer(message))
         })?;
-    (last.role != Role::Assistant && !stays[answer]).then_some(answer)
+    (!conversation.is_answer(last) && !stays[answer]).then_some(answer)
 }
 
 fn of_unit(
@@ -321,28 +322,41 @@ impl Conversation {
         let messages = self.all_messages();
         // A request that ends with a few words of the model's may ask it to go on with them. What
         // ends a log was said.
-        let may_be_begun = |index: usize| index + 1 == messages.len() && self.log().is_none();
+        let last = self.last_said();
+        let may_be_begun = |index: usize| Some(index) == last && self.log().is_none();
         (0..messages.len())
             .rev()
             .find(|&index| {
                 let message = &messages[index];
-                message.role == Role::Assistant
-                    && self.says_something(message)
-                    && !(may_be_begun(index) && self.is_short(message))
+                self.is_answer(message) && !(may_be_begun(index) && self.is_short(message))
             })
             .map_or(0, |index| index + 1)
     }
 
-    /// Whether there is something of the model's in a message of its own. Clients send empty ones
-    /// where an answer failed.
-    fn says_something(&self, message: &Message) -> bool {
-        !message.is_not_said
-            && message.parts.iter().any(|part| match &part.content {
-                Content::Text(text) | Content::Thinking(text) => !self.is_blank(text),
-                Content::Call(_) | Content::Output(_) | Content::Media(_) | Content::Opaque(_) => {
-                    true
-                }
-            })
+    /// The last message, those of the model's aside that are no answer: they may go, and what stands
+    /// before them is to count as it will without them.
+    fn last_said(&self) -> Option<usize> {
+        let mut messages = self.all_messages().iter();
+        messages.rposition(|message| message.role != Role::Assistant || self.is_answer(message))
+    }
+
+    /// Whether a message is an answer of the model's. Where an answer failed, clients send an empty one,
+    /// or what the model thought until then.
+    pub(crate) fn is_answer(&self, message: &Message) -> bool {
+        let mut parts = message.parts.iter();
+        message.role == Role::Assistant
+            && !message.is_not_said
+            && parts.any(|part| !self.says_nothing(&part.content))
+    }
+
+    /// Whether a part is nothing that is said: blank, or thinking, in whatever form.
+    fn says_nothing(&self, content: &Content) -> bool {
+        match content {
+            Content::Text(text) => self.is_blank(text),
+            Content::Thinking(_) => true,
+            Content::Opaque(opaque) => content.is_thinking() || opaque.says_nothing(),
+            Content::Call(_) | Content::Output(_) | Content::Media(_) => false,
+        }
     }
 
     /// Whether there is nothing but white space in a text.
@@ -354,14 +368,7 @@ impl Conversation {
     /// Whether a part of the model's leaves open what it makes of what tools gave back: no words, but
     /// thinking, calls, and what the provider's own tools were asked or gave back.
     fn is_silent(&self, content: &Content) -> bool {
-        match content {
-            Content::Text(text) => self.is_blank(text),
-            Content::Thinking(_) | Content::Call(_) => true,
-            Content::Opaque(opaque) => {
-                is_hosted(content) || content.is_thinking() || opaque.is_reasoning()
-            }
-            Content::Output(_) | Content::Media(_) => false,
-        }
+        self.says_nothing(content) || matches!(content, Content::Call(_)) || is_hosted(content)
     }
 
     /// Whether a message is no more than a beginning that a client puts into the model's mouth, such

@@ -97,6 +97,27 @@ fn a_run_that_changes_nothing_leaves_the_receipt_that_undoes_the_one_before() {
 }
 
 #[test]
+fn a_run_without_an_archive_leaves_the_receipt_that_undoes_the_one_before() {
+    let bench = Bench::new();
+    let before = fs::read_to_string(example("plan-a-week.openai.json")).expect("an example");
+    let file = bench.file("now.json", &before);
+    let digest = ["-s", "native:digest", "-o", &file];
+    compact(&bench, &file, "r.json", &digest).ends(0);
+    let first = fs::read_to_string(bench.path("r.json")).expect("a receipt");
+    // Half of what is left.
+    let off = ["-s", "native:truncate", "-o", &file, "--archive", "off"];
+    let off = [&off[..], &["--budget", "50%"]].concat();
+    compact(&bench, &file, "r.json", &off)
+        .ends(0)
+        .says(&["warning: `r.json` stays as it is", "nothing was archived"]);
+    let now = fs::read_to_string(&file).expect("a conversation");
+    assert!(now.len() < before.len() / 2, "{}", now.len());
+    let last = fs::read_to_string(bench.path("r.json")).expect("a receipt");
+    assert_eq!(last, first);
+    assert_eq!(bench.run(&["undo", "r.json"]).ends(0).stdout, before);
+}
+
+#[test]
 fn a_receipt_is_read_with_a_byte_order_mark_too() {
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
@@ -356,6 +377,42 @@ fn an_archive_in_memory_is_refused() {
     // A folder of that name is one.
     let folder = ["compact", &input, "--archive", "./memory:"];
     bench.run(&folder).ends(0);
+}
+
+#[test]
+fn a_word_that_is_no_place_makes_no_folder_of_that_name() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    for (typed, wrong) in [
+        (
+            "OFF",
+            "`OFF` is no place for an archive; expected a folder or a URL",
+        ),
+        (
+            "Off",
+            "`off` in lower case (a folder of that name is `./Off`)",
+        ),
+        ("", "`--archive` is empty; expected a folder, or a URL"),
+    ] {
+        for command in [
+            &["compact", &input][..],
+            &["expand", "3f2a90c41be07d5512aa"],
+            &["archive"],
+        ] {
+            let ran = bench.run(&[command, &["--archive", typed]].concat());
+            assert_eq!(ran.ends(2).says(&[wrong]).stdout, "");
+        }
+    }
+    // A server has no such word.
+    #[cfg(feature = "http")]
+    bench
+        .run(&["serve", "--listen", "127.0.0.1:0", "--archive", "off"])
+        .ends(2)
+        .says(&["`off` is no place for an archive"]);
+    assert_eq!(bench.entries(), [] as [&str; 0]);
+    let folder = ["compact", &input, "--archive", "./OFF"];
+    bench.run(&folder).ends(0);
+    assert_eq!(bench.entries(), ["OFF"]);
 }
 
 #[cfg(feature = "cloud")]

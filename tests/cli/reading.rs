@@ -48,6 +48,23 @@ fn a_file_without_an_end_is_read_up_to_its_limit_which_is_told() {
 }
 
 #[test]
+fn a_key_that_cannot_be_read_is_told_with_its_cause_once() {
+    let bench = Bench::new();
+    let input = example("plan-a-week.openai.json");
+    let key = ["--model", "openai:small", "--model-key", "file:nowhere"];
+    let ran = bench
+        .run(&[&["compact", &input][..], &key].concat())
+        .ends(2)
+        .says(&["`nowhere` cannot be read: No such file"]);
+    assert_eq!(
+        ran.stderr.matches("No such file").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn a_strategy_that_is_no_regular_file_is_refused_without_waiting() {
     let bench = Bench::new();
     let strategy = pipe(&bench, "strategy.wasm", "not WebAssembly");

@@ -258,7 +258,7 @@ fn no_file_is_written_both_by_its_name_and_as_standard_output() {
             &[&[input.as_str()][..], arguments].concat(),
         )
         .ends(2)
-        .says(&["names the file that standard output goes to"]);
+        .says(&["names the file or pipe that standard output goes to"]);
         assert_eq!(text(&bench, "x.json"), "");
     }
     // Nothing else goes there.
@@ -266,6 +266,29 @@ fn no_file_is_written_both_by_its_name_and_as_standard_output() {
     compact_into(&bench, "x.json", &alone).ends(0);
     let receipt: serde_json::Value = serde_json::from_str(&text(&bench, "x.json")).expect("JSON");
     assert_eq!(receipt["outcome"], "compacted");
+}
+
+#[test]
+fn two_results_do_not_go_into_one_pipe() {
+    let bench = Bench::new();
+    for arguments in [
+        &["--receipt", "/dev/stdout"][..],
+        &["--json", "-o", "/dev/fd/1"],
+        &["--json", "-o", "out.json", "--receipt", "/proc/self/fd/1"],
+    ] {
+        let ran = compact(&bench, arguments).ends(2);
+        let ran = ran.says(&["names the file or pipe that standard output goes to"]);
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+    }
+    let ran = compact(&bench, &["-o", "/dev/stdout", "--receipt", "/dev/fd/1"]).ends(2);
+    let ran = ran.says(&["`--receipt` names a file that is in use for something else"]);
+    assert_eq!(ran.stdout, "");
+    assert_eq!(bench.entries(), [] as [&str; 0]);
+    // Each into a pipe of its own.
+    let ran = compact(&bench, &["-o", "/dev/stdout", "--receipt", "/dev/stderr"]).ends(0);
+    let receipt: serde_json::Value = serde_json::from_str(&ran.stderr).expect("JSON");
+    assert_eq!(receipt["outcome"], "compacted");
+    assert!(ran.stdout.starts_with('{'), "{}", ran.stdout);
 }
 
 #[test]

@@ -499,6 +499,58 @@ async fn a_remark_beside_an_output_does_not_stand_for_the_request() {
     assert!(compaction.document().contains("let second_boat_0 "));
 }
 
+// GEM-3: Gemini 2.5 signs some of its calls, and takes all of them.
+#[tokio::test]
+async fn a_turn_that_is_signed_in_part_is_left_alone_only_where_a_newer_model_is_to_go_on() {
+    let said = |role: &str, part: Value| json!({"role": role, "parts": [part]});
+    let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
+    let output = |name: &str| {
+        let response = json!({"output": listing(name, 400)});
+        said(
+            "user",
+            json!({"functionResponse": {"name": name, "response": response}}),
+        )
+    };
+    let mut signed = call("tar");
+    signed["thoughtSignature"] = json!("c2ln");
+    let contents = json!([
+        said("user", json!({"text": "Tar the seams, then caulk them."})),
+        said("model", signed),
+        output("tar"),
+        said("model", call("caulk")),
+        output("caulk"),
+    ]);
+    let level = |level: Value| json!({"thinkingConfig": level});
+    for (body, is_of_3) in [
+        (json!({"contents": contents}), false),
+        (
+            json!({"contents": contents, "generationConfig": level(json!({"thinkingBudget": -1}))}),
+            false,
+        ),
+        (
+            json!({"contents": contents, "generationConfig": level(json!({"thinkingLevel": "low"}))}),
+            true,
+        ),
+        (
+            json!({"contents": contents, "model": "gemini-3-pro-preview"}),
+            true,
+        ),
+    ] {
+        let conversation = read(&body);
+        assert_eq!(conversation.is_broken(), is_of_3);
+        assert_eq!(conversation.violation_counts().total, 1);
+        let request = Request {
+            budget: Budget::Share(0.5),
+            ..Request::default()
+        };
+        let compaction = host()
+            .compact(&conversation, &[Strategy::truncate()], &request)
+            .await
+            .expect("no archive that could fail");
+        assert_eq!(compaction.is_compacted(), !is_of_3);
+    }
+}
+
 // CHAT-6: some servers refuse a message that lost it.
 #[tokio::test]
 async fn thinking_beside_a_text_stays_where_thinking_is_to_go() {

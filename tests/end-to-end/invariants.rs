@@ -190,6 +190,57 @@ async fn i3_below_the_floor_the_result_is_the_smallest_that_is_legal() {
     }
 }
 
+/// What somebody pastes is larger than half of the conversation, and has to stay.
+#[tokio::test]
+async fn a_share_leaves_room_for_what_stands_for_the_rest() {
+    let host = host();
+    let mut messages = vec![
+        json!({"role": "user", "content": "Sort the ledger."}),
+        json!({"role": "assistant", "content": "Which one?"}),
+        json!({"role": "user", "content": "That of Porto. Never touch the year 1911."}),
+    ];
+    for port in 0..30 {
+        let listed = listing(&format!("port {port}"), 60);
+        messages.push(json!({"role": "assistant", "content": listed}));
+        messages.push(json!({"role": "user", "content": "Go on."}));
+    }
+    messages.push(json!({"role": "user", "content": listing("paste", 6_000)}));
+    let document = json!({"model": "gpt-4o", "messages": messages});
+    let conversation = read(host, &document.to_string());
+    let strategies = [Strategy::digest()];
+    let compact = |budget| {
+        let request = Request {
+            budget,
+            ..Request::default()
+        };
+        let (conversation, strategies) = (&conversation, &strategies);
+        async move {
+            host.compact(conversation, strategies, &request)
+                .await
+                .expect("no archive that could fail")
+        }
+    };
+    let smallest = compact(Budget::Tokens(1)).await;
+    let floor = smallest.receipt().tokens.floor;
+    assert!(floor > conversation.tokens() / 2);
+    let compaction = compact(Budget::Share(0.5)).await;
+    let tokens = compaction.receipt().tokens;
+    assert_eq!(tokens.budget, floor + 500);
+    assert!(!tokens.below_floor);
+    assert!(compaction.document().contains("Never touch the year 1911."));
+    // Where next to nothing is beside it, half of that.
+    let few = json!({"model": "gpt-4o", "messages": [messages[0], messages[1], messages[2]]});
+    let few = read(host, &few.to_string());
+    let compaction = host
+        .compact(&few, &strategies, &share(0.0))
+        .await
+        .expect("no archive that could fail");
+    let tokens = compaction.receipt().tokens;
+    let others = tokens.before - tokens.floor;
+    assert!((1..500).contains(&others));
+    assert_eq!(tokens.budget, tokens.floor + others / 2);
+}
+
 /// PAIN-4, PAIN-9
 #[tokio::test]
 async fn i4_pins_the_newest_user_message_and_pending_calls_stay() {
@@ -197,7 +248,8 @@ async fn i4_pins_the_newest_user_message_and_pending_calls_stay() {
     let conversation = read(host, &chat());
     let request = Request {
         pins: Pins::Units(vec![3]),
-        ..share(0.01)
+        budget: Budget::Tokens(1),
+        ..Request::default()
     };
     let compaction = host
         .compact(&conversation, &[], &request)

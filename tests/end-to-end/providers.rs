@@ -125,6 +125,41 @@ async fn a_turn_whose_answer_had_to_go_is_not_opened_again() {
     }
 }
 
+/// ANTH-5: the answer may go, and then the loop in front of it is open again. The first step alone
+/// begins with thinking.
+#[tokio::test]
+async fn a_loop_keeps_its_thinking_in_front_of_an_answer_that_failed() {
+    let thinks = |text: &str| json!({"type": "thinking", "thinking": text, "signature": "c2ln"});
+    let says = |content: Value| json!({"role": "assistant", "content": content});
+    let mut loop_of_calls = vec![json!({"role": "user", "content": "When is high tide?"})];
+    for id in ["a", "b", "c", "d"] {
+        let call = json!({"type": "tool_use", "id": id, "name": "tides", "input": {}});
+        let blocks = match id {
+            "a" => json!([thinks("The moon is full."), call]),
+            _ => json!([call]),
+        };
+        loop_of_calls.push(says(blocks));
+        loop_of_calls.push(json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": listing("tide", 300)}]}));
+    }
+    let only_thought = says(json!([thinks("Or is it?")]));
+    let go_on = json!({"role": "user", "content": "Go on."});
+    for behind in [vec![only_thought, go_on], vec![says(json!(""))]] {
+        let messages = [loop_of_calls.clone(), behind].concat();
+        let before = read(&json!({"model": "claude-sonnet-4-5", "max_tokens": 4096,
+            "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": messages}));
+        assert_eq!(before.violations(), []);
+        let first = compact(&before, &budget(1)).await;
+        let fates = first.fates().iter();
+        // Two steps and the answer that failed.
+        assert_eq!(fates.filter(|fate| **fate == Fate::Dropped).count(), 3);
+        assert!(!first.conversation().is_broken());
+        assert!(first.document().contains("The moon is full."));
+        let second = compact(first.conversation(), &budget(1)).await;
+        assert_eq!(second.document(), first.document());
+    }
+}
+
 #[tokio::test]
 async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
     let before = read(&answers("claude-sonnet-4-5"));
@@ -576,8 +611,13 @@ fn what_the_provider_reported_corrects_the_counts() {
     assert_eq!(hidden.tokens(), counted.tokens() + 5_000);
     assert_eq!(hidden.overhead(), counted.overhead() + 5_000);
     assert_eq!(hidden.units()[0].tokens, counted.units()[0].tokens);
-    // With them it is the vocabulary that differs.
+    // With them it is the vocabulary that differs; where it is the model's own, only what is estimated is
+    // too high.
     let counted = read(&whole, ReadOptions::default());
+    let less = read(&whole, options(counted.tokens() * 3 / 4));
+    assert_eq!(less.tokens(), counted.tokens());
+    let mut whole = whole;
+    whole["model"] = json!("of-our-own");
     for used in [counted.tokens() * 3 / 2, counted.tokens() * 3 / 4] {
         let scaled = read(&whole, options(used));
         let difference = scaled.tokens().abs_diff(used);

@@ -271,7 +271,8 @@ fn paused() -> [(Format, Value, Value); 3] {
             gemini(),
             json!({"role": "model", "parts": [
                 {"executableCode": {"language": "PYTHON", "code": "soundings(12)"}},
-                {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "12"}}]}),
+                {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "12"}},
+                {"text": "", "thoughtSignature": "c2ln"}]}),
         ),
     ]
 }
@@ -589,6 +590,34 @@ async fn outputs_that_are_shortened_again_and_again_tell_all_that_is_missing() {
     assert!(shortened > 3, "{shortened}");
 }
 
+/// JSON can spell half of a surrogate pair, and a tool that cuts its output leaves one.
+#[tokio::test]
+async fn half_a_surrogate_pair_in_a_shortened_output_is_one_character_and_counts_as_one() {
+    let host = host();
+    let rest = listing("quay", 4_000);
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find a berth for the Aurora."},
+        {"role": "assistant", "content": null, "tool_calls": [call("a", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": format!("HALF first\n{rest}HALF last")},
+    ]});
+    let document = body.to_string().replace("HALF", "\\ud83d");
+    let conversation = host.read(document).expect("reads");
+    let compaction = host
+        .compact(&conversation, &[Strategy::truncate()], &to(900))
+        .await
+        .expect("no archive that could fail");
+    assert_eq!(compaction.receipt().units.outputs_shortened, 1);
+    let after: Value = serde_json::from_str(compaction.document()).expect("JSON");
+    let text = content_of(&after["messages"], "a").expect("its output is there");
+    assert!(text.contains("\n\u{fffd} first\n"), "{text}");
+    assert!(text.contains("\n\u{fffd} last"), "{text}");
+    // Three bytes for each half, as for what stands in its place.
+    assert_eq!(
+        bytes_told_by(text),
+        rest.len() + "\u{fffd} first\n\u{fffd} last".len()
+    );
+}
+
 #[tokio::test]
 async fn a_failure_that_gemini_has_as_an_object_is_one_after_it_was_shortened() {
     let mut body = gemini();
@@ -795,6 +824,125 @@ async fn words_that_are_no_answer_make_no_output_seen() {
         let after = |one: &Compaction| one.receipt().tokens.after;
         assert_eq!(after(&appended), after(&compaction), "{what}");
     }
+}
+
+/// Answers that failed while the model thought, or before: all that came of them.
+fn failed_answers() -> Vec<(Format, Value, Vec<Value>)> {
+    let blocks = |content: Value| json!({"role": "assistant", "content": content});
+    let parts = |parts: Value| json!({"role": "model", "parts": parts});
+    let thinking = json!({"type": "thinking", "thinking": "Twelve?", "signature": "c2ln"});
+    let redacted = json!({"type": "redacted_thinking", "data": "c2ln"});
+    let failed = json!({"type": "compaction", "content": null});
+    let beside = json!({"role": "assistant", "content": "", "reasoning_content": "Twelve?"});
+    let encrypted = json!({"type": "reasoning", "summary": [], "encrypted_content": "c2ln"});
+    let told =
+        json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "Twelve?"}]});
+    let blank = json!({"type": "message", "role": "assistant",
+        "content": [{"type": "output_text", "text": ""}]});
+    let thought = json!({"text": "Twelve?", "thought": true});
+    let signature = json!({"text": "", "thoughtSignature": "c2ln"});
+    let of_chat = [beside, blocks(json!([thinking]))];
+    let of_anthropic = [json!([thinking]), json!([redacted]), json!([failed])];
+    let of_gemini = [
+        json!([thought]),
+        json!([signature]),
+        json!([thought, signature]),
+    ];
+    let mut found = vec![(
+        Format::OpenAiResponses,
+        responses(),
+        vec![encrypted.clone(), blank],
+    )];
+    let mut add = |format, body: Value, answer| found.push((format, body, vec![answer]));
+    for answer in of_chat {
+        add(Format::OpenAiChat, chat(), answer);
+    }
+    for answer in [encrypted, told] {
+        add(Format::OpenAiResponses, responses(), answer);
+    }
+    for content in of_anthropic {
+        add(Format::Anthropic, anthropic(), blocks(content));
+    }
+    for list in of_gemini {
+        add(Format::Gemini, gemini(), parts(list));
+    }
+    found
+}
+
+/// Thinking is no answer, whatever form it has: the request is sent once more to have one.
+#[tokio::test]
+async fn an_answer_that_failed_while_the_model_thought_makes_no_output_seen() {
+    let host = host();
+    let mut chains = vec![vec![Strategy::digest()], vec![Strategy::truncate()]];
+    for name in ["tiered", "mask-tool-outputs"] {
+        chains.push(vec![bundled(host, name).await]);
+    }
+    for (format, mut body, answer) in failed_answers() {
+        let go_on = match format {
+            Format::Gemini => json!({"role": "user", "parts": [{"text": "Go on."}]}),
+            _ => json!({"role": "user", "content": "Go on."}),
+        };
+        let messages = messages_of(format, &mut body);
+        messages.extend(answer.clone());
+        messages.push(go_on);
+        for chain in &chains {
+            let what = format!("{format} {}: {answer:?}", chain[0].name());
+            let first = compacted(host, &body, chain, &to(900)).await;
+            assert!(first.is_compacted(), "{what}");
+            let text = berths_in(first.document());
+            assert!(text.starts_with("<baler:rewritten by=\"baler\""), "{what}");
+            assert!(first.document().contains("07:14 and 19:40"), "{what}");
+            // Whether the answer that failed went or not.
+            let second = host.compact(first.conversation(), chain, &to(900)).await;
+            let second = second.expect("no archive that could fail");
+            assert_eq!(second.document(), first.document(), "{what}");
+        }
+    }
+}
+
+/// What stands behind them and is no answer may go, and then they end the request.
+#[tokio::test]
+async fn words_before_an_answer_that_failed_count_as_they_will_without_it() {
+    let host = host();
+    let chain = [Strategy::truncate()];
+    let mut body = responses();
+    let messages = messages_of(Format::OpenAiResponses, &mut body);
+    messages.push(json!({"role": "assistant", "content": "Berth 12 it"}));
+    messages.push(json!({"type": "reasoning", "summary": [], "encrypted_content": "c2ln"}));
+    let first = compacted(host, &body, &chain, &to(1)).await;
+    assert!(first.document().contains("Berth 12 it"));
+    assert!(!first.document().contains("encrypted_content"));
+    assert_eq!(first.receipt().units.outputs_shortened, 1);
+    let second = host.compact(first.conversation(), &chain, &to(1)).await;
+    let second = second.expect("no archive that could fail");
+    assert_eq!(second.document(), first.document());
+}
+
+/// An answer stays behind a pinned step, though what the model thought stands there as well.
+#[tokio::test]
+async fn thinking_behind_a_pinned_step_does_not_stand_for_the_answer() {
+    let host = host();
+    let thinks = json!({"role": "assistant", "content": "", "reasoning_content": "Twelve?"});
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find a berth for the Aurora."},
+        {"role": "assistant", "content": null, "tool_calls": [call("a", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "a", "content": listing("quay", 900)},
+        thinks,
+        {"role": "assistant", "content": null, "tool_calls": [call("b", "quay", &json!({}))]},
+        {"role": "tool", "tool_call_id": "b", "content": listing("quay", 900)},
+        {"role": "assistant", "content": "Berth 12 is free."},
+        {"role": "user", "content": "Book it."},
+    ]});
+    let chain = [Strategy::truncate()];
+    let first = compacted(host, &body, &chain, &pinned(vec![1, 2], 1)).await;
+    let expected = [
+        Fate::Kept,
+        Fate::Kept,
+        Fate::Dropped,
+        Fate::Kept,
+        Fate::Kept,
+    ];
+    assert_eq!(first.fates()[1..], expected);
 }
 
 /// A tool of the provider's own that the model used behind outputs, and words with more behind them.

@@ -12,6 +12,9 @@ const FAR: usize = 400;
 /// So many opening signs before a closing one are looked at for its own.
 const NESTED: usize = 8;
 
+/// Signs between two looks at whether to stop, while brackets and quotes are found.
+const LOOK: usize = 1_024;
+
 /// The most letters of a word that is a short form in front of a number: `max. 3`, `Art. 5`.
 const SHORT: usize = 4;
 
@@ -46,9 +49,10 @@ const SHORT_FORMS: [&str; 19] = [
     "ie", "fig", "incl", "bzw", "usw",
 ];
 
-/// The sentences of a paragraph, as they stand.
+/// The sentences of a paragraph, as they stand; none more once it has to stop.
 pub(super) struct Sentences<'a> {
     text: &'a str,
+    stop: &'a dyn Fn() -> bool,
     /// Where the next one begins.
     at: usize,
     /// What stands in brackets or quotes.
@@ -56,11 +60,12 @@ pub(super) struct Sentences<'a> {
 }
 
 impl<'a> Sentences<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn of(text: &'a str, stop: &'a dyn Fn() -> bool) -> Self {
         Self {
             text,
+            stop,
             at: 0,
-            enclosed: enclosed(text),
+            enclosed: enclosed(text, stop),
         }
     }
 
@@ -77,7 +82,7 @@ impl<'a> Iterator for Sentences<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let text = self.text;
         let rest = &text[self.at..];
-        if rest.is_empty() {
+        if rest.is_empty() || (self.stop)() {
             return None;
         }
         let end = rest
@@ -95,14 +100,19 @@ pub(super) const fn is_unspaced_end(sign: char) -> bool {
 }
 
 /// What stands in brackets or quotes: in order, and none within another.
-fn enclosed(text: &str) -> Vec<Range<usize>> {
+fn enclosed(text: &str, stop: &dyn Fn() -> bool) -> Vec<Range<usize>> {
     let mut enclosed: Vec<Range<usize>> = Vec::new();
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut next = ' ';
+    let mut signs = 0_usize;
     for (at, sign) in text.char_indices() {
         let before = std::mem::replace(&mut next, sign);
         if sign.is_alphanumeric() || sign.is_whitespace() {
             continue;
+        }
+        signs += 1;
+        if signs.is_multiple_of(LOOK) && stop() {
+            break;
         }
         // One that is the same at both ends shows by what stands before it which one it is.
         let is_straight = matches!(sign, '"' | '`');
@@ -161,7 +171,9 @@ fn is_shortened(before: &str, behind: &str, is_followed: bool) -> bool {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.')
     {
-        return is_followed || word.len() == before.trim_start().len();
+        // From the word backward: white space that the sentence begins with would be walked for each number.
+        let in_front = &before[..before.len() - word.len()];
+        return is_followed || in_front.trim_end().is_empty();
     }
     let is_letter = |part: &str| {
         let mut letters = part.chars();
@@ -182,7 +194,7 @@ mod tests {
     use super::{FAR, Sentences};
 
     fn sentences(text: &str) -> Vec<&str> {
-        Sentences::of(text).map(str::trim).collect()
+        Sentences::of(text, &|| false).map(str::trim).collect()
     }
 
     #[test]
@@ -253,5 +265,21 @@ mod tests {
         );
         let far = format!("Say ({}. Never push.) Mend it.", "x".repeat(FAR));
         assert_eq!(sentences(&far).len(), 2);
+    }
+
+    #[test]
+    fn numbers_behind_long_white_space_are_parted_in_no_time() {
+        for gap in [" ", "\n\t "] {
+            let gap = gap.repeat(1 << 19);
+            // No number begins the sentence, and what is in brackets ends nothing.
+            let numbers = format!("({}) ", ["1."; 100].join(" ")).repeat(2_000);
+            let text = format!("Ah.{gap}{numbers}Push 2.{gap}3. Never.");
+            let expected = [
+                "Ah.".to_owned(),
+                format!("{numbers}Push 2."),
+                "3. Never.".to_owned(),
+            ];
+            assert_eq!(sentences(&text), expected);
+        }
     }
 }

@@ -17,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use questions::Question;
+use sha2::{Digest as _, Sha256};
 
 use crate::bounded;
 
@@ -39,6 +40,27 @@ pub struct Recorded {
     /// Questions that the set asks about it; or what is wrong with them, and where. They are no
     /// part of the document.
     pub questions: Result<Vec<Question>, String>,
+}
+
+impl Recorded {
+    /// The beginning of a SHA-256 over all that is measured: figures of a recording that was changed
+    /// since are not of this one.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let beside = format!(
+            "{:?}",
+            (self.kind, self.format, &self.wanted, &self.questions)
+        );
+        let mut sha256 = Sha256::new();
+        // The length says where the one ends and the other begins.
+        sha256.update((beside.len() as u64).to_le_bytes());
+        sha256.update(beside.as_bytes());
+        sha256.update(self.document.as_bytes());
+        let digest = sha256.finalize();
+        let start = digest.iter().take(16);
+        let hex: String = start.map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256:{hex}")
+    }
 }
 
 /// What was recorded.
@@ -119,15 +141,17 @@ impl Corpus {
             if !READ.contains(&&*ending(&path)) {
                 continue;
             }
-            match bounded::read_text(&path) {
-                Ok(text) => {
-                    if let Err(error) =
-                        corpus.add(path.strip_prefix(folder).unwrap_or(&path), &text)
-                    {
-                        corpus.unread.push((path, error));
-                    }
-                }
-                Err(error) => corpus.unread.push((path, error)),
+            let own = path.strip_prefix(folder).unwrap_or(&path);
+            // By its name its figures are told, and two such names could look the same.
+            let added = match own.to_str() {
+                Some(_) => bounded::read_text(&path).and_then(|text| corpus.add(own, &text)),
+                None => Err(io::Error::new(
+                    io::ErrorKind::InvalidFilename,
+                    "expected a name in UTF-8; rename it, or the folder that it is in",
+                )),
+            };
+            if let Err(error) = added {
+                corpus.unread.push((path, error));
             }
         }
         Some(corpus)

@@ -5,7 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod messages;
 mod parts;
 mod requests;
-mod texts;
+pub(crate) mod texts;
 
 use baler_generated::Kind;
 

@@ -3,9 +3,13 @@
 
 use baler_generated::{Choices, Kind};
 
-use super::{ALL, Dimension};
+use super::{ALL, CHAT, Dimension};
 use crate::case::Input;
 use crate::wire::{Call, around, line, said, step, user};
+
+pub(crate) const SPACES_THEN_NUMBERS: &str = "text: spaces, then numbers";
+pub(crate) const LONG_KEY: &str = "text: values of a long key";
+pub(crate) const TYPED_THEN_MARKERS: &str = "text: typed, then markers";
 
 /// Bytes of a text by size, about: 4 MB at 131072.
 const BYTES: usize = 32;
@@ -26,6 +30,11 @@ macro_rules! repeated {
             Dimension::valid("text: names that collide", ALL, colliding_names),
             Dimension::valid("text: JSON", ALL, json),
             Dimension::valid("texts of the user's", ALL, of_the_users),
+            // Half and half. The format makes no difference to what reads them.
+            Dimension::valid(SPACES_THEN_NUMBERS, CHAT, spaces_then_numbers),
+            Dimension::valid(LONG_KEY, CHAT, values_of_a_long_key),
+            Dimension::valid(TYPED_THEN_MARKERS, CHAT, typed_then_markers),
+            Dimension::valid("text: < then hidden signs", CHAT, less_than_then_hidden),
         ];
     };
 }
@@ -59,6 +68,7 @@ repeated! {
     halves "half surrogates" "\\ud83d",
     tags "tags of marks" "<baler:",
     closed_tags "closed tags of marks" "</baler:summary>",
+    hidden_in_tags "hidden signs in tags" "<b\u{200b}aler\u{feff}:",
     escaped_tags "escaped tags of marks" "<\\\\\\\\baler:",
     errors "the same error" "error: berth is taken\\n",
     error_words "errors in one line" "error ",
@@ -164,10 +174,59 @@ fn of_the_users(wire: Kind, n: usize) -> Input {
     let text: String = (0..n)
         .map(|number| format!("Never touch berth {number}. "))
         .collect();
+    by_the_user(wire, &text)
+}
+
+/// A conversation in which the user says this.
+fn by_the_user(wire: Kind, text: &str) -> Input {
     let messages = vec![
         said(wire, "At once."),
-        user(wire, &text),
+        user(wire, text),
         said(wire, "Right."),
     ];
     Input::request(wire, "", around(wire, messages))
+}
+
+/// As many bytes of one as of the other.
+fn half_and_half(first: &str, second: &str, n: usize) -> String {
+    let half = n * BYTES / 2;
+    let of = |piece: &str| piece.repeat(half.div_ceil(piece.len()));
+    of(first) + &of(second)
+}
+
+/// White space in front of numbers, each with a dot, in brackets, where no sentence ends.
+fn spaces_then_numbers(wire: Kind, n: usize) -> Input {
+    let numbers = format!("({}) ", ["1."; 100].join(" "));
+    by_the_user(
+        wire,
+        &format!("Never push. {}", half_and_half(" ", &numbers, n)),
+    )
+}
+
+/// Outputs that are JSON: a key, and as many values of it. Larger ones are not looked through.
+fn values_of_a_long_key(wire: Kind, n: usize) -> Input {
+    let half = n / 2;
+    let output = format!(
+        r#"{{\"{}\":[{}]}}"#,
+        "k".repeat(half),
+        vec!["1"; half].join(",")
+    );
+    let calls: Vec<Call> = (0..4)
+        .map(|number| Call::new(format!("c{number}"), &*output))
+        .collect();
+    let mut messages = step(wire, &calls);
+    messages.push(said(wire, "There was a lot of it."));
+    Input::request(wire, "", around(wire, messages))
+}
+
+/// What the user typed between tags of a program, and lines in what it printed that would begin files elsewhere.
+fn typed_then_markers(wire: Kind, n: usize) -> Input {
+    let own = "<command-args>\\na\\n</command-args>\\n".repeat(n / 2);
+    let markers = "--- Content from referenced files ---\\n".repeat(n / 2);
+    let text = format!("{own}<bash-stdout>\\n{markers}</bash-stdout>\\nNever push.");
+    by_the_user(wire, &text)
+}
+
+fn less_than_then_hidden(wire: Kind, n: usize) -> Input {
+    of(wire, &half_and_half("<b", "\u{200b}", n))
 }

@@ -19,7 +19,7 @@ impl Report {
         }
     }
 
-    /// Adds a metric. The strategy declares its name.
+    /// Adds a metric. The strategy declares its name; of metrics of one name the first is shown.
     #[must_use]
     pub fn with_metric(mut self, name: &str, value: Value) -> Self {
         self.metrics.push(Metric {

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use baler_digest::{as_summary, is_blank};
+use baler_digest::{after_thinking, as_summary, is_blank};
 use baler_strategy::{Completion, Failure, Finish};
 use serde_json::Value;
 
@@ -70,17 +70,6 @@ pub fn unwrapped<'a>(text: &'a str, header: &str) -> &'a str {
             return text;
         }
     }
-}
-
-/// Models that think aloud do so first. None where they do nothing else.
-fn after_thinking(text: &str) -> Option<&str> {
-    let text = text.trim_start();
-    for (start, end) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
-        if let Some(thought) = text.strip_prefix(start) {
-            return thought.split_once(end).map(|(_, said)| said);
-        }
-    }
-    Some(text)
 }
 
 /// A call that is written out, not one that is quoted: a summary may tell of calls.

@@ -17,6 +17,8 @@ pub(crate) struct Known {
     vocabulary: String,
     /// What counts are multiplied by, in thousandths.
     permille: u32,
+    /// Whether that is known to be the vocabulary of the model.
+    is_exact: bool,
     /// Tokens of what stands beside the messages, shown or not.
     fixed: u32,
     /// Leading messages that the provider has seen as they are.
@@ -31,6 +33,7 @@ impl Conversation {
         Known {
             vocabulary: inner.tokenizer.name().to_owned(),
             permille: inner.tokenizer.permille(),
+            is_exact: inner.tokenizer.is_exact(),
             fixed: inner.totals.fixed,
             sent: inner.sent,
             log: inner.log,
@@ -49,7 +52,7 @@ impl Conversation {
         } else {
             Tokenizer::named(&known.vocabulary)?
         };
-        inner.tokenizer = tokenizer.with_permille(known.permille);
+        inner.tokenizer = tokenizer.counting(known.permille, known.is_exact);
         inner.recount();
         inner.totals.fixed = known.fixed;
         let messages = inner.messages.len();

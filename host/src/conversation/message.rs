@@ -174,9 +174,24 @@ impl Opaque {
     /// The name of what asks a provider to compact all that stands before it.
     pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
 
+    /// The name of a signature that stands alone, in place of a text.
+    pub(crate) const SIGNATURE: &str = "signature";
+
+    /// The name of a provider's own compaction that failed, which stands for nothing.
+    pub(crate) const FAILED_COMPACTION: &str = "failed compaction";
+
     /// Whether it is reasoning of OpenAI Responses that nobody can read.
     pub(crate) fn is_reasoning(&self) -> bool {
         matches!(self.kind.as_str(), "reasoning" | "encrypted_content")
+    }
+
+    /// Whether nothing is said with it.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.is_reasoning()
+            || matches!(
+                self.kind.as_str(),
+                Self::SIGNATURE | Self::FAILED_COMPACTION
+            )
     }
 }
 

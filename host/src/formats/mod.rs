@@ -206,6 +206,8 @@ pub(crate) struct Envelope {
     pub(crate) binding: Binding,
     /// Whether the model that the request names is one of the format's own maker.
     pub(crate) is_makers_own: bool,
+    /// Whether the request tells of a model that refuses calls without their signatures (GEM-3).
+    pub(crate) wants_signatures: bool,
     /// Whether the provider stores nothing (`store: false`).
     pub(crate) stateless: bool,
     /// Whether the request goes on from one that the provider stored, so that the document

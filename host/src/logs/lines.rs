@@ -6,8 +6,9 @@ use super::{LogError, LogFacts, LogKind};
 use crate::deadline::Deadline;
 use crate::formats::json::Members;
 
-/// After how many lines the deadline is looked at again.
-const LINES: usize = 64;
+/// After how many lines the deadline is looked at again. Few, since one that ends a compaction may cost a step for each
+/// line before it.
+const LINES: usize = 8;
 
 /// Goes through the objects of a log, and counts what is none.
 pub(super) struct Lines<'a> {

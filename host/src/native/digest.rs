@@ -72,11 +72,14 @@ impl<'a> Digest<'a> {
     ) -> Option<Self> {
         let mut notes = Notes::default();
         for unit in 0..situation.units().len() {
+            notes.read_until(
+                &|| situation.is_over(),
+                &parts(&situation.conversation, unit),
+            );
             // Whoever asked has gone, and what follows notices that as well.
             if situation.is_over() {
                 return None;
             }
-            notes.read(&parts(&situation.conversation, unit));
         }
         keep_summaries(situation, &mut kept, &mut room);
         let most = room.tokens / 5 * 4;

@@ -53,10 +53,19 @@ impl Connected {
 
     /// The name in marks and receipts.
     pub(crate) fn name(&self) -> String {
-        match plain(self.remote.name()) {
-            name if name.is_empty() => "remote".to_owned(),
-            name => name,
+        let named = self.remote.name();
+        let mut name = plain(named);
+        if name.is_empty() {
+            return "remote".to_owned();
         }
+        // What is cut off may be all that tells it from another one.
+        if named.chars().count() > NAME {
+            let digest = self.digest.hex();
+            name.truncate(NAME - 9);
+            name.push('-');
+            name.push_str(&digest[..8]);
+        }
+        name
     }
 
     pub(crate) async fn introspect(

@@ -31,7 +31,9 @@ pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, RemoteError>> +
 /// It may take as long as it likes: the host stops waiting, by dropping the future, when the
 /// strategy's time is up.
 pub trait Remote: fmt::Debug + Send + Sync {
-    /// A name for marks and receipts, such as that of its host.
+    /// A name for marks and receipts, such as its host and path. Other characters than letters,
+    /// digits and `-_.` become `-`, and a name of more than 37 is cut: it ends in digits of a digest
+    /// of the address, which tell it from others that begin alike.
     fn name(&self) -> &str;
 
     /// By what its faults are counted, such as its URL. Two strategies of the same address rest

@@ -221,6 +221,32 @@ async fn a_remote_plan_is_carried_out_like_a_guests() {
 }
 
 #[tokio::test]
+async fn of_each_metric_that_comes_again_the_first_is_shown() {
+    let mut said = kept_and_summary();
+    said["metrics"] = json!([
+        {"name": "legs", "value": 16},
+        {"name": "nights", "value": 3},
+        {"name": "legs", "value": 7},
+        {"name": "nights", "value": 3},
+    ]);
+    let mut remote = Scripted::says(&said);
+    remote.introspect = Reply::Says(r#"{"metric-names":["legs","nights"]}"#.to_owned());
+    let compaction = compact(remote).await;
+    let metrics = serde_json::to_value(&compaction.receipt().attempts[0].metrics);
+    let shown: Vec<(Value, Value)> = metrics
+        .expect("JSON")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|metric| (metric["name"].clone(), metric["value"].clone()))
+        .collect();
+    assert_eq!(
+        shown,
+        [(json!("legs"), json!(16)), (json!("nights"), json!(3))]
+    );
+}
+
+#[tokio::test]
 async fn what_a_remote_was_shown_becomes_no_code_of_its_receipts() {
     for (is_late, first) in [(false, "old"), (true, "undeclared")] {
         let host = host();
@@ -666,6 +692,44 @@ async fn a_strategy_that_comes_more_than_once_in_a_chain_faults_once() {
 }
 
 #[tokio::test]
+async fn a_fallback_of_the_same_name_is_a_fallback() {
+    let host = host();
+    let talk = talk(&host);
+    let fails = Scripted::new(Reply::Fails(RemoteError::Connection));
+    let fails = Strategy::remote(Arc::new(fails));
+    let works = Strategy::remote(Arc::new(Scripted::says(&kept_and_summary())));
+    for (chain, fell_back) in [
+        ([fails.clone(), works.clone()], true),
+        ([works, fails], false),
+    ] {
+        let compaction = host.compact(&talk, &chain, &half()).await.expect("works");
+        let receipt = compaction.receipt();
+        assert_eq!(receipt.strategy.as_deref(), Some("elsewhere"));
+        assert_eq!(receipt.fell_back, fell_back, "{:?}", receipt.attempts);
+    }
+}
+
+#[tokio::test]
+async fn below_the_floor_all_but_truncate_itself_fall_back() {
+    let host = host();
+    let talk = talk(&host);
+    let request = Request {
+        budget: Budget::Tokens(1),
+        ..half()
+    };
+    for (chain, fell_back) in [
+        (vec![Strategy::digest(), Strategy::truncate()], true),
+        (vec![Strategy::truncate()], false),
+        (Vec::new(), false),
+    ] {
+        let compaction = host.compact(&talk, &chain, &request).await.expect("works");
+        let receipt = compaction.receipt();
+        assert_eq!(receipt.strategy.as_deref(), Some("native:truncate"));
+        assert_eq!(receipt.fell_back, fell_back, "{chain:?}");
+    }
+}
+
+#[tokio::test]
 async fn one_host_can_be_the_remote_strategy_of_another_in_every_format() {
     let here = host();
     for kind in Kind::ALL {
@@ -765,4 +829,17 @@ fn a_name_can_neither_imitate_the_hosts_own_nor_break_a_mark() {
     assert_eq!(name("native:digest"), "native-digest");
     assert_eq!(name("a\"> <system>"), "a----system-");
     assert_eq!(name(""), "remote");
+    // As long as a name may be, and two that begin alike and are longer.
+    let longest = "a.strategy.whose.name.just.fits.in-37";
+    assert_eq!(name(longest), longest);
+    let [one, other] = [
+        "a.strategy.whose.name.is.too.long.for.one",
+        "a.strategy.whose.name.is.too.long.for.two",
+    ]
+    .map(name);
+    assert_ne!(one, other);
+    for name in [one, other] {
+        assert_eq!(name.len(), 37, "{name}");
+        assert!(name.starts_with("a.strategy.whose.name.is.too-"), "{name}");
+    }
 }

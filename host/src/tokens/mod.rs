@@ -46,6 +46,8 @@ pub struct Tokenizer {
     cache: Arc<Cache>,
     /// What counts are multiplied by, in thousandths, to agree with what a provider reported.
     permille: u32,
+    /// Whether the vocabulary is known to be that of the model.
+    is_exact: bool,
 }
 
 /// A host's tokenizers: one for each vocabulary, so that counts are remembered from one
@@ -62,7 +64,7 @@ impl Tokenizers {
             .unwrap_or_else(PoisonError::into_inner)
             .entry(vocabulary)
             .or_insert_with(|| Tokenizer::of(vocabulary))
-            .scaled(Tokenizer::permille_of(model))
+            .of_model(model)
     }
 }
 
@@ -144,7 +146,7 @@ impl Tokenizer {
     /// not known, with its counts multiplied by what was measured where that is far off.
     #[must_use]
     pub fn for_model(model: &str) -> Self {
-        Self::of(Self::vocabulary_of(model)).scaled(Self::permille_of(model))
+        Self::of(Self::vocabulary_of(model)).of_model(model)
     }
 
     fn permille_of(model: &str) -> u32 {
@@ -155,11 +157,26 @@ impl Tokenizer {
     }
 
     fn vocabulary_of(model: &str) -> &'static str {
+        Self::known_vocabulary_of(model).unwrap_or(Self::DEFAULT)
+    }
+
+    fn known_vocabulary_of(model: &str) -> Option<&'static str> {
         // Routers put the provider in front: `openai/gpt-5`.
         let bare = model.rsplit('/').next().unwrap_or(model);
-        tiktoken::model_to_encoding(bare)
-            .or_else(|| tiktoken::model_to_encoding(model))
-            .unwrap_or(Self::DEFAULT)
+        tiktoken::model_to_encoding(bare).or_else(|| tiktoken::model_to_encoding(model))
+    }
+
+    /// The same for a model whose vocabulary this is, or which none is known of.
+    fn of_model(&self, model: &str) -> Self {
+        Self {
+            is_exact: Self::known_vocabulary_of(model).is_some(),
+            ..self.scaled(Self::permille_of(model))
+        }
+    }
+
+    /// Whether it counts texts as the model's provider does.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     fn of(vocabulary: &'static str) -> Self {
@@ -167,6 +184,7 @@ impl Tokenizer {
             vocabulary,
             cache: Arc::new(Cache::default()),
             permille: 1_000,
+            is_exact: false,
         }
     }
 
@@ -184,10 +202,12 @@ impl Tokenizer {
         self.permille
     }
 
-    /// The same vocabulary with its own counts multiplied by so many thousandths.
-    pub(crate) fn with_permille(&self, permille: u32) -> Self {
+    /// The same vocabulary with its own counts multiplied by so many thousandths, and whether it is
+    /// known to be that of the model.
+    pub(crate) fn counting(&self, permille: u32, is_exact: bool) -> Self {
         Self {
             permille,
+            is_exact,
             ..self.clone()
         }
     }

@@ -33,11 +33,11 @@ pub enum KeyError {
     #[error("the environment variable {0} holds no key; set it, or take the key from a file")]
     Missing(String),
     /// The file cannot be read.
-    #[error("the key cannot be read from {}: {source}", path.display())]
+    #[error("expected a file with the key as its only line, and `{}` cannot be read", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why not. Whoever shows the error shows its source, too.
         source: std::io::Error,
     },
     /// What is there cannot be a key.

@@ -76,8 +76,10 @@ impl HttpRemote {
 }
 
 impl Remote for HttpRemote {
+    /// Host, port and path, since a server may have a strategy behind each path.
     fn name(&self) -> &str {
-        &self.address.authority
+        let url = self.address.url.as_str();
+        url.split_once("://").map_or(url, |(_, name)| name)
     }
 
     fn address(&self) -> &str {

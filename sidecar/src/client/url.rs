@@ -32,13 +32,13 @@ pub enum UrlError {
     },
 }
 
-/// A URL, taken apart.
+/// A URL, taken apart, in one spelling: as faults are counted by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// As faults are counted by it: without a slash at its end.
+    /// Without a slash at its end.
     pub(crate) url: String,
     pub(crate) is_secure: bool,
-    /// Host and, where it is given, port.
+    /// Host and, where it is not the default one of its scheme, port.
     pub(crate) authority: String,
     /// To connect to, without brackets.
     pub(crate) host: String,
@@ -63,13 +63,23 @@ impl Address {
             return Err(UrlError::Unfit);
         }
         let (host, port) = server_of(authority, is_secure).ok_or(UrlError::Unfit)?;
+        let shown = if host.contains(':') {
+            format!("[{host}]")
+        } else {
+            host.clone()
+        };
+        let authority = if port == default_port(is_secure) {
+            shown
+        } else {
+            format!("{shown}:{port}")
+        };
         let path = uri.path().trim_end_matches('/').to_owned();
         let scheme = if is_secure { "https" } else { "http" };
         Ok(Self {
             url: format!("{scheme}://{authority}{path}"),
             is_secure,
-            authority: authority.to_string(),
-            host: host.to_owned(),
+            authority,
+            host,
             port,
             path,
         })
@@ -78,9 +88,7 @@ impl Address {
     /// Whether what is sent there can be read by nobody on the way.
     pub(crate) fn is_private(&self) -> bool {
         let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
-        self.is_secure
-            || self.host.eq_ignore_ascii_case("localhost")
-            || self.host.parse().is_ok_and(is_loopback)
+        self.is_secure || self.host == "localhost" || self.host.parse().is_ok_and(is_loopback)
     }
 
     fn is_at(&self, server: &str) -> bool {
@@ -88,9 +96,8 @@ impl Address {
             return false;
         };
         !server.contains('@')
-            && server_of(&authority, self.is_secure).is_some_and(|(host, port)| {
-                host.eq_ignore_ascii_case(&self.host) && port == self.port
-            })
+            && server_of(&authority, self.is_secure)
+                .is_some_and(|(host, port)| host == self.host && port == self.port)
     }
 }
 
@@ -101,18 +108,26 @@ pub fn is_server_of(server: &str, url: &str) -> bool {
     Address::parse(url).is_ok_and(|address| address.is_at(server))
 }
 
-/// The host without brackets, and the port.
-fn server_of(authority: &Authority, is_secure: bool) -> Option<(&str, u16)> {
+/// The host in one spelling, without brackets, and the port.
+fn server_of(authority: &Authority, is_secure: bool) -> Option<(String, u16)> {
     let host = authority.host();
     let port = match authority.as_str().strip_prefix(host) {
-        Some("") if is_secure => 443,
-        Some("") => 80,
+        Some("") => default_port(is_secure),
         _ => authority.port_u16()?,
     };
     let bare = host
         .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'));
-    Some((bare.unwrap_or(host), port))
+        .and_then(|host| host.strip_suffix(']'))
+        .unwrap_or(host);
+    let host = match bare.parse::<IpAddr>() {
+        Ok(ip) => ip.to_string(),
+        Err(_) => bare.to_ascii_lowercase(),
+    };
+    Some((host, port))
+}
+
+const fn default_port(is_secure: bool) -> u16 {
+    if is_secure { 443 } else { 80 }
 }
 
 #[cfg(test)]
@@ -128,6 +143,23 @@ mod tests {
         let address = Address::parse("https://baler.example.org").expect("a URL");
         assert_eq!((address.port, address.path.as_str()), (443, ""));
         assert!(address.is_secure);
+    }
+
+    #[test]
+    fn a_url_has_one_spelling() {
+        for (spelled, url) in [
+            ("http://127.0.0.1:07410/", "http://127.0.0.1:7410"),
+            ("HTTP://127.0.0.1:7410", "http://127.0.0.1:7410"),
+            ("http://Gulls.Example:080/Team", "http://gulls.example/Team"),
+            ("https://gulls.example:443", "https://gulls.example"),
+            ("https://gulls.example:80", "https://gulls.example:80"),
+            ("http://[0:0::1]:7410", "http://[::1]:7410"),
+        ] {
+            let address = Address::parse(spelled).expect("a URL");
+            assert_eq!(address.url, url, "{spelled}");
+            let (_, rest) = url.split_once("://").expect("a scheme");
+            assert!(rest.starts_with(&address.authority), "{spelled}");
+        }
     }
 
     #[test]
@@ -147,6 +179,8 @@ mod tests {
             ),
             ("127.0.0.1:7410", "http://127.0.0.1:7410/", true),
             ("127.0.0.1:7410", "http://127.0.0.1:7411/", false),
+            ("127.0.0.1:07410", "http://127.0.0.1:7410/", true),
+            ("[0:0::1]:7410", "http://[0::1]:7410", true),
             ("[::1]:7410", "http://[::1]:7410", true),
             ("me@a", "https://a", false),
             ("https://a", "https://a", false),

@@ -63,8 +63,8 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// The chain of who names no strategy, which is also what other hosts get. Default:
-    /// `native:digest`.
+    /// The chain of who names no strategy, which is also what other hosts get. Of two that have one
+    /// name, clients can name the first. Default: `native:digest`.
     #[must_use]
     pub fn chain(mut self, chain: Vec<Strategy>) -> Self {
         self.chain = chain;

@@ -92,6 +92,23 @@ async fn two_balers_in_a_row_pack_a_conversation_of_every_format() {
     assert!(!figures.contains("status=\"4"), "{figures}");
 }
 
+#[test]
+fn strategies_of_one_server_have_names_of_their_own() {
+    for (url, name) in [
+        ("http://127.0.0.1:7410/", "127.0.0.1-7410"),
+        ("http://127.0.0.1:07410", "127.0.0.1-7410"),
+        ("http://127.0.0.1:7410/one", "127.0.0.1-7410-one"),
+        ("http://127.0.0.1:7410/two/", "127.0.0.1-7410-two"),
+    ] {
+        assert_eq!(behind(url).name(), name, "{url}");
+    }
+    let long = "http://strategies.of.a.long.host.example.org/team";
+    let [one, other] = ["one", "two"].map(|path| behind(&format!("{long}/{path}")));
+    assert_ne!(one.name(), other.name());
+    let start = "strategies.of.a.long.host.ex-";
+    assert!(one.name().starts_with(start), "{}", one.name());
+}
+
 /// What a bad server does with a connection on which it was asked to compact.
 type Act = fn(TcpStream) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 

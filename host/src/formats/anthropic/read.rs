@@ -171,7 +171,9 @@ fn read_block(
         "image" | "document" => {
             Content::Media(Box::new(media::anthropic(body, &kind, block, place)))
         }
-        Opaque::COMPACTION if is_failed_compaction(block) => Content::opaque("failed compaction"),
+        Opaque::COMPACTION if is_failed_compaction(block) => {
+            Content::opaque(Opaque::FAILED_COMPACTION)
+        }
         "" => return Err("a block of `content` has no `type`".to_owned()),
         other => Content::Opaque(Box::new(Opaque {
             link: link(other, block),

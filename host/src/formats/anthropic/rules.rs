@@ -197,8 +197,17 @@ fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     if !view.envelope.wants_thinking() || view.envelope.continues {
         return;
     }
+    // A final message of the assistant's may be empty, and then ends no loop.
+    let messages = match view.messages.split_last() {
+        Some((last, rest))
+            if last.role == Role::Assistant && common::is_nothing(view.document, last) =>
+        {
+            rest
+        }
+        _ => view.messages,
+    };
     // Instructions in the middle part no turns.
-    let turns: Vec<(usize, &[Message])> = turns(view.messages)
+    let turns: Vec<(usize, &[Message])> = turns(messages)
         .filter(|(_, turn)| turn.iter().any(|own| own.role != Role::System))
         .collect();
     let answers = |turn: &[Message]| turn.iter().any(|own| own.outputs().next().is_some());

@@ -56,6 +56,7 @@ impl WireFormat for Gemini {
             texts: instruction.map_or_else(Vec::new, |raw| texts(body, raw)),
             tools: tools.map_or_else(Vec::new, |raw| declarations(body, raw)),
             tool_list: tools.map(|raw| body.place(raw)),
+            wants_signatures: wants_signatures(body),
             ..Envelope::default()
         }
     }
@@ -98,6 +99,32 @@ impl WireFormat for Gemini {
             format!(r#"{{"{key}":{text}}}"#)
         }
     }
+}
+
+/// Whether a request is for Gemini 3 or later, which refuse calls without their signatures; older models
+/// may sign, and take calls either way. The API has the model in its URL; a body names it where a client
+/// put it there, and has a level of thinking for these models alone.
+fn wants_signatures(body: &Body<'_>) -> bool {
+    let config = body
+        .member("generationConfig")
+        .or_else(|| body.member("generation_config"));
+    let level = config
+        .and_then(|raw| inside(raw, "thinkingConfig", "thinking_config"))
+        .and_then(|raw| inside(raw, "thinkingLevel", "thinking_level"));
+    level.is_some() || generation(&body.text("model")).is_some_and(|number| number >= 3)
+}
+
+/// The number behind `gemini-` in the name of a model.
+fn generation(model: &str) -> Option<u32> {
+    let (_, name) = model.split_once("gemini-")?;
+    let digits = name.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
+/// A member of an object, in either spelling.
+fn inside<'a>(object: &'a RawValue, camel: &str, snake: &str) -> Option<&'a RawValue> {
+    let members = serde_json::from_str::<Members<'a>>(object.get()).ok()?;
+    read::either(&members, camel, snake)
 }
 
 /// The texts of a system instruction: a content, or its parts alone, or a text.

@@ -67,7 +67,7 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
         let place = body.place(text);
         let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
         if text.get() == "\"\"" && is_signed {
-            return Ok(Content::opaque("signature"));
+            return Ok(Content::opaque(Opaque::SIGNATURE));
         }
         return Ok(
             if part.get("thought").is_some_and(|raw| raw.get() == "true") {

@@ -105,8 +105,8 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Only a request to a model that signs can break this, and the body does not name the model:
-/// where no call of the turn is signed, nothing is said.
+/// Only a request to a model that signs can break this, and mostly nothing tells which model it is for:
+/// where no call of the turn is signed, nothing is said; where some are, newer models refuse the others.
 fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
     let is_own = |message: &Message| {
         message.role == Role::User
@@ -139,9 +139,14 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
         .map(|(index, message)| (index, is_signed(message)))
         .collect();
     if steps.iter().any(|(_, signed)| *signed) {
+        let severity = if view.envelope.wants_signatures {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
         for (index, _) in steps.iter().filter(|(_, signed)| !signed) {
             let what = "the first call has no thought signature, and others of its turn have";
-            found.add(*index, what);
+            found.note(severity, *index, what);
         }
     }
 }

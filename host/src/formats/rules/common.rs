@@ -144,7 +144,7 @@ fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
 }
 
 /// Whether the content of a message is an empty text or an empty list.
-fn is_nothing(document: &Document, message: &Message) -> bool {
+pub(crate) fn is_nothing(document: &Document, message: &Message) -> bool {
     let raw = message
         .content
         .clone()

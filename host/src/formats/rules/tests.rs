@@ -409,6 +409,12 @@ fn anthropic() -> Vec<Case> {
     let found = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
     let thinking = json!({"type": "thinking", "thinking": "Leap years.", "signature": "c2ln"});
     let thinks = |blocks: &[&Value]| json!({"model": "claude-sonnet-4-5", "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": [hello(), {"role": "assistant", "content": blocks}, results(&["a"])]});
+    let ends_empty = |mut body: Value| {
+        if let Some(messages) = body["messages"].as_array_mut() {
+            messages.push(json!({"role": "assistant", "content": ""}));
+        }
+        body
+    };
     let use_a = json!({"type": "tool_use", "id": "a", "name": "read", "input": {}});
     let marked = |count: usize| json!({"role": "user", "content": vec![json!({"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}); count]});
     let picture = |width: u32| {
@@ -520,6 +526,13 @@ fn anthropic() -> Vec<Case> {
             thinks(&[&use_a]),
             vec![2],
             thinks(&[&thinking, &use_a]),
+        ),
+        (
+            Anthropic,
+            "ANTH-5",
+            ends_empty(thinks(&[&use_a])),
+            vec![2],
+            ends_empty(thinks(&[&thinking, &use_a])),
         ),
         (
             Anthropic,
@@ -722,6 +735,12 @@ fn gemini() -> Vec<Case> {
     let says = json!({"role": "model", "parts": [{"text": "Done."}]});
     let signed = |id: &str| json!({"role": "model", "parts": [{"functionCall": {"name": "read", "id": id, "args": {}}, "thoughtSignature": "c2ln"}]});
     let picture = json!({"fileData": {"mimeType": "image/png", "fileUri": "gs://a/b.png"}});
+    let with = |mut body: Value, second: Value| {
+        body["contents"] = json!([hello, signed("a"), answers(&["a"]), second, answers(&["b"])]);
+        body
+    };
+    let named = json!({"model": "models/gemini-3.5-flash"});
+    let of_level = json!({"generationConfig": {"thinkingConfig": {"thinkingLevel": "high"}}});
     vec![
         (Gemini, "ALL-1", json!([]), vec![0], json!([hello])),
         (
@@ -842,6 +861,31 @@ fn gemini() -> Vec<Case> {
                 calls(&["b"]),
                 answers(&["b"])
             ]),
+        ),
+        (
+            Gemini,
+            "GEM-3",
+            with(named.clone(), calls(&["b"])),
+            vec![4],
+            with(named, signed("b")),
+        ),
+        (
+            Gemini,
+            "GEM-3",
+            with(of_level.clone(), calls(&["b"])),
+            vec![4],
+            with(of_level, signed("b")),
+        ),
+        (
+            Gemini,
+            "GEM-3",
+            // Older models have a budget of thinking.
+            with(
+                json!({"model": "gemini-2.5-pro", "generation_config": {"thinking_config": {"thinking_budget": -1}}}),
+                calls(&["b"]),
+            ),
+            vec![4],
+            with(json!({"model": "gemini-2.5-pro"}), signed("b")),
         ),
         (
             Gemini,
@@ -1031,7 +1075,7 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiResponses, "RESP-9", 4),
     (Anthropic, "ANTH-1", 0),
     (Anthropic, "ANTH-4", 1),
-    (Anthropic, "ANTH-5", 1),
+    (Anthropic, "ANTH-5", 2),
     (Anthropic, "ANTH-7", 0),
     (Anthropic, "ANTH-11", 5),
     (Anthropic, "ANTH-11", 6),
@@ -1042,6 +1086,8 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (Gemini, "GEM-2", 3),
     (Gemini, "GEM-2", 4),
     (Gemini, "GEM-2", 5),
+    (Gemini, "GEM-3", 0),
+    (Gemini, "GEM-3", 3),
     (Gemini, "GEM-7", 0),
 ];
 

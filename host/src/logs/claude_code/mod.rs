@@ -69,7 +69,7 @@ fn read_flow(
             _ => Content::None,
         };
         if let (Some(id), Content::Said { blocks, source }) = (&id, &content)
-            && *source != Source::Record
+            && *source == Source::Prompt
             && blocks.iter().any(names_command)
         {
             commands.insert(id.clone());
@@ -199,11 +199,13 @@ fn said<'a>(line: &Members<'a>, follows_command: bool, facts: &mut LogFacts) -> 
         let texts: Vec<String> = blocks.iter().filter_map(text_of).collect();
         return Content::Summary(texts.join("\n\n"));
     }
-    let is_meta = is_true(line, "isMeta") || has_other_origin(line);
-    if is_meta && !follows_command {
+    let is_others = has_other_origin(line);
+    let is_meta = is_true(line, "isMeta");
+    // A message from elsewhere may follow a command, too.
+    if is_others || (is_meta && !follows_command) {
         mark_inserted(&mut blocks);
     }
-    let source = if is_meta {
+    let source = if is_meta || is_others {
         Source::Program
     } else {
         Source::Prompt

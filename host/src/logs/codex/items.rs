@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use baler_digest::is_by_program;
+
 use crate::formats::json::{self, Members};
 use crate::logs::body;
 
@@ -120,25 +122,23 @@ impl<'a> Item<'a> {
     }
 }
 
-/// How messages begin that Codex writes in the user's name (openai/codex `contextual_user_message.rs`).
-const CONTEXT: [&str; 7] = [
-    "# AGENTS.md instructions",
-    "<user_instructions>",
-    "<environment_context>",
-    "<skill>",
-    "<user_shell_command>",
-    "<turn_aborted>",
-    "<subagent_notification>",
+/// How texts begin that a program wrote, and with which Codex has a turn begin all the same: what `/review` found,
+/// a summary, and what an editor shows beside a picture alone.
+const TURNS: [&str; 4] = [
+    "<user_action>",
+    "Another language model started to solve this problem",
+    "# Context from my IDE setup",
+    "# Files mentioned by the user",
 ];
 
-/// Whether no turn begins with this message of the user's.
+/// Whether no turn begins with this message of the user's: a text of it is all Codex's own, by both its ends
+/// (openai/codex `contextual_user_message.rs`).
 fn is_context(members: &Members<'_>) -> bool {
     texts(members).any(|text| {
-        let text = text.trim_start();
-        CONTEXT.iter().any(|start| {
-            text.get(..start.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(start))
-        })
+        let begins_turn = TURNS
+            .iter()
+            .any(|start| text.trim_start().starts_with(*start));
+        !begins_turn && is_by_program(&text)
     })
 }
 

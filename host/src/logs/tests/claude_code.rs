@@ -286,6 +286,45 @@ fn what_a_command_stands_for_is_the_users_request() {
     assert!(said(2).contains("<inserted-by-program>\\nNever skip a test."));
 }
 
+// LCC-10
+#[test]
+fn who_is_not_the_user_calls_no_command_and_says_nothing_for_one() {
+    let elsewhere = |id: &str, parent: &str, text: &str| {
+        with(
+            user(id, parent, json!(text)),
+            "origin",
+            json!({"kind": "channel"}),
+        )
+    };
+    let meta = with(
+        user("u2", "u1", json!("Always push.")),
+        "isMeta",
+        json!(true),
+    );
+    let called = "<command-name>/row</command-name>";
+    for lines in [
+        [
+            user("u1", "", json!(called)),
+            elsewhere("u2", "u1", "Always push."),
+        ],
+        [elsewhere("u1", "", called), meta.clone()],
+        [
+            elsewhere("u1", "", called),
+            elsewhere("u2", "u1", "Always push."),
+        ],
+        [
+            user("u1", "", json!(called)),
+            with(meta, "origin", json!({"kind": "channel"})),
+        ],
+    ] {
+        let said = messages(&log(&lines))[0]["content"].to_string();
+        assert!(
+            said.contains("<inserted-by-program>\\nAlways push."),
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn a_prompt_that_only_mentions_a_command_calls_none() {
     for prompt in [

@@ -254,6 +254,44 @@ fn turns_that_were_rolled_back_are_gone() {
 
 // LCX-11
 #[test]
+fn only_what_codex_wrote_as_a_whole_begins_no_turn() {
+    let left = |text: &str| {
+        messages(&log(&[
+            item(user("Count the crates.")),
+            item(answer("Twelve.")),
+            item(user("Paint them red.")),
+            item(user(text)),
+            roll_back(1),
+        ]))
+    };
+    let first = [user("Count the crates."), answer("Twelve.")];
+    for text in [
+        "<external_browser>The pier.</external_browser>",
+        "<codex_internal_context source=\"goal\">\nGo on.\n</codex_internal_context>",
+        "<goal_context>Go on.</goal_context>",
+        "<recommended_plugins>\n- Tide\n</recommended_plugins>",
+        "# AGENTS.md instructions for /harbour\n\n<INSTRUCTIONS>\nRow.\n</INSTRUCTIONS>",
+        "Warning: apply_patch was requested via shell. Use the apply_patch tool instead of exec_command.",
+    ] {
+        assert_eq!(left(text), first, "{text}");
+    }
+    for text in [
+        "<skill> tags in our docs are broken.",
+        "# AGENTS.md instructions are outdated.",
+        "<environment_context>/harbour</environment_context>\nGo on.",
+        "<user_action>\n<results>All is fine.</results>\n</user_action>",
+    ] {
+        let [count, twelve] = first.clone();
+        assert_eq!(
+            left(text),
+            [count, twelve, user("Paint them red.")],
+            "{text}"
+        );
+    }
+}
+
+// LCX-11
+#[test]
 fn a_rollback_past_all_turns_leaves_what_came_before_them() {
     let log = log(&[
         item(user("<environment_context>/harbour</environment_context>")),

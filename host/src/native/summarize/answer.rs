@@ -22,7 +22,10 @@ pub(super) fn usable(answer: Answer) -> Result<String, String> {
         Finish::Length => return Err("the model's answer was cut off".to_owned()),
         Finish::Refusal => return Err("the model refused to write a summary".to_owned()),
     }
-    let text = answer.text.trim();
+    let Some(said) = baler_digest::after_thinking(&answer.text) else {
+        return Err("the model's answer ends in the middle of thinking".to_owned());
+    };
+    let text = said.trim();
     if baler_digest::is_blank(text) {
         return Err("the model wrote nothing".to_owned());
     }
@@ -71,6 +74,23 @@ mod tests {
         ] {
             assert!(said(text, finish).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn thinking_aloud_is_no_part_of_a_summary() {
+        assert_eq!(
+            said(
+                "<think>Where did we sail?</think>\nWe sailed.",
+                Finish::Stop
+            )
+            .as_deref(),
+            Ok("We sailed.")
+        );
+        assert_eq!(
+            said("<think>\nOkay, they want", Finish::Stop),
+            Err("the model's answer ends in the middle of thinking".to_owned())
+        );
+        assert!(said("<think>Nothing.</think> \n", Finish::Stop).is_err());
     }
 
     /// PAIN-11

@@ -93,6 +93,7 @@ async fn a_model_that_fails_leaves_the_conversation_as_it_is_and_says_why() {
         Err(ModelError::Unavailable("no connection".to_owned())),
         Err(ModelError::Refused("wrong key".to_owned())),
         answer(""),
+        answer("<think>\nOkay, they want a summary. Let me see, the first thing"),
         Ok(cut),
     ] {
         let conversation = journey(30);

@@ -14,6 +14,8 @@ const SEALED: &str = "neither calls nor thinking change, or change hands";
 const ORDER: &str = "ids that a server did not give are not made up";
 const SUMMARY: &str = "nothing else tells what a compaction stands for";
 const ROLE: &str = "nobody gets another role";
+const THINKING: &str = "only the model can sign its thinking";
+const SIGNATURE: &str = "only the model can sign its calls";
 const LAST: &str = "nobody would be left to speak";
 
 /// What stays broken: a format, a rule, which of its cases, and why.
@@ -33,18 +35,9 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
         1,
         "only the provider can encrypt",
     ),
-    (
-        Anthropic,
-        "ANTH-5",
-        0,
-        "only the model can sign its thinking",
-    ),
-    (
-        Anthropic,
-        "ANTH-5",
-        1,
-        "only the model can sign its thinking",
-    ),
+    (Anthropic, "ANTH-5", 0, THINKING),
+    (Anthropic, "ANTH-5", 1, THINKING),
+    (Anthropic, "ANTH-5", 2, THINKING),
     (Anthropic, "ANTH-4", 1, ORDER),
     (OpenAiChat, "CHAT-4", 4, ORDER),
     (Anthropic, "ANTH-6", 0, LAST),
@@ -64,7 +57,10 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
     (Gemini, "GEM-1", 2, ROLE),
     (Gemini, "GEM-2", 4, ORDER),
     (Gemini, "GEM-2", 5, ROLE),
-    (Gemini, "GEM-3", 0, "only the model can sign its calls"),
+    (Gemini, "GEM-3", 0, SIGNATURE),
+    (Gemini, "GEM-3", 1, SIGNATURE),
+    (Gemini, "GEM-3", 2, SIGNATURE),
+    (Gemini, "GEM-3", 3, SIGNATURE),
 ];
 
 #[test]
