@@ -108,7 +108,7 @@ pub(crate) async fn live(seed: u64, steps: usize, giant_every: usize) -> anyhow:
         unseen = act(&mut compactor, &said, &mut numbers, is_giant)?;
         story.giants += usize::from(is_giant && !unseen.is_empty());
         if number % RESTART == 0 {
-            let saved = compactor.save();
+            let saved = compactor.save()?;
             compactor = Compactor::resume(Arc::clone(&host), &saved, chain.clone(), options())?;
             story.restarts += 1;
         }

@@ -75,7 +75,7 @@ pub use archive::{Archive, ArchiveError, Contents};
 pub use compaction::Compaction;
 pub use compactor::{
     Attempting, Before, Compactor, CompactorConfig, CompactorOptions, ConfigFormError, Event,
-    Finished, Hooks, OptionError, Pressure, ResumeError, Step, Triggers, Work,
+    Finished, Hooks, OptionError, Pressure, ResumeError, SaveError, Step, Triggers, Work,
 };
 pub use config::ConfigError;
 pub use conversation::{Conversation, Role, Traits, Unit, UnitKind};

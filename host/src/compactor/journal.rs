@@ -2,12 +2,14 @@
 //!
 //! What the model sees is worked out from it: the newest compaction, and what came after.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::conversation::Conversation;
+use crate::formats::Frame;
 
 /// One thing that happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,10 +49,11 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Notes a message that came.
+    /// Notes a message that came. A text that is all of a request's `input` is noted as the message
+    /// that it stands for: what comes later stands beside it in a list.
     pub(super) fn message(&mut self, raw: &str) {
         // What is no JSON was refused before it came here.
-        if let Ok(raw) = RawValue::from_string(raw.trim().to_owned()) {
+        if let Ok(raw) = RawValue::from_string(Frame::as_message(raw.trim()).into_owned()) {
             self.entries.push(Entry::Message(raw));
             self.view.push(Some(self.came));
             self.came += 1;
@@ -59,17 +62,17 @@ impl Journal {
 
     /// Notes a compaction, which made `after` of the first messages of the view, `before`.
     pub(super) fn compaction(&mut self, before: &Conversation, after: &Conversation) {
-        let old: Vec<&str> = messages(before).collect();
+        let old: Vec<Cow<'_, str>> = messages(before).map(Frame::as_message).collect();
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, raw) in old.iter().enumerate().rev() {
-            places.entry(raw).or_default().push(index);
+            places.entry(raw.as_ref()).or_default().push(index);
         }
         let mut slots: Vec<Slot> = Vec::new();
         let mut view = Vec::new();
         let mut next = 0;
-        for raw in messages(after) {
+        for raw in messages(after).map(Frame::as_message) {
             // The first one behind the last that was found: results keep the order.
-            let found = places.get_mut(raw).and_then(|places| {
+            let found = places.get_mut(&*raw).and_then(|places| {
                 while places.last().is_some_and(|index| *index < next) {
                     places.pop();
                 }
@@ -84,7 +87,7 @@ impl Journal {
                 }
                 (Some(came), _) => slots.push(Slot::Came(came, 1)),
                 (None, _) => {
-                    if let Ok(raw) = RawValue::from_string(raw.to_owned()) {
+                    if let Ok(raw) = RawValue::from_string(raw.into_owned()) {
                         slots.push(Slot::Written(raw));
                     }
                 }

@@ -29,7 +29,7 @@ pub use events::Event;
 pub use hooks::{Attempting, Before, Hooks};
 pub use options::{CompactorOptions, OptionError, Triggers};
 pub use pressure::Pressure;
-pub use saved::ResumeError;
+pub use saved::{ResumeError, SaveError};
 pub use work::{Finished, Work};
 
 use crate::compaction::Compaction;
@@ -46,12 +46,18 @@ use crate::strategy::Strategy;
 use guard::Fruitless;
 use journal::Journal;
 use pinned::Pinned;
+use work::Generation;
 
 /// Events that a slow listener may be behind.
 const EVENTS: usize = 64;
 
 /// What is left of a request that the provider refused as too long.
 const OVERFLOW_SHARE: f64 = 0.7;
+
+/// How large a request may be, of so many tokens of one that was refused.
+fn of_refused(tokens: u32) -> u32 {
+    ((f64::from(tokens) * OVERFLOW_SHARE) as u32).max(1)
+}
 
 /// Keeps one conversation within its model's window.
 #[derive(Debug)]
@@ -65,9 +71,9 @@ pub struct Compactor {
     events: broadcast::Sender<Event>,
     journal: Journal,
     view: Conversation,
-    /// Counts up whenever the view becomes another one than the old with something appended, or
-    /// other units of it are pinned.
-    generation: u64,
+    /// Another one whenever the view becomes another one than the old with something appended, or
+    /// other units of it are pinned. No two are the same, of whatever compactors.
+    generation: Generation,
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
@@ -164,7 +170,7 @@ impl Compactor {
             events: broadcast::channel(EVENTS).0,
             journal,
             view: conversation,
-            generation: 0,
+            generation: Generation::default(),
             reported: None,
             failures: 0,
             fruitless: None,
@@ -182,14 +188,21 @@ impl Compactor {
     }
 
     /// What stays in any case. Units are those of the present view; see [`Pins`]. They stay pinned
-    /// through every compaction, whatever their numbers become. Work that was begun before goes by
-    /// the old pins, and so its result is thrown away.
+    /// through every compaction, whatever their numbers become. Where this is another choice than
+    /// before, work that was begun goes by the old one, and so its result is thrown away; and what came
+    /// to nothing is tried again.
     ///
     /// # Errors
     /// The view has no such unit; then nothing has changed.
     pub fn pin(&mut self, pins: Pins) -> Result<(), HostError> {
-        self.pinned = Pinned::of(pins, &self.view)?;
-        self.generation += 1;
+        let pinned = Pinned::of(pins, &self.view)?;
+        // Who says the same at every step changes nothing.
+        if pinned != self.pinned {
+            self.pinned = pinned;
+            self.generation = Generation::default();
+            // What was pinned may have been all that kept it as large as it is.
+            self.fruitless = None;
+        }
         Ok(())
     }
 
@@ -320,13 +333,18 @@ impl Compactor {
     pub async fn step(&mut self) -> Result<Step, HostError> {
         let mut step = Step::default();
         self.collect(&mut step, false).await?;
-        let pressure = match pressure::of(&self.view, self.tokens(), &self.options) {
+        let by_host = pressure::of(&self.view, self.tokens(), &self.options);
+        let pressure = match by_host {
             Some(pressure) if pressure.is_required() => Some(pressure),
             pressure => self.with_strategy(pressure).await,
         };
         step.pressure = pressure;
         let Some(pressure) = pressure else {
-            self.begin_early();
+            // What the strategy holds back is not begun beside, to be applied by the next step. Below
+            // the trigger its word says no more than the host's own: that it is not time yet.
+            if by_host.is_none() {
+                self.begin_early();
+            }
             return Ok(step);
         };
         // What was begun early ends first, and may be enough.
@@ -342,8 +360,7 @@ impl Compactor {
             return Ok(step);
         }
         let trigger = Trigger::Threshold;
-        self.work_through(trigger, pressure, None, &mut step)
-            .await?;
+        self.work_through(trigger, pressure, &mut step).await?;
         Ok(step)
     }
 
@@ -356,18 +373,20 @@ impl Compactor {
             pressure: Some(Pressure::Overflow),
             ..Step::default()
         };
+        let most = of_refused(self.tokens());
         self.collect(&mut step, true).await?;
-        // By the count that the work goes by: the provider's, where it reported one.
-        let most = (f64::from(self.tokens()) * OVERFLOW_SHARE) as u32;
-        let target = self.options.target(&self.view).min(most.max(1));
-        let trigger = Trigger::Overflow;
-        self.work_through(trigger, Pressure::Overflow, Some(target), &mut step)
+        // What was begun early may be enough.
+        if step.is_compacted() && self.tokens() <= most {
+            return Ok(step);
+        }
+        self.work_through(Trigger::Overflow, Pressure::Overflow, &mut step)
             .await?;
         Ok(step)
     }
 
     /// Compacts now, because somebody asks for it, perhaps saying what to keep in mind. Triggers
-    /// do not count, and neither does what came to nothing before.
+    /// do not count, and neither does what came to nothing before. What was begun early is applied in
+    /// its place, unless there is a wish: that was begun without it, and is thrown away.
     ///
     /// # Errors
     /// As [`Compactor::step`].
@@ -376,9 +395,17 @@ impl Compactor {
             pressure: Some(Pressure::Manual),
             ..Step::default()
         };
-        self.collect(&mut step, true).await?;
+        if wish.is_none() {
+            self.collect(&mut step, true).await?;
+            if step.is_compacted() {
+                return Ok(step);
+            }
+        } else if self.running.take().is_some() {
+            // It was begun without the wish.
+            let _ = self.events.send(Event::Outdated);
+        }
         let trigger = Trigger::Manual(wish.map(str::to_owned));
-        self.work_through(trigger, Pressure::Manual, None, &mut step)
+        self.work_through(trigger, Pressure::Manual, &mut step)
             .await?;
         Ok(step)
     }
@@ -387,12 +414,12 @@ impl Compactor {
     /// on another task. [`Compactor::apply`] takes what comes of it.
     #[must_use]
     pub fn work(&self) -> Work {
-        let pressure = Pressure::Tokens;
-        self.work_for(Trigger::Scheduled, pressure, None)
+        self.work_for(Trigger::Scheduled, Pressure::Tokens)
     }
 
     /// Applies finished work. Messages that came meanwhile stay, behind what it made of the
-    /// others. Where the conversation has become another one, nothing is done.
+    /// others. Where the conversation has become another one, or the work was another compactor's,
+    /// nothing is done.
     ///
     /// # Errors
     /// As [`Compactor::step`].
@@ -441,9 +468,7 @@ impl Compactor {
             threshold.is_some_and(|most| f64::from(self.tokens()) >= f64::from(most) * early)
         });
         if is_soon && self.running.is_none() && !self.is_held(false) {
-            let target = self.options.target(&self.view);
-            let work = self.work_for(Trigger::Scheduled, Pressure::Tokens, Some(target));
-            self.running = Some(Running(tokio::spawn(work.run())));
+            self.running = Some(Running(tokio::spawn(self.work().run())));
         }
     }
 
@@ -472,20 +497,24 @@ impl Compactor {
         &mut self,
         trigger: Trigger,
         pressure: Pressure,
-        target: Option<u32>,
         step: &mut Step,
     ) -> Result<(), HostError> {
-        let finished = self.work_for(trigger, pressure, target).run().await;
+        let finished = self.work_for(trigger, pressure).run().await;
         self.take(finished, step)
     }
 
-    fn work_for(&self, trigger: Trigger, pressure: Pressure, target: Option<u32>) -> Work {
+    fn work_for(&self, trigger: Trigger, pressure: Pressure) -> Work {
         let snapshot = match self.reported {
             // All that is worked out goes by the provider's own figure.
             Some(_) => self.view.counting(self.tokens()),
             None => self.view.clone(),
         };
-        let target = target.unwrap_or_else(|| self.options.target(&snapshot));
+        // By the count that the work goes by.
+        let target = self.options.target(&snapshot);
+        let target = match pressure {
+            Pressure::Overflow => target.min(of_refused(snapshot.tokens())),
+            _ => target,
+        };
         let request = Request {
             budget: Budget::Tokens(target),
             required: pressure.is_required(),
@@ -497,7 +526,7 @@ impl Compactor {
             hooks: self.hooks.clone(),
             events: self.events.clone(),
             snapshot,
-            generation: self.generation,
+            generation: self.generation.clone(),
             pressure,
             request,
         }
@@ -530,7 +559,7 @@ impl Compactor {
             }
             Err(error) => return Err(error),
         };
-        if generation == self.generation && self.settle(&snapshot, &compaction) {
+        if generation.is(&self.generation) && self.settle(&snapshot, &compaction) {
             step.receipts.push(compaction.receipt().clone());
         } else {
             let _ = self.events.send(Event::Outdated);
@@ -565,7 +594,7 @@ impl Compactor {
         self.journal.compaction(snapshot, compaction.conversation());
         self.pinned.follow(snapshot, compaction);
         self.view = next;
-        self.generation += 1;
+        self.generation = Generation::default();
         self.reported = None;
         true
     }

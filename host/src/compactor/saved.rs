@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::journal::Journal;
 use super::pinned::Pinned;
 use super::{Compactor, CompactorOptions, Fruitless, OptionError, Usage};
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Known};
 use crate::formats::{Format, ReadError};
 use crate::host::Host;
 use crate::strategy::Strategy;
@@ -25,6 +25,8 @@ struct Saved<J, L, P> {
     /// The request without its messages.
     frame: Box<RawValue>,
     journal: J,
+    /// What is known of the view beside its messages; in the same units is what was reported.
+    known: Option<Known>,
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
@@ -40,6 +42,20 @@ struct Saved<J, L, P> {
     /// Which messages of the view are summaries that another program recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     recorded_summaries: Vec<usize>,
+}
+
+/// A state could not be written. All of it was read as JSON, so this is a fault of baler's; it is no
+/// empty state, since a program would keep that in the place of the last good one.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the state of this compactor cannot be written as JSON: {0}; keep the state that was saved before, and report it, since all of it was read as JSON"
+)]
+pub struct SaveError(String);
+
+impl SaveError {
+    fn of(error: &serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
 }
 
 /// Why a saved state cannot be gone on from.
@@ -65,31 +81,35 @@ pub enum ResumeError {
 
 impl Compactor {
     /// All that has to be known to go on later, as JSON: every message that ever came, and what
-    /// compactions made of them, and what is pinned. Options, strategies, hooks and the context are the
-    /// program's own, and not part of it.
-    #[must_use]
-    pub fn save(&self) -> String {
-        let frame = self.view.frame().write(std::iter::empty());
-        let saved = RawValue::from_string(frame).and_then(|frame| {
-            serde_json::to_string(&Saved {
-                compactor: VERSION,
-                format: self.view.format().name().to_owned(),
-                frame,
-                journal: &self.journal,
-                reported: self.reported,
-                failures: self.failures,
-                fruitless: self.fruitless,
-                left: &self.left,
-                has_unlisted: self.has_unlisted,
-                pinned: &self.pinned,
-                recorded_summaries: self.view.recorded_summaries(),
-            })
-        });
-        // Nothing in it can fail to be JSON: all of it was read as JSON.
-        saved.unwrap_or_default()
+    /// compactions made of them, what is pinned, and by what it is counted. Options, strategies, hooks
+    /// and the context are the program's own, and not part of it; nor are repairs
+    /// ([`Conversation::repaired`]) that no receipt has told of yet.
+    ///
+    /// # Errors
+    /// The state is no JSON, for which no reason is known.
+    pub fn save(&self) -> Result<String, SaveError> {
+        let frame = RawValue::from_string(self.view.frame().empty())
+            .map_err(|error| SaveError::of(&error))?;
+        let saved = Saved {
+            compactor: VERSION,
+            format: self.view.format().name().to_owned(),
+            frame,
+            journal: &self.journal,
+            known: Some(self.view.known()),
+            reported: self.reported,
+            failures: self.failures,
+            fruitless: self.fruitless,
+            left: &self.left,
+            has_unlisted: self.has_unlisted,
+            pinned: &self.pinned,
+            recorded_summaries: self.view.recorded_summaries(),
+        };
+        serde_json::to_string(&saved).map_err(|error| SaveError::of(&error))
     }
 
-    /// Goes on from what [`Compactor::save`] wrote. Summaries are known as such only to a host
+    /// Goes on from what [`Compactor::save`] wrote: with the same messages, byte for byte, and the same
+    /// counts, whatever tokenizer this host has. White space between the messages may be another, and
+    /// an `input` that was a text is a list of one message. Summaries are known as such only to a host
     /// with the same key.
     ///
     /// # Errors
@@ -122,6 +142,12 @@ impl Compactor {
         let view = host
             .read_as(&document, format)?
             .with_recorded_summaries(&saved.recorded_summaries);
+        let view = match &saved.known {
+            Some(known) => view
+                .with_known(known)
+                .map_err(|error| malformed(error.to_string()))?,
+            None => view,
+        };
         if !saved.pinned.is_in(&view) {
             let what = "it pins messages that are not in its conversation";
             return Err(malformed(what.to_owned()));

@@ -13,6 +13,18 @@ use crate::host::Host;
 use crate::situation::Request;
 use crate::strategy::Strategy;
 
+/// What a compactor and the work that it began have in common. A number would be the same in
+/// another compactor, and in one that was resumed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Generation(Arc<()>);
+
+impl Generation {
+    /// Whether this is the other one, or a clone of it.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// A compaction to be done.
 #[derive(Debug)]
 pub struct Work {
@@ -21,7 +33,7 @@ pub struct Work {
     pub(super) hooks: Option<Arc<dyn Hooks>>,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) snapshot: Conversation,
-    pub(super) generation: u64,
+    pub(super) generation: Generation,
     pub(super) pressure: Pressure,
     pub(super) request: Request,
 }
@@ -30,7 +42,7 @@ pub struct Work {
 #[derive(Debug)]
 pub struct Finished {
     pub(super) snapshot: Conversation,
-    pub(super) generation: u64,
+    pub(super) generation: Generation,
     /// A compaction, or why a hook said no.
     pub(super) result: Result<Result<Compaction, String>, HostError>,
 }
@@ -45,7 +57,7 @@ impl Work {
             tokens,
         });
         let events = self.events.clone();
-        let (snapshot, generation) = (self.snapshot.clone(), self.generation);
+        let (snapshot, generation) = (self.snapshot.clone(), self.generation.clone());
         let result = self.result().instrument(span).await;
         let _ = events.send(match &result {
             Ok(Ok(compaction)) => Event::Ended(Arc::new(compaction.receipt().clone())),

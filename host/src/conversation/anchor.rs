@@ -65,12 +65,17 @@ impl Inner {
         self.tokenizer = self
             .tokenizer
             .scaled(u32::try_from(permille).unwrap_or(1_000));
+        self.recount();
+        self.totals.fixed = self.fixed();
+    }
+
+    /// Counts all messages by another tokenizer than before.
+    pub(super) fn recount(&mut self) {
         self.counts = self
             .messages
             .iter()
             .map(|message| self.tokenizer.count_message(&self.document, message))
             .collect();
-        self.totals.fixed = self.fixed();
     }
 
     fn has_instructions(&self) -> bool {

@@ -4,6 +4,7 @@ mod anchor;
 mod document;
 pub(crate) mod files;
 mod grow;
+mod known;
 pub(crate) mod message;
 pub(crate) mod pairing;
 mod read;
@@ -20,6 +21,7 @@ use baler_digest::without_headings;
 
 pub(crate) use anchor::Reported;
 pub(crate) use document::Document;
+pub(crate) use known::Known;
 pub use message::Role;
 pub(crate) use read::Reader;
 pub use unit::{Traits, Unit, UnitKind};

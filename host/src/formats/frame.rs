@@ -1,5 +1,6 @@
 //! What stands around the messages of a document.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::body::Body;
@@ -41,6 +42,23 @@ impl Frame {
             between,
             is_text: ends.is_some_and(|(first, _)| first.members.is_none()),
         }
+    }
+
+    /// A message as it stands in a list. The text that an `input` may be is the user's.
+    pub(crate) fn as_message(raw: &str) -> Cow<'_, str> {
+        if json::is_text(raw) {
+            Cow::Owned(format!(r#"{{"role":"user","content":{raw}}}"#))
+        } else {
+            Cow::Borrowed(raw)
+        }
+    }
+
+    /// The document with an empty list of messages, as JSON alone: a document may begin with a byte
+    /// order mark, and white space may stand around it.
+    pub(crate) fn empty(&self) -> String {
+        let written = self.write(std::iter::empty());
+        let json = written.trim_start_matches(json::BEFORE);
+        json.trim_end_matches(WHITE).to_owned()
     }
 
     /// The bytes of the document beside its messages.
@@ -131,7 +149,7 @@ impl Frame {
         if messages.len() == 1 && messages.first().copied() == text {
             written.push_str(messages[0]);
         } else {
-            let whole = text.map(|text| format!(r#"{{"role":"user","content":{text}}}"#));
+            let whole = text.map(Self::as_message);
             for message in &mut messages {
                 if json::is_text(message) {
                     *message = whole.as_deref().unwrap_or(message);
@@ -223,6 +241,16 @@ mod tests {
         assert_eq!(
             frame.write([messages[0].as_str(), "{}"]),
             r#"{"input":[{"role":"user","content":"say \"hi\""},{}],"model":"m"}"#
+        );
+    }
+
+    #[test]
+    fn without_messages_it_is_json_alone() {
+        let around = "\u{feff}\r\n [\n {\"role\":\"user\"}\n ]\t\n";
+        assert_eq!(frame(around).0.empty(), "[\n ]");
+        assert_eq!(
+            frame(r#" {"input": "a text"}"#).0.empty(),
+            r#"{"input": []}"#
         );
     }
 

@@ -225,6 +225,9 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
+/// What may stand in front of JSON in a document.
+pub(crate) const BEFORE: [char; 5] = ['\u{feff}', ' ', '\t', '\r', '\n'];
+
 pub(crate) fn is_text(raw: &str) -> bool {
     raw.starts_with('"')
 }

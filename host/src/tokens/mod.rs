@@ -197,6 +197,21 @@ impl Tokenizer {
         }
     }
 
+    /// What counts are multiplied by, in thousandths.
+    pub(crate) const fn permille(&self) -> u32 {
+        self.permille
+    }
+
+    /// The same vocabulary with its own counts multiplied by so many thousandths, and whether it is
+    /// known to be that of the model.
+    pub(crate) fn counting(&self, permille: u32, is_exact: bool) -> Self {
+        Self {
+            permille,
+            is_exact,
+            ..self.clone()
+        }
+    }
+
     fn scale(&self, tokens: u32) -> u32 {
         if self.permille == 1_000 {
             return tokens;

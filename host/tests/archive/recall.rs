@@ -307,7 +307,8 @@ async fn a_compactor_has_the_tool_ready_also_after_it_was_saved() {
         compactor.step().await.expect("is stored");
     }
     assert!(compactor.compactions() > 1);
-    let resumed = Compactor::resume(host, &compactor.save(), chain, options).expect("resumes");
+    let saved = compactor.save().expect("is JSON");
+    let resumed = Compactor::resume(host, &saved, chain, options).expect("resumes");
     for compactor in [&compactor, &resumed] {
         assert!(!compactor.document().contains("Cape 1."));
         let recall = compactor.recall().expect("there is an archive");

@@ -2,6 +2,7 @@
 
 mod config;
 mod options;
+mod saving;
 mod steps;
 
 use std::sync::Arc;
@@ -34,10 +35,21 @@ fn said(role: &str, text: &str) -> Value {
     json!({"role": role, "content": text})
 }
 
+fn fill(compactor: &mut Compactor, messages: usize) {
+    for number in 0..messages {
+        let role = if number % 2 == 0 { "assistant" } else { "user" };
+        compactor.append(&long(role, number)).expect("is a message");
+    }
+}
+
 /// A message of about 100 tokens.
 fn long(role: &str, number: usize) -> String {
     let line = format!("Day {number} begins at the harbour and ends late with music. ");
     said(role, &line.repeat(8)).to_string()
+}
+
+fn state_of(compactor: &Compactor) -> String {
+    compactor.save().expect("is JSON")
 }
 
 fn step(compactor: &mut Compactor) -> Step {

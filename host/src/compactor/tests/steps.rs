@@ -3,20 +3,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{block_on, by_tokens, compactor, host, long, said, step};
+use super::{block_on, by_tokens, compactor, fill, host, long, said, state_of, step};
 use crate::compactor::{
     Attempting, Before, Compactor, CompactorOptions, Event, Hooks, Pressure, ResumeError, Triggers,
 };
+use crate::remote::{Asked, Question, Remote};
 use crate::situation::Request;
 use crate::strategy::Strategy;
 use crate::{Compaction, HostError, Outcome, Pins, Unchanged, UnitKind};
-
-fn fill(compactor: &mut Compactor, messages: usize) {
-    for number in 0..messages {
-        let role = if number % 2 == 0 { "assistant" } else { "user" };
-        compactor.append(&long(role, number)).expect("is a message");
-    }
-}
 
 /// PL-S2, P19, P20, AP-S2, A19
 #[test]
@@ -150,7 +144,7 @@ fn a_share_of_a_window_that_is_missing_is_refused_where_nothing_else_fires() {
     };
     let error = begin(CompactorOptions::default()).expect_err("has no window");
     assert_eq!(error.field, "triggers.share");
-    let saved = compactor(by_tokens(900)).save();
+    let saved = compactor(by_tokens(900)).save().expect("is JSON");
     let chain = [Strategy::truncate()];
     let resumed = Compactor::resume(host(), &saved, chain, CompactorOptions::default());
     assert!(matches!(resumed, Err(ResumeError::Options(own)) if own == error));
@@ -343,12 +337,12 @@ fn a_saved_compactor_goes_on_where_it_was() {
     fill(&mut one, 12);
     assert!(step(&mut one).is_compacted());
     fill(&mut one, 3);
-    let saved = one.save();
+    let saved = one.save().expect("is JSON");
     let chain = [Strategy::truncate()];
     let mut two =
         Compactor::resume(host(), &saved, chain.clone(), by_tokens(900)).expect("goes on");
     assert_eq!(two.document(), one.document());
-    assert_eq!(two.save(), saved);
+    assert_eq!(state_of(&two), saved);
     assert!(two.history().eq(one.history()));
     fill(&mut two, 12);
     assert!(step(&mut two).is_compacted());
@@ -377,7 +371,7 @@ fn a_saved_compactor_knows_recorded_summaries() {
     let conversation = host().read(log).expect("reads");
     let chain = [Strategy::truncate()];
     let one = Compactor::new(host(), conversation, chain.clone(), by_tokens(900)).expect("valid");
-    let two = Compactor::resume(host(), &one.save(), chain, by_tokens(900)).expect("goes on");
+    let two = Compactor::resume(host(), &state_of(&one), chain, by_tokens(900)).expect("goes on");
     for view in [one.conversation(), two.conversation()] {
         assert_eq!(view.recorded_summaries(), [0]);
         assert_eq!(view.units()[0].kind, UnitKind::Summary);
@@ -437,10 +431,10 @@ fn without_a_report_the_hosts_count_decides() {
 #[test]
 fn what_is_no_message_changes_nothing() {
     let mut one = compactor(by_tokens(900));
-    let before = one.save();
+    let before = one.save().expect("is JSON");
     assert!(one.append("{").is_err());
     assert!(one.append(&json!({"role": "pirate"}).to_string()).is_err());
-    assert_eq!(one.save(), before);
+    assert_eq!(state_of(&one), before);
     assert!(one.append(&said("assistant", "Aye.").to_string()).is_ok());
 }
 
@@ -456,12 +450,47 @@ fn an_overflow_aims_lower_by_the_count_that_it_works_with() {
     assert!(overflowed.is_compacted());
 }
 
+/// A compactor whose provider counts four times what the host does.
+fn counted_fourfold(options: CompactorOptions) -> Compactor {
+    let mut one = compactor(options);
+    one.append(&said("system", "You plan journeys.").to_string())
+        .expect("is a message");
+    fill(&mut one, 12);
+    one.reported(one.tokens() * 4);
+    one
+}
+
+/// Half of what the provider counts, rather than half of what the host does.
+#[test]
+fn what_an_overflow_aims_at_is_counted_as_the_provider_counts() {
+    let mut one = counted_fourfold(by_tokens(1_000_000));
+    let overflowed = block_on(one.overflowed()).expect("no archive");
+    let tokens = overflowed.receipts[0].tokens;
+    let rest = tokens.before - tokens.overhead;
+    assert_eq!(tokens.budget, tokens.overhead + rest / 2);
+}
+
+/// Half of the trigger, which is more than the host counts in all.
+#[tokio::test]
+async fn what_is_begun_early_aims_where_a_step_would() {
+    let counted = counted_fourfold(by_tokens(1_000_000)).tokens();
+    let mut one = counted_fourfold(CompactorOptions {
+        early: Some(0.5),
+        ..by_tokens(counted + 1)
+    });
+    assert!(one.step().await.expect("no archive").pressure.is_none());
+    let compacted = one.compact_now(None).await.expect("no archive");
+    let early = &compacted.receipts[0];
+    assert_eq!(early.trigger, "scheduled");
+    assert_eq!(early.tokens.budget, (counted + 1) / 2);
+}
+
 #[test]
 fn a_damaged_state_is_refused_and_asks_for_no_memory() {
     let mut one = compactor(by_tokens(900));
     fill(&mut one, 12);
     assert!(step(&mut one).is_compacted());
-    let saved = one.save();
+    let saved = one.save().expect("is JSON");
     let at = saved.find("\"came\":[").expect("has one") + 8;
     let end = at + saved[at..].find(']').expect("ends");
     let damaged = format!("{}[0,1152921504606846976{}", &saved[..at], &saved[end..]);
@@ -499,7 +528,8 @@ fn units_that_were_pinned_by_number_stay_through_every_compaction_and_a_resume()
         fill(&mut one, 10);
     }
     let chain = [Strategy::truncate()];
-    let mut two = Compactor::resume(host(), &one.save(), chain, by_tokens(900)).expect("goes on");
+    let mut two =
+        Compactor::resume(host(), &state_of(&one), chain, by_tokens(900)).expect("goes on");
     assert!(step(&mut two).is_compacted());
     assert_eq!(times(&two, &[&name, &twice]), [1, 1]);
 }
@@ -537,7 +567,7 @@ fn a_unit_that_is_not_there_cannot_be_pinned() {
     let mut one = compactor(by_tokens(900));
     let error = one.pin(Pins::Units(vec![0, 1])).expect_err("has one unit");
     assert!(matches!(error, HostError::NoSuchUnit { unit: 1, units: 1 }));
-    let saved = one.save();
+    let saved = one.save().expect("is JSON");
     let damaged = saved.replacen("\"first-user\"", "{\"messages\":[1]}", 1);
     assert_ne!(damaged, saved);
     let resumed = Compactor::resume(host(), &damaged, [Strategy::truncate()], by_tokens(900));
@@ -570,9 +600,147 @@ fn messages_that_come_together_are_kept_like_those_that_come_one_by_one() {
     }
     let all = names.iter().map(String::as_str);
     together.append_all(all).expect("are messages");
-    assert_eq!(together.save(), one_by_one.save());
+    assert_eq!(state_of(&together), state_of(&one_by_one));
     let [good, ..] = &names;
     assert!(together.append_all([good.as_str(), "[]", good]).is_err());
     one_by_one.append(good).expect("is a message");
-    assert_eq!(together.save(), one_by_one.save());
+    assert_eq!(state_of(&together), state_of(&one_by_one));
+}
+
+/// A strategy that always says that it is not time.
+#[derive(Debug)]
+struct Waiting;
+
+impl Remote for Waiting {
+    fn name(&self) -> &str {
+        "waiting"
+    }
+
+    fn address(&self) -> &str {
+        "test:waiting"
+    }
+
+    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+        let answer = match question {
+            Question::ShouldCompact => r#"{"decision":"wait"}"#,
+            Question::Introspect | Question::Compact => "{}",
+        };
+        Box::pin(std::future::ready(Ok(answer.as_bytes().to_vec())))
+    }
+}
+
+#[tokio::test]
+async fn what_the_strategy_holds_back_is_not_begun_beside_either() {
+    let host = host();
+    let body = json!({"model": "m", "messages": [said("user", "Plan our week by the sea.")]});
+    let conversation = host.read(body.to_string()).expect("reads");
+    let options = CompactorOptions {
+        early: Some(0.5),
+        ..by_tokens(900)
+    };
+    let chain = [Strategy::remote(Arc::new(Waiting))];
+    let mut one = Compactor::new(host, conversation, chain, options).expect("makes sense");
+    fill(&mut one, 12);
+    assert!(one.tokens() >= 900);
+    for _ in 0..2 {
+        let held_back = one.step().await.expect("no archive");
+        assert!(held_back.pressure.is_none() && held_back.receipts.is_empty());
+        assert!(one.running.is_none());
+    }
+    // Below the trigger nothing is held back: it is not time, so it is early.
+    one.options.triggers.tokens = Some(one.tokens() + 1);
+    assert!(one.step().await.expect("no archive").pressure.is_none());
+    assert!(one.running.is_some());
+}
+
+#[test]
+fn work_of_another_compactor_is_thrown_away() {
+    let mut one = compactor(by_tokens(900));
+    fill(&mut one, 12);
+    let chain = [Strategy::truncate()];
+    let saved = state_of(&one);
+    let mut resumed = Compactor::resume(host(), &saved, chain, by_tokens(900)).expect("goes on");
+    let mut other = compactor(by_tokens(900));
+    fill(&mut other, 14);
+    let before = other.document().to_owned();
+    for another in [&mut resumed, &mut other] {
+        let finished = block_on(one.work().run());
+        let applied = another.apply(finished).expect("no archive");
+        assert!(!applied.is_compacted());
+        assert_eq!(another.compactions(), 0);
+    }
+    assert_eq!(other.document(), before);
+    let finished = block_on(one.work().run());
+    assert!(one.apply(finished).expect("no archive").is_compacted());
+}
+
+/// A compactor 100 tokens below its trigger that has begun a compaction early, to this share of that.
+async fn begun_early(target_share: f64) -> Compactor {
+    let mut one = compactor(CompactorOptions {
+        early: Some(0.5),
+        target_share,
+        ..by_tokens(1_000_000)
+    });
+    fill(&mut one, 12);
+    one.options.triggers.tokens = Some(one.tokens() + 100);
+    assert!(one.step().await.expect("no archive").pressure.is_none());
+    assert!(one.running.is_some());
+    one
+}
+
+/// Half of what was there, and not half of the half.
+#[tokio::test]
+async fn what_was_begun_early_is_enough_for_a_person_and_an_overflow() {
+    for is_refused in [false, true] {
+        let mut one = begun_early(0.5).await;
+        let before = one.tokens();
+        let step = if is_refused {
+            one.overflowed().await
+        } else {
+            one.compact_now(None).await
+        };
+        let receipts = step.expect("no archive").receipts;
+        let triggers: Vec<&str> = receipts.iter().map(|own| own.trigger.as_str()).collect();
+        assert_eq!(triggers, ["scheduled"]);
+        assert_eq!(receipts[0].tokens.before, before);
+        assert!(one.tokens() <= (before + 100) / 2, "{}", one.tokens());
+    }
+}
+
+#[tokio::test]
+async fn an_overflow_goes_on_where_what_was_begun_early_is_not_enough() {
+    let mut one = begun_early(0.9).await;
+    let before = one.tokens();
+    let step = one.overflowed().await.expect("no archive");
+    assert_eq!(step.receipts.len(), 2);
+    assert!(one.tokens() <= before * 7 / 10, "{} {before}", one.tokens());
+}
+
+#[tokio::test]
+async fn a_persons_wish_is_not_answered_by_what_was_begun_without_it() {
+    let mut one = begun_early(0.5).await;
+    let mut events = one.events();
+    let step = one.compact_now(Some("keep the harbour")).await;
+    let receipts = step.expect("no archive").receipts;
+    let triggers: Vec<&str> = receipts.iter().map(|own| own.trigger.as_str()).collect();
+    assert_eq!(triggers, ["manual"]);
+    assert_eq!(one.compactions(), 1);
+    let told: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    let is_outdated = |event: &&Event| matches!(event, Event::Outdated);
+    assert_eq!(told.iter().filter(is_outdated).count(), 1, "{told:?}");
+}
+
+#[test]
+fn what_came_to_nothing_is_tried_again_once_something_else_is_pinned() {
+    let mut one = compactor(by_tokens(900));
+    fill(&mut one, 12);
+    let all = || Pins::Units((0..13).collect());
+    one.pin(all()).expect("are there");
+    assert!(!step(&mut one).is_compacted());
+    assert!(step(&mut one).held);
+    // The same again is nothing new.
+    one.pin(all()).expect("are there");
+    assert!(step(&mut one).held);
+    one.pin(Pins::FirstUser).expect("names no unit");
+    assert!(step(&mut one).is_compacted());
 }

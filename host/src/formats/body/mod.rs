@@ -91,7 +91,7 @@ impl<'a> Body<'a> {
     /// Takes `document` apart. Where the format is known, its messages are looked for in the
     /// member in which that format has them.
     pub(crate) fn parse(document: &'a str, format: Option<Format>) -> Result<Self, ReadError> {
-        let trimmed = document.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+        let trimmed = document.trim_start_matches(json::BEFORE);
         match quick::read(document, trimmed, format) {
             Some(body) => Ok(body),
             None => Self::parse_by_steps(document, trimmed, format),
