@@ -482,7 +482,7 @@ async fn what_is_begun_early_aims_where_a_step_would() {
     let compacted = one.compact_now(None).await.expect("no archive");
     let early = &compacted.receipts[0];
     assert_eq!(early.trigger, "scheduled");
-    assert_eq!(early.tokens.budget, (counted + 1) / 2);
+    assert_eq!(early.tokens.budget, counted.div_ceil(2));
 }
 
 #[test]
