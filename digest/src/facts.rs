@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::actions::Action;
 use super::rules::Strength;
 use super::section::{Section, entries};
-use super::sentences::{self, each_sentence};
+use super::sentences::{self, each_in_place};
 use super::{decisions, errors, open, rules, text, values};
 use crate::part::{self, Part};
 
@@ -149,7 +149,7 @@ impl<'a> Answers<'a> {
 fn read_request(text: &str, facts: &mut Vec<Fact>) {
     let mut is_all_rules = text.len() <= RULE;
     let mut left = RULES_OF_MESSAGE;
-    each_sentence(text, &mut |sentence| match rules::strength(sentence) {
+    let is_all_told = each_in_place(text, &mut |sentence| match rules::strength(sentence) {
         Some(strength) if left > 0 => {
             left -= 1;
             facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
@@ -157,7 +157,7 @@ fn read_request(text: &str, facts: &mut Vec<Fact>) {
         _ => is_all_rules = false,
     });
     // What stands there as rules need not stand there twice.
-    if !is_all_rules {
+    if !is_all_rules || !is_all_told {
         facts.push(Fact::Request(text::block(text, REQUEST)));
     }
     if text.lines().nth(PASTED).is_some() {
@@ -243,7 +243,7 @@ fn read_summary(text: &str, facts: &mut Vec<Fact>) {
     for (section, entry) in entries(text) {
         match section {
             Section::Requests => {
-                each_sentence(&entry, &mut |sentence| {
+                each_in_place(&entry, &mut |sentence| {
                     // What was cut may say something else than the whole.
                     if let Some(strength) = rules::strength(sentence)
                         && !sentence.ends_with('…')
