@@ -120,6 +120,9 @@ impl Reader<'_> {
             }
             self.fence = Some(fence);
         } else if is_quoted {
+            if self.block.len() > MOST {
+                self.end();
+            }
             if self.takes(Mark::quote(indent)) {
                 self.push(bare);
             } else {
