@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::actions::Action;
 use super::rules::Strength;
 use super::section::{Section, entries};
-use super::sentences::{self, each_sentence_until};
+use super::sentences::{self, each_in_place};
 use super::{decisions, errors, open, rules, text, values};
 use crate::part::{self, Part};
 
@@ -152,7 +152,7 @@ impl<'a> Answers<'a> {
 fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     let mut is_all_rules = text.len() <= RULE;
     let mut left = RULES_OF_MESSAGE;
-    each_sentence_until(
+    let is_all_told = each_in_place(
         stop,
         text,
         &mut |sentence| match rules::strength(sentence) {
@@ -164,7 +164,7 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
         },
     );
     // What stands there as rules need not stand there twice.
-    if !is_all_rules {
+    if !is_all_rules || !is_all_told {
         facts.push(Fact::Request(text::block(text, REQUEST)));
     }
     if text.lines().nth(PASTED).is_some() {
@@ -253,7 +253,7 @@ fn read_summary(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
         }
         match section {
             Section::Requests => {
-                each_sentence_until(stop, &entry, &mut |sentence| {
+                each_in_place(stop, &entry, &mut |sentence| {
                     // What was cut may say something else than the whole.
                     if let Some(strength) = rules::strength(sentence)
                         && !sentence.ends_with('…')

@@ -36,7 +36,7 @@ use Holds::{Output, Typed, Words};
 /// The tags by which programs mark what they write as the user, in lower case. Behind a blank stands how an
 /// attribute begins that the opening tag must have; a star stands for the rest of a name. Names that people use
 /// in prompts of their own (`context`, `rules`, `task`) are left out.
-const TAGS: [(&str, Holds); 64] = [
+const TAGS: [(&str, Holds); 70] = [
     // Claude Code
     ("bash-stdout", Output),
     ("bash-stderr", Output),
@@ -49,6 +49,8 @@ const TAGS: [(&str, Holds); 64] = [
     ("channel source=", Output),
     ("new-diagnostics", Output),
     ("user-prompt-submit-hook", Output),
+    ("session-start-hook", Output),
+    ("post-tool-use-hook", Output),
     ("ide_selection", Output),
     ("available-deferred-tools", Output),
     ("bash-input", Words),
@@ -95,6 +97,7 @@ const TAGS: [(&str, Holds); 64] = [
     ("open_and_recently_viewed_files", Output),
     ("project_layout", Output),
     ("git_status", Output),
+    ("attached_files", Output),
     ("agent_transcripts", Output),
     ("agent_skills", Output),
     ("mcp_file_system", Output),
@@ -105,6 +108,10 @@ const TAGS: [(&str, Holds); 64] = [
     ("workspace_info", Output),
     ("editorcontext", Output),
     ("reminderinstructions", Words),
+    // Agents without calls: what their tools gave back
+    ("tool_response", Output),
+    ("tool_result", Output),
+    ("function_results", Output),
     // Goose
     ("info-msg", Output),
     // baler's readers of logs

@@ -1,6 +1,10 @@
 //! Sentences of the user's that hold a rule.
 
+mod words;
+
 use std::sync::LazyLock;
+
+use words::{IDLE, REQUESTING, RULES, UNSPACED, UNSPACED_ENDS, UNSPACED_STARTS, WISHES};
 
 /// How much a sentence binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,102 +15,17 @@ pub(super) enum Strength {
     Wish,
 }
 
-/// Words that make a rule, alone or in a row. Words of other languages stand for the same
-/// notions; accents and letters are compared as they are, in lower case.
-const RULES: &[&[&str]] = &[
-    &["never"],
-    &["always"],
-    &["must"],
-    &["mustn't"],
-    &["do", "not"],
-    &["don't"],
-    &["dont"],
-    &["only"],
-    // German, French, Spanish, Portuguese, Italian
-    &["nie"],
-    &["niemals"],
-    &["immer"],
-    &["darf", "nicht"],
-    &["muss"],
-    &["keinesfalls"],
-    &["jamais"],
-    &["toujours"],
-    &["doit"],
-    &["seulement"],
-    &["uniquement"],
-    &["nunca"],
-    &["siempre"],
-    &["debe"],
-    &["sólo"],
-    &["solamente"],
-    &["sempre"],
-    &["deve"],
-    &["somente"],
-    // Russian, Arabic
-    &["никогда"],
-    &["всегда"],
-    &["только"],
-    &["нельзя"],
-    &["должен"],
-    &["должно"],
-    &["دائما"],
-    &["دائمًا"],
-    &["أبدا"],
-    &["أبدًا"],
-    &["يجب"],
-    &["فقط"],
-    &["لا", "تقم"],
-    &["ممنوع"],
-];
-
-const WISHES: &[&[&str]] = &[
-    &["should", "not"],
-    &["shouldn't"],
-    &["may", "not"],
-    &["avoid"],
-    &["make", "sure"],
-    &["ensure"],
-    &["no", "longer"],
-    &["at", "most"],
-    &["at", "least"],
-    &["unless"],
-    &["forbidden"],
-];
-
-/// The same in scripts that put no spaces between words: Japanese, Chinese, Korean.
-const UNSPACED: &[&str] = &[
-    "必ず",
-    "絶対",
-    "常に",
-    "禁止",
-    "しないで",
-    "てはいけ",
-    "てはなら",
-    "だけ",
-    "のみ",
-    "不要",
-    "必须",
-    "必須",
-    "總是",
-    "总是",
-    "永远",
-    "只能",
-    "务必",
-    "不得",
-    "절대",
-    "항상",
-    "반드시",
-    "하지 마",
-    "만 사용",
-];
-
 /// Words by which who speaks of himself asks for something all the same.
 const ASKING: [&str; 5] = ["you", "your", "want", "expect", "insist"];
 
 /// Whether a sentence holds a rule, and how much it binds. Who speaks of himself and asks for nothing
-/// makes no rule, and neither does a program's notice in its tags; but both may matter.
+/// makes no rule, and neither does a program's notice in its tags; but both may matter. A question that asks for
+/// nothing does not.
 pub(super) fn strength(sentence: &str) -> Option<Strength> {
     let found = strength_of_words(sentence)?;
+    if sentence.trim_end().ends_with(['?', '？', '؟']) && !requests(sentence) {
+        return None;
+    }
     let own = ["i ", "i'm ", "i've ", "i’m "];
     let is_own = own.iter().any(|start| {
         sentence
@@ -125,33 +44,85 @@ fn strength_of_words(sentence: &str) -> Option<Strength> {
         if !may_begin(word) {
             continue;
         }
-        let follows = |phrases: &[&[&str]]| {
-            phrases.iter().any(|phrase| {
-                phrase.split_first().is_some_and(|(first, others)| {
-                    let mut next = rest.clone();
-                    is_same(first, word)
-                        && others
-                            .iter()
-                            .all(|other| next.next().is_some_and(|word| is_same(other, word)))
-                })
-            })
-        };
+        if let Some(idle) = IDLE.iter().find(|idle| goes(idle, word, &rest)) {
+            for _ in 1..idle.len() {
+                rest.next();
+            }
+            continue;
+        }
+        let follows = |phrases: &[&[&str]]| phrases.iter().any(|phrase| goes(phrase, word, &rest));
         if follows(RULES) {
             return Some(Strength::Rule);
         }
         is_wish = is_wish || follows(WISHES);
     }
-    if !sentence.is_ascii() && UNSPACED.iter().any(|word| sentence.contains(word)) {
+    if !sentence.is_ascii() && is_unspaced_rule(sentence) || is_french_ban(sentence) {
         return Some(Strength::Rule);
     }
-    is_wish.then_some(Strength::Wish)
+    (is_wish || begins_as_ban(sentence)).then_some(Strength::Wish)
 }
+
+/// Whether `word` and what follows it are the words of `phrase`.
+fn goes<'a>(phrase: &[&str], word: &str, rest: &(impl Iterator<Item = &'a str> + Clone)) -> bool {
+    let mut next = rest.clone();
+    phrase.split_first().is_some_and(|(first, others)| {
+        is_same(first, word)
+            && others
+                .iter()
+                .all(|other| next.next().is_some_and(|word| is_same(other, word)))
+    })
+}
+
+fn requests(sentence: &str) -> bool {
+    let mut rest = words(sentence);
+    while let Some(word) = rest.next() {
+        if REQUESTING.iter().any(|phrase| goes(phrase, word, &rest)) {
+            return true;
+        }
+    }
+    ["ください", "请", "請", "주세요"]
+        .iter()
+        .any(|word| sentence.contains(word))
+}
+
+fn is_unspaced_rule(sentence: &str) -> bool {
+    let bare = sentence.trim_end_matches(['。', '｡', '.', '!', '！']);
+    UNSPACED.iter().any(|word| sentence.contains(word))
+        || UNSPACED_STARTS.iter().any(|start| bare.starts_with(start))
+        || UNSPACED_ENDS.iter().any(|end| bare.ends_with(end))
+}
+
+/// `Ne modifie pas`, `N'ajoute aucune`: a sentence that begins with the first of both words forbids.
+fn is_french_ban(sentence: &str) -> bool {
+    let mut words = words(sentence);
+    let Some(first) = words.next() else {
+        return false;
+    };
+    let begins = is_same("ne", first)
+        || first.starts_with(['n', 'N']) && first[1..].starts_with(['\'', '’']);
+    let no = ["pas", "plus", "jamais", "rien", "aucun", "aucune"];
+    begins && !sentence.contains("nqui") && words.any(|word| no.iter().any(|no| is_same(no, word)))
+}
+
+/// Whether a sentence begins as one that forbids does in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`. It
+/// may as well tell what is not so.
+fn begins_as_ban(sentence: &str) -> bool {
+    let mut words = words(sentence);
+    let (Some(first), Some(second)) = (words.next(), words.next()) else {
+        return false;
+    };
+    let russian = ["й", "йте", "ите", "ьте"];
+    is_same("nicht", first) && (second.ends_with("en") || words.any(|word| word.ends_with("en")))
+        || is_same("не", first) && russian.iter().any(|end| second.ends_with(end))
+        || first == "لا" && second.starts_with('ت') && second != "تقلق"
+}
+
 /// Whether a phrase may begin with `word`: most words are told by their first byte and length.
 fn may_begin(word: &str) -> bool {
     /// For each first byte the lengths of the words that begin so, as bits.
     static LENGTHS: LazyLock<[u16; 128]> = LazyLock::new(|| {
         let mut lengths = [0; 128];
-        let phrases = RULES.iter().chain(WISHES);
+        let phrases = RULES.iter().chain(WISHES).chain(IDLE);
         for first in phrases
             .filter_map(|phrase| phrase.first())
             .filter(|first| first.is_ascii())
@@ -219,6 +190,87 @@ mod tests {
         }
         let notice = "<note>You must not reply.</note>";
         assert_eq!(strength(notice), Some(Strength::Wish));
+    }
+
+    #[test]
+    fn bans_are_known_in_many_languages() {
+        for rule in [
+            "You can't use the production database.",
+            "You cannot push.",
+            "Under no circumstances delete the backups.",
+            "It is not allowed to moor here.",
+            "Force pushes are forbidden.",
+            "Smoking is prohibited.",
+            "The vault is off limits.",
+            "Auf keinen Fall die Datenbank anfassen.",
+            "Die Tests müssen vor jedem Commit laufen.",
+            "Das darf nicht sein.",
+            "vendor/ ist tabu.",
+            "Direkte Abfragen sind verboten.",
+            "Bitte keine neuen Pakete einbauen.",
+            "Ne pousse jamais sur main.",
+            "N'utilise pas la base.",
+            "Il faut lancer les tests.",
+            "Il est interdit de fumer.",
+            "Está prohibido borrar copias.",
+            "Debes ejecutar las pruebas.",
+            "Hay que preguntar antes.",
+            "設定は変更しないこと。",
+            "削除は厳禁です。",
+            "再起動は禁止です。",
+            "不能修改文件。",
+            "请勿使用生产数据库。",
+            "切勿删除备份。",
+            "严禁直接执行。",
+            "请务必先问我。",
+            "운영 DB는 사용 금지입니다.",
+            "테스트를 반드시 실행하세요.",
+            "푸시하지 마세요.",
+            "ممنوع حذف الملفات.",
+            "Нельзя трогать папку.",
+            "Запрещено удалять копии.",
+        ] {
+            assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
+        }
+        for wish in [
+            "Нужно спросить.",
+            "Не меняй код.",
+            "Nicht auf main pushen.",
+            "لا تعدل الملف.",
+        ] {
+            assert_eq!(strength(wish), Some(Strength::Wish), "{wish}");
+        }
+    }
+
+    #[test]
+    fn questions_and_talk_make_no_rule() {
+        for talk in [
+            "Must I restart?",
+            "Why does it always fail?",
+            "Muss das sein?",
+            "Faut-il toujours ramer ?",
+            "なぜ禁止ですか？",
+            "为什么不能登录？",
+            "Never mind.",
+            "Only kidding.",
+            "Don't worry about it.",
+            "It says 403 Forbidden.",
+            "curl prints 405 Method Not Allowed",
+            "程序不能启动。",
+            "The build cannot find the file.",
+            "Ne t'inquiète pas.",
+            "Не знаю.",
+            "Nicht schlecht.",
+            "存在しないことを確認した。",
+            "لا تقلق.",
+        ] {
+            assert_eq!(strength(talk), None, "{talk}");
+        }
+        assert_eq!(strength("Could you never push?"), Some(Strength::Rule));
+        assert_eq!(
+            strength("Never mind, but always ask."),
+            Some(Strength::Rule)
+        );
     }
 
     #[test]

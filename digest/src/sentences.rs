@@ -3,9 +3,11 @@
 //! A line break within a paragraph ends nothing: half a rule can say the opposite of the whole.
 
 mod ending;
+mod places;
 
 use crate::{rules, text};
 use ending::{ENDS, Sentences, goes_on, is_unspaced_end};
+use places::{Places, introduces, tag, tell_below};
 
 /// The most bytes of a sentence of several lines, and of a rule with its list. Lines that are more than
 /// that without a full stop are no prose, and stand for themselves.
@@ -21,8 +23,8 @@ const CODE: usize = 4;
 /// Tells the sentences of `text` one after the other, each on one line and without the mark of its
 /// item. They read as they stand in `text`, but for line breaks, which become spaces.
 ///
-/// Lines of a paragraph or of an item of a list belong together; headings, rows of tables and lines
-/// of code stand for themselves. A sentence with a rule that ends with a colon holds the list that
+/// Lines of a paragraph or of an item of a list belong together; headings, rows of tables, tags and indented
+/// code stand for themselves. Code between fences and quotations hold no sentence. A sentence with a rule that ends with a colon holds the list that
 /// follows; of a long list each part stands behind that sentence, and so does each item that is a rule itself.
 pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
     each_sentence_until(&|| false, text, tell);
@@ -30,29 +32,57 @@ pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
 
 /// The same, until `stop` says so: what follows is not told then, nor the rest of what was being read.
 pub(crate) fn each_sentence_until(stop: &dyn Fn() -> bool, text: &str, tell: &mut dyn FnMut(&str)) {
+    let text = text::dedented(text);
+    read(stop, text.trim(), None, tell);
+}
+
+/// The same, where a sentence with a rule stands behind the heading, the intro of a list or the tag that it is
+/// below. Returns whether that is all that the text says: code and quotations are passed over.
+pub(crate) fn each_in_place(
+    stop: &dyn Fn() -> bool,
+    text: &str,
+    tell: &mut dyn FnMut(&str),
+) -> bool {
+    let text = text::dedented(text);
+    let text = text.trim();
+    read(stop, text, Some(Places::of(text)), tell)
+}
+
+fn read(
+    stop: &dyn Fn() -> bool,
+    text: &str,
+    places: Option<Places>,
+    tell: &mut dyn FnMut(&str),
+) -> bool {
     let mut reader = Reader {
         stop,
         tell,
+        places,
         block: String::new(),
         own: None,
         item: None,
         list: None,
         fence: None,
+        is_heading: false,
         is_after_blank: false,
         is_in_code: false,
+        is_all: true,
     };
-    for line in text::dedented(text).trim().lines() {
+    for line in text.lines() {
         if stop() {
-            return;
+            return false;
         }
         reader.read(text::clean(line).trim_end());
     }
     reader.end();
+    reader.is_all
 }
 
 struct Reader<'t> {
     stop: &'t dyn Fn() -> bool,
     tell: &'t mut dyn FnMut(&str),
+    /// Where that line stands; none where nobody asks.
+    places: Option<Places>,
     /// The lines of the paragraph or item so far.
     block: String,
     /// The mark of the item that the block began as.
@@ -62,8 +92,12 @@ struct Reader<'t> {
     /// The list that the block holds behind a rule.
     list: Option<List>,
     fence: Option<Fence>,
+    /// The block is a heading, which ends with its line.
+    is_heading: bool,
     is_after_blank: bool,
     is_in_code: bool,
+    /// Nothing was passed over.
+    is_all: bool,
 }
 
 /// A list behind a rule.
@@ -92,25 +126,41 @@ impl Reader<'_> {
         }
         let is_after_blank = std::mem::take(&mut self.is_after_blank);
         let was_in_code = std::mem::take(&mut self.is_in_code);
+        let is_quoted = bare.starts_with(QUOTE);
+        if !is_quoted && self.list.is_some_and(|list| list.first.sign == QUOTE) {
+            self.end();
+        }
         if let Some(fence) = Fence::of(bare) {
             if self.takes(fence.mark(indent)) {
                 self.push(bare);
             } else {
                 self.end();
-                self.tell_alone(bare);
+                self.is_all = false;
             }
             self.fence = Some(fence);
+        } else if is_quoted {
+            if self.block.len() > MOST {
+                self.end();
+            }
+            if self.takes(Mark::quote(indent)) {
+                self.push(bare);
+            } else {
+                self.end();
+                self.is_all = false;
+            }
         } else if stands_alone(bare) {
-            self.end();
-            self.item = None;
-            self.tell_alone(bare);
+            self.read_alone(bare, is_after_blank);
         } else if let Some(mark) =
             Mark::of(bare, indent).filter(|mark| self.is_item(mark, is_after_blank))
         {
             if self.takes(mark) {
                 self.push_item(mark, bare);
             } else {
+                let intro = self.intro(mark);
                 self.end();
+                if let Some(places) = &mut self.places {
+                    places.enter(mark.indent, intro);
+                }
                 self.own = Some(mark);
                 self.push(bare[mark.length..].trim_start());
             }
@@ -120,7 +170,9 @@ impl Reader<'_> {
             self.is_in_code = true;
             self.tell_alone(bare);
         } else {
-            let is_new = if is_after_blank {
+            let is_new = if self.is_heading {
+                true
+            } else if is_after_blank {
                 indent == 0 || self.list.is_none()
             } else {
                 indent == 0 && self.item.is_some() && self.is_ended_before(bare)
@@ -129,7 +181,7 @@ impl Reader<'_> {
                 self.end();
             }
             if is_new && indent == 0 {
-                self.item = None;
+                self.leave_lists();
             }
             self.push(bare);
         }
@@ -141,7 +193,7 @@ impl Reader<'_> {
             self.end();
         }
         if self.list.is_none() {
-            self.tell_alone(bare);
+            self.is_all = false;
         } else if !bare.is_empty() {
             self.push(bare);
         }
@@ -153,10 +205,66 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a line that belongs to no paragraph.
+    fn read_alone(&mut self, bare: &str, is_after_blank: bool) {
+        let is_below_text = !is_after_blank && !self.block.is_empty() && self.own.is_none();
+        let underlines = is_below_text && self.list.is_none() && bare.starts_with(['-', '=']);
+        if underlines && self.places.is_some() {
+            self.is_heading = true;
+            return;
+        }
+        self.end();
+        self.leave_lists();
+        let Some(places) = &mut self.places else {
+            self.tell_alone(bare);
+            return;
+        };
+        if let Some(tag) = tag(bare) {
+            places.pass(tag);
+        } else if is_heading(bare) {
+            self.push(bare);
+            self.is_heading = true;
+        } else {
+            self.tell_alone(bare);
+        }
+    }
+
+    fn leave_lists(&mut self) {
+        self.item = None;
+        if let Some(places) = &mut self.places {
+            places.leave_lists();
+        }
+    }
+
+    /// What introduces the list that an item begins; empty where nothing does, or more than an intro says.
+    fn intro(&self, mark: Mark) -> String {
+        if self.list.is_some() || !self.is_below(mark) {
+            return String::new();
+        }
+        let last = Sentences::of(&self.block).last().unwrap_or_default();
+        if last.len() > MOST / 2 {
+            return String::new();
+        }
+        on_one_line(last.trim())
+    }
+
+    fn is_below(&self, mark: Mark) -> bool {
+        self.own.is_none_or(|own| mark.indent > own.indent)
+    }
+
+    fn above(&self) -> String {
+        let places = self.places.as_ref();
+        places.map(Places::above).unwrap_or_default()
+    }
+
     /// Whether a mark begins an item. In the middle of a paragraph a number may be one of its words.
     fn is_item(&self, mark: &Mark, is_after_blank: bool) -> bool {
         let goes_on = |item: Mark| item.sign == mark.sign && mark.indent <= item.indent;
-        mark.interrupts || is_after_blank || self.block.is_empty() || self.item.is_some_and(goes_on)
+        mark.interrupts
+            || is_after_blank
+            || self.is_heading
+            || self.block.is_empty()
+            || self.item.is_some_and(goes_on)
     }
 
     /// Whether an item belongs to a rule above it, which the block ends with from then on.
@@ -167,20 +275,32 @@ impl Reader<'_> {
                 None => mark.sign == first.sign || mark.indent > first.indent,
             };
         }
-        let is_below = self.own.is_none_or(|own| mark.indent > own.indent);
         let emphasis = ['*', '_'];
-        if !is_below || !self.block.trim_end_matches(emphasis).ends_with([':', '：']) {
+        if !self.is_below(mark) || self.block.is_empty() {
+            return false;
+        }
+        let has_colon = self.block.trim_end_matches(emphasis).ends_with([':', '：']);
+        let is_item = self.places.is_some() && !matches!(mark.sign, '`' | '~' | QUOTE);
+        if !has_colon && !is_item {
             return false;
         }
         let last = Sentences::of(&self.block, self.stop)
             .last()
             .unwrap_or_default();
-        let rule = last.trim_start().to_owned();
-        if rule.len() > MOST / 2 || rules::strength(&rule).is_none() {
+        let last = last.trim_start();
+        let before = self.block.len() - last.len();
+        let above = self.above();
+        let is_rule =
+            rules::strength(last).is_some() && (has_colon || introduces(last, self.is_heading));
+        // So many words before each of its rules would take more room than these.
+        let is_long = is_item && above.len() + last.len() > LIST / 2;
+        if last.len() > MOST / 2 || !is_rule && !is_long {
             return false;
         }
-        let before = self.block.len() - rule.len();
-        tell_sentences(&self.block[..before], self.stop, self.tell);
+        let rule = format!("{above}{last}");
+        tell_sentences(&self.block[..before], self.stop, &mut |sentence| {
+            tell_below(&above, sentence, self.tell);
+        });
         self.list = Some(List {
             rule: rule.len(),
             first: mark,
@@ -247,7 +367,10 @@ impl Reader<'_> {
     }
 
     fn tell_alone(&mut self, line: &str) {
-        tell_sentences(line, self.stop, self.tell);
+        let above = self.above();
+        tell_sentences(line, self.stop, &mut |sentence| {
+            tell_below(&above, sentence, self.tell);
+        });
     }
 
     /// Tells what was read of the paragraph or item.
@@ -258,10 +381,14 @@ impl Reader<'_> {
                 (self.tell)(&on_one_line(&self.block));
             }
         } else {
-            tell_sentences(&self.block, self.stop, self.tell);
+            let above = self.above();
+            tell_sentences(&self.block, self.stop, &mut |sentence| {
+                tell_below(&above, sentence, self.tell);
+            });
         }
         self.block.clear();
         self.own = None;
+        self.is_heading = false;
     }
 }
 
@@ -280,6 +407,9 @@ fn on_one_line(lines: &str) -> String {
     lines.replace('\n', " ")
 }
 
+/// What stands before each line of a quotation.
+const QUOTE: char = '>';
+
 /// What stands before an item of a list.
 #[derive(Clone, Copy)]
 struct Mark {
@@ -294,6 +424,16 @@ struct Mark {
 }
 
 impl Mark {
+    /// A quotation below a rule is taken like a list.
+    const fn quote(indent: usize) -> Self {
+        Self {
+            indent,
+            sign: QUOTE,
+            length: 0,
+            interrupts: true,
+        }
+    }
+
     fn of(bare: &str, indent: usize) -> Option<Self> {
         let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
         let sign = bare[digits..].chars().next()?;
@@ -343,12 +483,18 @@ impl Fence {
     }
 }
 
-/// Whether a line belongs to no other: a heading, what underlines one, a row of a table.
+/// Whether a line belongs to no other: a heading, what underlines one, a row of a table, a tag.
 fn stands_alone(bare: &str) -> bool {
-    let behind = bare.trim_start_matches('#');
-    let is_heading = matches!(bare.len() - behind.len(), 1..=6) && behind.starts_with(' ');
     let is_rule = |sign| bare.len() >= 3 && bare.chars().all(|c| c == sign);
-    is_heading || bare.starts_with('|') || ['-', '=', '*', '_'].into_iter().any(is_rule)
+    is_heading(bare)
+        || bare.starts_with('|')
+        || tag(bare).is_some()
+        || ['-', '=', '*', '_'].into_iter().any(is_rule)
+}
+
+fn is_heading(bare: &str) -> bool {
+    let behind = bare.trim_start_matches('#');
+    matches!(bare.len() - behind.len(), 1..=6) && behind.starts_with(' ')
 }
 
 /// Whether a line begins with a word in upper case, as a sentence does; an id has more than one letter
@@ -418,10 +564,6 @@ mod tests {
                 "-----",
                 "| a | b |",
                 "| c | d |",
-                "```sh",
-                "ls",
-                "cat a",
-                "```",
                 "Done",
                 "ls",
                 "cat b"

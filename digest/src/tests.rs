@@ -88,6 +88,25 @@ fn each_item_that_is_a_rule_counts() {
 }
 
 #[test]
+fn a_rule_in_a_list_stays_below_its_heading_and_code_gives_none() {
+    let digest = settled(
+        "Tidy up.\n\n## DO NOT\n1. Sink\n2. Delete only the backup\n\n```\nalways push\n```\n\n> You must obey.",
+        1_000,
+    );
+    assert_eq!(
+        section(&digest, "## Standing instructions"),
+        "- ## DO NOT 1. Sink\n- ## DO NOT 2. Delete only the backup"
+    );
+    // Where a message says more than its rules, it stays whole.
+    let digest = settled("Never write this.\n\n```\nalways push\n```", 1_000);
+    assert!(digest.contains("always push"), "{digest}");
+    assert_eq!(
+        section(&digest, "## Standing instructions"),
+        "- Never write this."
+    );
+}
+
+#[test]
 fn lines_of_a_request_are_indented_once() {
     let line = "the old office keeps its books in the cellar\n";
     let message = format!("please look\n\n{}", line.repeat(20));

@@ -364,9 +364,10 @@ fn rules(conversation: &Conversation, units: &[Vec<Said>]) -> Vec<String> {
         // What programs write as the user is no rule of the user's.
         let words = baler_digest::own_words(&piece.text);
         baler_digest::each_sentence(&words, &mut |sentence| {
+            let is_question = sentence.ends_with(['?', '？', '؟']);
             let sentence = sentence.trim_end_matches(['.', '!', '?']);
             let sentence = baler_digest::on_one_line(sentence);
-            if is_rule(&sentence) && known.insert(sentence.clone()) {
+            if !is_question && is_rule(&sentence) && known.insert(sentence.clone()) {
                 found.push(sentence);
             }
         });

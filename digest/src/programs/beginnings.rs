@@ -3,7 +3,7 @@
 /// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 21] = [
+const BEGINNINGS: [Beginning; 32] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -55,6 +55,30 @@ const BEGINNINGS: [Beginning; 21] = [
     // opencode: a file that the user named, in two texts.
     ("Called the Read tool with the following input: ", all),
     ("<path>", file_of_opencode),
+    // Claude Code: a file that the user named.
+    ("Result of calling the Read tool: ", all),
+    // Agents without calls, whose outputs are messages of the user's: mini-swe-agent, SWE-agent and others with
+    // such a line, OpenHands, Cline and Roo Code.
+    ("<returncode>", output_of_mini_swe_agent),
+    ("Observation:", below_first_line),
+    ("OBSERVATION:", below_first_line),
+    ("EXECUTION RESULT of [", all),
+    ("[", output_of_cline),
+    // aider: files and the map of the repository, and a command that the user ran.
+    (
+        "I have *added these files to the chat* so you can go ahead and edit them.",
+        all,
+    ),
+    (
+        "Here are some READ ONLY files, provided for your reference.",
+        all,
+    ),
+    (
+        "Here are summaries of some files present in my git repository.",
+        all,
+    ),
+    ("Here are summaries of files in my git repository.", all),
+    ("I ran this command:\n", output_of_aider),
 ];
 
 /// Where the beginning of a text ends that a program wrote; 0 where it wrote none.
@@ -73,6 +97,44 @@ fn one_line(text: &str) -> Option<usize> {
 
 fn all(text: &str) -> Option<usize> {
     Some(text.len())
+}
+
+/// All, where nothing stands behind the beginning on its line: there the user would go on.
+fn below_first_line(text: &str) -> Option<usize> {
+    let (first, _) = text.split_once('\n')?;
+    first.trim_end().ends_with(':').then_some(text.len())
+}
+
+fn output_of_mini_swe_agent(text: &str) -> Option<usize> {
+    let (_, behind) = text.split_once("</returncode>")?;
+    let behind = behind.trim_start();
+    ["<output>", "<output_head>", "<warning>"]
+        .iter()
+        .any(|tag| behind.starts_with(tag))
+        .then_some(text.len())
+}
+
+/// The name of a tool, what it was called with, and its output. What some tools give back is what the user
+/// answered.
+fn output_of_cline(text: &str) -> Option<usize> {
+    const ASKING: [&str; 4] = [
+        "ask_followup_question",
+        "attempt_completion",
+        "plan_mode_respond",
+        "new_task",
+    ];
+    let inside = text.strip_prefix('[')?;
+    let is_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
+    let name = inside.find(|c: char| !is_of_name(c)).unwrap_or(0);
+    let (name, behind) = inside.split_at(name);
+    let is_call = behind.starts_with("] Result:")
+        || behind.starts_with(" for '") && behind.contains("'] Result:");
+    (is_call && !name.is_empty() && !ASKING.contains(&name)).then_some(text.len())
+}
+
+fn output_of_aider(text: &str) -> Option<usize> {
+    text.contains("\nAnd got this output:\n")
+        .then_some(text.len())
 }
 
 /// The command and its output between fences. The output may hold fences too, so the last one ends it.

@@ -1,0 +1,283 @@
+//! Where a sentence stands: below which headings and intros of lists, and between which tags.
+//!
+//! They may turn it round: `Delete only the backup` is no rule of the user's below `## DO NOT`.
+
+use std::collections::BTreeMap;
+
+use super::ending::{ENDS, is_unspaced_end};
+use crate::rules;
+
+/// Words by which a sentence speaks of what stands below it.
+const POINTING: [&str; 20] = [
+    "following",
+    "these",
+    "below",
+    "folgende",
+    "diese",
+    "suivant",
+    "ceci",
+    "siguiente",
+    "estas",
+    "estos",
+    "seguinte",
+    "seguenti",
+    "следующ",
+    "التالي",
+    "ما يلي",
+    "以下",
+    "次の",
+    "下列",
+    "다음",
+    "아래",
+];
+
+/// Tags around words that hold as they stand.
+const NEUTRAL: [&str; 15] = [
+    "rules",
+    "rule",
+    "instructions",
+    "instruction",
+    "task",
+    "user_query",
+    "userrequest",
+    "user_message",
+    "prompt",
+    "request",
+    "guidelines",
+    "constraints",
+    "requirements",
+    "important",
+    "user",
+];
+
+/// Whether a sentence that is a rule holds the list directly below it: it does not end, or points there.
+/// `Never push. - Mend the pier` are two rules.
+pub(super) fn introduces(sentence: &str, is_heading: bool) -> bool {
+    let bare = sentence.trim_end_matches(['*', '_', ' ']);
+    let is_ended = bare.ends_with(|c: char| ENDS.contains(&c) || is_unspaced_end(c));
+    if is_heading || !is_ended {
+        return true;
+    }
+    let lower = sentence.to_lowercase();
+    POINTING.iter().any(|word| lower.contains(word))
+}
+
+/// The name in a line that is only a tag, and whether it closes.
+pub(super) fn tag(bare: &str) -> Option<(&str, bool)> {
+    let inside = bare.strip_prefix('<')?.strip_suffix('>')?;
+    if inside.contains(['<', '>']) {
+        return None;
+    }
+    let (name, closes) = match inside.strip_prefix('/') {
+        Some(name) => (name, true),
+        None => (inside, false),
+    };
+    let name = name.split(char::is_whitespace).next().unwrap_or_default();
+    name.starts_with(char::is_alphabetic)
+        .then_some((name, closes))
+}
+
+/// What stands above the line that is read.
+pub(super) struct Places {
+    /// The tag that is open; of several the outermost.
+    tag: Option<String>,
+    /// How many lines to come close a tag, by its name.
+    closing: BTreeMap<String, usize>,
+    /// What was cut off may have closed any.
+    is_cut: bool,
+    intros: Vec<Intro>,
+}
+
+/// What introduces a list.
+struct Intro {
+    /// Columns before the items of the list.
+    indent: usize,
+    text: String,
+}
+
+impl Places {
+    pub(super) fn of(text: &str) -> Self {
+        let mut closing = BTreeMap::new();
+        for (name, closes) in text.lines().filter_map(|line| tag(line.trim())) {
+            if closes {
+                *closing.entry(name.to_owned()).or_insert(0) += 1;
+            }
+        }
+        Self {
+            tag: None,
+            closing,
+            is_cut: text.ends_with('…'),
+            intros: Vec::new(),
+        }
+    }
+
+    /// Goes past a line that is only a tag.
+    pub(super) fn pass(&mut self, (name, closes): (&str, bool)) {
+        if closes {
+            if let Some(left) = self.closing.get_mut(name) {
+                *left = left.saturating_sub(1);
+            }
+            if self.tag.as_deref() == Some(name) {
+                self.tag = None;
+            }
+            return;
+        }
+        let is_closed = self.is_cut || self.closing.get(name).is_some_and(|left| *left > 0);
+        let is_neutral = NEUTRAL.iter().any(|known| known.eq_ignore_ascii_case(name));
+        if is_closed && !is_neutral && self.tag.is_none() {
+            self.tag = Some(name.to_owned());
+        }
+    }
+
+    /// Forgets what introduced the lists so far.
+    pub(super) fn leave_lists(&mut self) {
+        self.intros.clear();
+    }
+
+    /// Goes on with an item so many columns from the left, below an intro if there is one.
+    pub(super) fn enter(&mut self, indent: usize, text: String) {
+        let is_new = !text.is_empty();
+        self.intros
+            .retain(|known| known.indent < indent || known.indent == indent && !is_new);
+        if is_new {
+            self.intros.push(Intro { indent, text });
+        }
+    }
+
+    /// What has to stand before a rule here.
+    pub(super) fn above(&self) -> String {
+        let mut above = String::new();
+        if let Some(tag) = &self.tag {
+            above.push('<');
+            above.push_str(tag);
+            above.push_str("> ");
+        }
+        for intro in &self.intros {
+            above.push_str(&intro.text);
+            above.push_str(" - ");
+        }
+        above
+    }
+}
+
+/// Tells a sentence, if it is a rule behind what stands above it.
+pub(super) fn tell_below(above: &str, sentence: &str, tell: &mut dyn FnMut(&str)) {
+    if above.is_empty() || rules::strength(sentence).is_none() {
+        tell(sentence);
+    } else {
+        tell(&format!("{above}{sentence}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sentences::each_in_place;
+
+    fn sentences(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        each_in_place(&|| false, text, &mut |sentence| {
+            found.push(sentence.to_owned())
+        });
+        found
+    }
+
+    #[test]
+    fn an_item_stands_behind_its_heading() {
+        assert_eq!(
+            sentences(
+                "## DO NOT\n\n2. Sink\n3. Delete only the backup\n\n## Style\n- use tabs\n- Never shout\n\nDone.\n\n- Always ask"
+            ),
+            [
+                "## DO NOT 2. Sink",
+                "## DO NOT 3. Delete only the backup",
+                "## Style",
+                "use tabs",
+                "## Style - Never shout",
+                "Done.",
+                "Done. - Always ask"
+            ]
+        );
+        assert_eq!(
+            sentences("Never\n-----\n* only whistle\n\nNever moor here\n\nat night"),
+            ["Never * only whistle", "Never moor here", "at night"]
+        );
+    }
+
+    #[test]
+    fn an_item_stands_behind_the_sentence_above_its_list() {
+        assert_eq!(
+            sentences("Look here. You must do none of the following.\n\n- Sink\n- use only oars"),
+            [
+                "Look here.",
+                "You must do none of the following. - Sink",
+                "You must do none of the following. - use only oars"
+            ]
+        );
+        // Below a rule that is whole, each is one.
+        assert_eq!(
+            sentences("Never push.\n- Mend the pier\n- Always sign"),
+            ["Never push.", "Mend the pier", "Never push. - Always sign"]
+        );
+        assert_eq!(
+            sentences("Voici la liste noire :\n- toujours ramer\n- couler"),
+            [
+                "Voici la liste noire :",
+                "Voici la liste noire : - toujours ramer",
+                "couler"
+            ]
+        );
+    }
+
+    #[test]
+    fn lists_within_lists_stand_behind_all_above_them() {
+        assert_eq!(
+            sentences(
+                "Bad habits:\n- At sea\n  - always whistle\n- In port\n  - moor\n  - Never:\n    - sign\n\nGood."
+            ),
+            [
+                "Bad habits:",
+                "At sea",
+                "Bad habits: - At sea - always whistle",
+                "In port",
+                "moor",
+                "Bad habits: - In port - Never: - sign",
+                "Good."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_only_a_tag_stands_alone() {
+        assert_eq!(
+            sentences("<rules>\nNever push.\nAlways sign.\n</rules>"),
+            ["Never push.", "Always sign."]
+        );
+        assert_eq!(
+            sentences(
+                "<forbidden>\nAlways row. Sink.\n\n- only oars\n</forbidden>\n<br>\nNever push."
+            ),
+            [
+                "<forbidden> Always row.",
+                "Sink.",
+                "<forbidden> Sink. - only oars",
+                "Never push."
+            ]
+        );
+    }
+
+    #[test]
+    fn code_and_quotations_are_passed_over() {
+        let quoted = "Never push.\n```sh\nalways push\n```\n~~~\nalways\n~~~\n> You must push.\n>\n> Always.\nSign only once.";
+        let mut found = Vec::new();
+        let is_all = each_in_place(&|| false, quoted, &mut |sentence| {
+            found.push(sentence.to_owned())
+        });
+        assert_eq!(found, ["Never push.", "Sign only once."]);
+        assert!(!is_all);
+        // What a rule speaks of stays with it.
+        assert_eq!(
+            sentences("Never write this:\n> Ahoy!\n> Mate.\nSign."),
+            ["Never write this: > Ahoy! > Mate.", "Sign."]
+        );
+    }
+}
