@@ -38,7 +38,7 @@ impl Inner {
     /// A body with a system prompt or tools shows all that the provider counted, so a
     /// difference is the vocabulary's: all counts are scaled. Without them, as in a log, more
     /// than was counted is what the document does not show (system prompt, tools): it is added
-    /// to what stands beside the messages. Exact counts are never made smaller.
+    /// to what stands beside the messages.
     pub(super) fn anchor(&mut self, reported: Reported) {
         let covered = reported.messages.min(self.counts.len());
         let counted = self
@@ -52,11 +52,6 @@ impl Inner {
             || self.has_instructions();
         if !is_whole && reported.tokens > counted {
             self.totals.fixed = self.totals.fixed.saturating_add(reported.tokens - counted);
-            return;
-        }
-        // A vocabulary that is the model's own counts no text too high, but what is only estimated, such as
-        // encrypted reasoning.
-        if self.tokenizer.is_exact() && reported.tokens < counted {
             return;
         }
         let permille = (u64::from(reported.tokens) * 1_000)

@@ -188,11 +188,17 @@ impl Tokenizer {
         }
     }
 
-    /// The same vocabulary with all counts multiplied by so many thousandths.
+    /// The same vocabulary with all counts multiplied by so many thousandths; but a model's own
+    /// counts no text too high, only what is estimated, such as encrypted reasoning.
     pub(crate) fn scaled(&self, permille: u32) -> Self {
         let permille = u64::from(self.permille) * u64::from(permille) / 1_000;
+        let permille = u32::try_from(permille).unwrap_or(u32::MAX);
         Self {
-            permille: u32::try_from(permille).unwrap_or(u32::MAX),
+            permille: if self.is_exact {
+                permille.max(1_000)
+            } else {
+                permille
+            },
             ..self.clone()
         }
     }
