@@ -241,7 +241,9 @@ impl Reader<'_> {
         if self.list.is_some() || !self.is_below(mark) {
             return String::new();
         }
-        let last = Sentences::of(&self.block).last().unwrap_or_default();
+        let last = Sentences::of(&self.block, self.stop)
+            .last()
+            .unwrap_or_default();
         if last.len() > MOST / 2 {
             return String::new();
         }
