@@ -95,6 +95,7 @@ pub(crate) async fn live(seed: u64, steps: usize, giant_every: usize) -> anyhow:
         story.note(number, &step, &compactor, begin.elapsed());
         check(&compactor, &unseen).with_context(|| format!("seed {seed}, step {number}"))?;
         let said = converse(
+            &host,
             &mut compactor,
             &server,
             &summarizer,
@@ -228,6 +229,7 @@ fn check_unseen(document: &str, unseen: &[Value]) -> anyhow::Result<()> {
 
 /// Sends the request until the model answers.
 async fn converse(
+    host: &Host,
     compactor: &mut Compactor,
     server: &Server,
     summarizer: &ScriptedServer,
@@ -244,7 +246,7 @@ async fn converse(
             3 if numbers.below(4) == 0 => Provided::TooLong,
             _ => Provided::Answer,
         };
-        let answer = response(compactor, numbers);
+        let answer = response(host, compactor.document(), numbers)?;
         match server.ask(compactor.document(), provided, &answer)? {
             Ok(said) => {
                 let message = said["choices"][0]["message"].clone();
@@ -268,7 +270,7 @@ async fn converse(
 }
 
 /// What the agent's model answers: words, or one to three calls, and what it cost.
-fn response(compactor: &Compactor, numbers: &mut Numbers) -> Value {
+fn response(host: &Host, request: &str, numbers: &mut Numbers) -> anyhow::Result<Value> {
     let calls: Vec<Value> = (0..numbers.below(4))
         .map(|_| {
             let tool = ["read_file", "run_tests", "search"][numbers.below(3)];
@@ -281,14 +283,14 @@ fn response(compactor: &Compactor, numbers: &mut Numbers) -> Value {
     if !calls.is_empty() {
         message["tool_calls"] = calls.into();
     }
-    // Providers count a little otherwise than baler; some count nothing.
-    let counted = f64::from(compactor.conversation().tokens());
+    // Providers count a little otherwise than baler, whatever it was corrected to; some count nothing.
+    let counted = f64::from(host.read(request.to_owned())?.tokens());
     let factor = 1.0 + numbers.below(20) as f64 / 100.0;
     let usage = match numbers.below(5) {
         0 => Value::Null,
         _ => json!({"total_tokens": (counted * factor) as u64}),
     };
-    json!({"choices": [{"message": message}], "usage": usage})
+    Ok(json!({"choices": [{"message": message}], "usage": usage}))
 }
 
 /// Runs the tools that were called; without any the user says something. Returns the outputs.
