@@ -32,6 +32,14 @@ const MESSAGE: &str = "msg_";
 /// How those of compactions begin.
 const COMPACTION: &str = "cmp_";
 
+/// How those of calls of the client's own tools begin.
+const CALLS: [&str; 2] = ["fc_", "ctc_"];
+
+/// Whether an item is a reference to a call, by which the model has seen what came before.
+pub(super) fn refers_to_call(kind: &str, id: &str) -> bool {
+    kind == REFERENCE && CALLS.iter().any(|start| id.starts_with(start))
+}
+
 /// Whether an item is a reference to what the provider's own compaction left.
 pub(super) fn refers_to_compaction(kind: &str, id: &str) -> bool {
     kind == REFERENCE && id.starts_with(COMPACTION)

@@ -311,7 +311,9 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
         }
         _ => (Role::Assistant, Link::None),
     };
-    let is_not_said = kind == Kind::Other && !item::is_act(named);
+    let is_act =
+        item::is_act(named) || item::refers_to_call(named, &members.text("id").unwrap_or_default());
+    let is_not_said = kind == Kind::Other && !is_act;
     let kind = if kind == Kind::Compaction {
         Opaque::COMPACTION.to_owned()
     } else {

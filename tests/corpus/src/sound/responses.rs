@@ -88,7 +88,9 @@ pub(super) fn products_follow_their_reasoning(
             continue;
         };
         let before = index.checked_sub(1).and_then(|before| places[before]);
-        if kind(&old[reasoning]) == "reasoning" && before != Some(reasoning) {
+        // What the user says behind an answer that failed is no product of it.
+        let is_product = is_models(&old[reasoning + 1]);
+        if is_product && kind(&old[reasoning]) == "reasoning" && before != Some(reasoning) {
             return Err(Wrong::Rules("an item without its reasoning"));
         }
     }
