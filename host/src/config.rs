@@ -11,6 +11,10 @@ const MOST_BYTES: usize = 64 << 10;
 /// end in an error of some hundred bytes.
 const MOST_WORK: usize = 200_000;
 
+/// The most for which problems are told: values of the schema times bytes of the config. A form that did not
+/// fit, of `anyOf` or `oneOf`, ends in an error with a copy of what it was compared with.
+const MOST_TOLD: usize = 4 << 20;
+
 /// The most patterns in a schema.
 const PATTERNS: usize = 32;
 
@@ -68,10 +72,9 @@ pub enum ConfigError {
 
 /// Checks `config` against `schema`. Both may come from a stranger.
 pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), ConfigError> {
-    if config.len() > MOST_BYTES {
-        return Err(ConfigError::TooLarge {
-            bytes: config.len(),
-        });
+    let bytes = config.len();
+    if bytes > MOST_BYTES {
+        return Err(ConfigError::TooLarge { bytes });
     }
     let config: Value =
         serde_json::from_str(config).map_err(|error| ConfigError::NotJson(error.to_string()))?;
@@ -100,7 +103,8 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
             "`$ref`, `unevaluatedProperties` and `unevaluatedItems` are not supported".to_owned(),
         ));
     }
-    let work = nodes(&schema).saturating_mul(nodes(&config));
+    let rules = nodes(&schema);
+    let work = rules.saturating_mul(nodes(&config));
     if work > MOST_WORK {
         return Err(unusable(format!(
             "its values times those of the config are {work}; the most is {MOST_WORK}"
@@ -129,6 +133,23 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
             };
             unusable(format!("{}{rule}", short(&error.to_string())))
         })?;
+    // Unlike a list of errors, this takes no memory for each of them.
+    if validator.is_valid(&config) {
+        return Ok(());
+    }
+    let invalid = |problems| {
+        Err(ConfigError::Invalid {
+            strategy: strategy.to_owned(),
+            problems,
+        })
+    };
+    let told = rules.saturating_mul(bytes);
+    if told > MOST_TOLD {
+        return invalid(vec![format!(
+            "it does not obey the schema; where cannot be told, as the values of the schema ({rules}) times the \
+             bytes of the config ({bytes}) are {told}, and {MOST_TOLD} is the most for that; try a smaller config"
+        )]);
+    }
     let problems: Vec<String> = validator
         .iter_errors(&config)
         .take(5)
@@ -143,14 +164,7 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
             format!("at {}: {}{known}", short(&at), short(&error.to_string()))
         })
         .collect();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(ConfigError::Invalid {
-            strategy: strategy.to_owned(),
-            problems,
-        })
-    }
+    invalid(problems)
 }
 
 /// Cuts a text after [`PROBLEM`] characters.
@@ -172,7 +186,8 @@ fn known(schema: &Value, path: &str) -> String {
     }
     if path.ends_with("/oneOf") || path.ends_with("/anyOf") {
         let forms = schema.pointer(path).and_then(Value::as_array);
-        let forms: Vec<String> = forms.into_iter().flatten().filter_map(form).collect();
+        let forms = forms.into_iter().flatten().filter_map(form);
+        let forms: Vec<String> = forms.take(LISTED).collect();
         return if forms.is_empty() {
             String::new()
         } else {
@@ -341,6 +356,26 @@ mod tests {
         assert!(matches!(error, ConfigError::Schema { .. }), "{error}");
         let error = check("s", &config(100), &schema).unwrap_err();
         assert!(matches!(error, ConfigError::Invalid { .. }), "{error:.200}");
+    }
+
+    /// Each form that did not fit would hold a copy of the config.
+    #[test]
+    fn where_many_forms_refuse_a_long_config_only_that_is_told() {
+        let text = |length: usize| format!(r#""{}""#, "x".repeat(length));
+        for several in ["anyOf", "oneOf"] {
+            let forms = vec![r#"{"type":"integer"}"#; 2_000].join(",");
+            let schema = format!(r#"{{"{several}":[{forms}]}}"#);
+            // An object, a list, and 2000 objects of one member each, times 1998 and two quotes.
+            let message = check("s", &text(1_998), &schema).unwrap_err().to_string();
+            assert!(
+                message.contains("(4002) times the bytes of the config (2000) are 8004000"),
+                "{message:.300}"
+            );
+            let message = check("s", &text(3), &schema).unwrap_err().to_string();
+            assert!(message.contains("at the config: "), "{message:.300}");
+            let fitting = format!(r#"{{"{several}":[{forms},{{"type":"string"}}]}}"#);
+            assert!(check("s", &text(1_998), &fitting).is_ok());
+        }
     }
 
     #[test]

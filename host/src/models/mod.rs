@@ -8,7 +8,7 @@ mod tests;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use baler_models::{Answer, Model, ModelError, Question};
+use baler_models::{Answer, Model, ModelError, Price, Question};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::tokens::Tokenizer;
 pub struct ModelLimits {
     /// Requests: questions, and what is sent again where the provider gave no answer.
     pub calls: u32,
-    /// Tokens of all questions.
+    /// Tokens of all questions; of one that is sent again, each time.
     pub input_tokens: u64,
     /// Tokens of all answers.
     pub output_tokens: u64,
@@ -87,6 +87,14 @@ pub struct ModelUsage {
 }
 
 impl ModelUsage {
+    fn add(&mut self, price: Option<Price>, input: u64, output: u64) {
+        self.input_tokens = self.input_tokens.saturating_add(input);
+        self.output_tokens = self.output_tokens.saturating_add(output);
+        if let Some(price) = price {
+            *self.cost.get_or_insert(0.0) += price.of(input, output);
+        }
+    }
+
     /// What came since `before`.
     pub(crate) fn since(self, before: Self) -> Option<Self> {
         let cost = self.cost.map(|cost| cost - before.cost.unwrap_or(0.0));
@@ -147,7 +155,7 @@ impl Spending {
         let time = deadline.saturating_duration_since(Instant::now());
         self.admit(grant, &mut question, input, time)?;
         let start = Instant::now();
-        let again = || self.admit_again(&grant.limits);
+        let again = || self.admit_again(grant, &question, input);
         let result = tokio::time::timeout(time, grant.model.ask(&question, time, &again))
             .await
             .unwrap_or_else(|_| Err(ModelError::Unavailable("no answer in time".to_owned())));
@@ -175,12 +183,6 @@ impl Spending {
         let limits = &grant.limits;
         let mut used = self.lock();
         let spent = |what: String| Err(ModelError::Spent(what));
-        if used.calls >= limits.calls {
-            return spent(format!("{} requests", limits.calls));
-        }
-        if used.input_tokens.saturating_add(input) > limits.input_tokens {
-            return spent(format!("{} tokens of questions", limits.input_tokens));
-        }
         let left = limits.output_tokens.saturating_sub(used.output_tokens);
         if left == 0 {
             return spent(format!("{} tokens of answers", limits.output_tokens));
@@ -190,23 +192,26 @@ impl Spending {
         }
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         question.max_output_tokens = question.max_output_tokens.min(left);
-        if let (Some(limit), Some(price)) = (limits.cost, grant.model.info().price) {
-            let most = price.of(input, u64::from(question.max_output_tokens));
-            if used.cost.unwrap_or(0.0) + most > limit {
-                return spent(format!("a cost of {limit}"));
-            }
+        if let Some(what) = passed(grant, &used, question, input) {
+            return spent(what);
         }
         used.calls += 1;
         Ok(())
     }
 
-    /// Whether the grant has room for sending a question once more, since what was sent came to nothing.
-    fn admit_again(&self, limits: &ModelLimits) -> bool {
+    /// Whether the grant has room for sending a question once more, since what was sent came to nothing. That
+    /// may be billed all the same; the last time that it was sent, `settle` counts.
+    fn admit_again(&self, grant: &ModelGrant, question: &Question, input: u64) -> bool {
         let mut used = self.lock();
-        let has_room = used.calls < limits.calls;
-        used.calls += u32::from(has_room);
-        used.failed += u32::from(has_room);
-        has_room
+        let mut after = *used;
+        after.add(grant.model.info().price, input, 0);
+        if passed(grant, &after, question, input).is_some() {
+            return false;
+        }
+        after.calls += 1;
+        after.failed += 1;
+        *used = after;
+        true
     }
 
     fn settle(
@@ -234,12 +239,31 @@ impl Spending {
                 }
             }
         };
-        used.input_tokens += input;
-        used.output_tokens += output;
-        if let Some(price) = grant.model.info().price {
-            *used.cost.get_or_insert(0.0) += price.of(input, output);
-        }
+        used.add(grant.model.info().price, input, output);
     }
+}
+
+/// The limit that a further request with this question would pass.
+fn passed(
+    grant: &ModelGrant,
+    used: &ModelUsage,
+    question: &Question,
+    input: u64,
+) -> Option<String> {
+    let limits = &grant.limits;
+    if used.calls >= limits.calls {
+        return Some(format!("{} requests", limits.calls));
+    }
+    if used.input_tokens.saturating_add(input) > limits.input_tokens {
+        return Some(format!("{} tokens of questions", limits.input_tokens));
+    }
+    let limit = limits.cost?;
+    let most = grant
+        .model
+        .info()
+        .price?
+        .of(input, u64::from(question.max_output_tokens));
+    (used.cost.unwrap_or(0.0) + most > limit).then(|| format!("a cost of {limit}"))
 }
 
 /// The name of an error in receipts and metrics.

@@ -163,3 +163,41 @@ async fn what_is_sent_again_counts_again() {
     assert_eq!(second, Err(ModelError::Spent("3 requests".to_owned())));
     assert_eq!(model.sent.load(Ordering::Relaxed), 3);
 }
+
+#[tokio::test]
+async fn tokens_and_cost_of_what_is_sent_again_count_each_time() {
+    let texts = question(80);
+    let one = u64::from(counter().count(&texts.instructions))
+        + u64::from(counter().count(&texts.prompt))
+        + super::QUESTION_TOKENS;
+    let limits = ModelLimits::default();
+    let few = ModelLimits {
+        input_tokens: 3 * one - 1,
+        ..limits
+    };
+    // Half a question more than three questions and an answer of 1000 tokens, each of which costs two of a question.
+    let cheap = ModelLimits {
+        cost: Some((3.5 * one as f64 + 2_000.0) / 1e6),
+        ..limits
+    };
+    for (limits, sent) in [(few, 2), (cheap, 3)] {
+        let model = Arc::new(Stubborn {
+            info: Scripted::new([]).info().clone(),
+            sent: AtomicU32::new(0),
+        });
+        let grant = ModelGrant::new(model.clone()).with_limits(limits);
+        let spending = Spending::default();
+        let result = spending.ask(&grant, question(80), &counter(), soon()).await;
+        assert!(
+            matches!(result, Err(ModelError::Unavailable(_))),
+            "{result:?}"
+        );
+        assert_eq!(model.sent.load(Ordering::Relaxed), sent);
+        let used = spending.so_far();
+        assert_eq!((used.calls, used.failed), (sent, sent));
+        assert_eq!(used.input_tokens, u64::from(sent) * one);
+        let cost = used.cost.expect("prices are known");
+        let expected = f64::from(sent) * one as f64 / 1e6;
+        assert!((cost - expected).abs() < 1e-9, "{cost}");
+    }
+}

@@ -317,7 +317,9 @@ impl From<Introspection> for wire::Introspection {
             config_schema: said.config_schema,
             reason_codes: said.reason_codes,
             metric_names: said.metric_names,
-            timeout_ms: said.timeout_ms.map_or(serde_json::Value::Null, Into::into),
+            timeout_ms: said
+                .timeout_ms
+                .and_then(|ms| serde_json::value::to_raw_value(&ms).ok()),
             failure: None,
         }
     }

@@ -359,7 +359,7 @@ impl From<wire::Introspection> for Introspection {
             metric_names: codes(said.metric_names),
             timeout_ms: said
                 .timeout_ms
-                .as_u64()
+                .and_then(|ms| ms.get().parse::<u64>().ok())
                 .filter(|ms| *ms > 0)
                 .map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
             memory_mib: None,

@@ -7,6 +7,7 @@
 mod answer;
 mod connected;
 mod convert;
+mod value;
 mod vocabulary;
 mod wire;
 #[cfg(test)]

@@ -342,6 +342,10 @@ async fn whatever_a_remote_does_the_local_chain_gives_a_result() {
             "output-malformed",
         ),
         (
+            says(r#"{"outcome":{"unchanged":"x"},"metrics":[{"name":"a","value":[{"b":1}]}]}"#),
+            "output-malformed",
+        ),
+        (
             says(&format!(
                 "{}{}",
                 json!({"outcome": {"unchanged": "x"}}),
@@ -474,6 +478,12 @@ async fn the_time_is_asked_of_the_remote_and_capped_by_the_host() {
         let limit = limit(says(no_time), policy).await;
         assert!((41..=600).contains(&limit), "{no_time}: {limit}");
     }
+    // Such a value is passed over, not kept, so the rest of what the remote says still holds.
+    let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let said = format!(r#"{{"name":"tram","timeout-ms":{nested}}}"#);
+    let said: super::wire::Introspection = serde_json::from_str(&said).expect("it is JSON");
+    let said = crate::report::Introspection::from(said);
+    assert_eq!((said.name.as_str(), said.timeout_ms), ("tram", None));
     for silent in [
         Reply::Hangs,
         Reply::Fails(RemoteError::Connection),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+pub(super) use super::value::Value;
 use crate::formats::Format;
 use crate::situation::Policy;
 
@@ -172,7 +173,7 @@ pub(super) struct Introspection {
     /// How long an answer may take, in milliseconds. What is no positive integer counts as not
     /// there, and the host's policy caps what is.
     #[schemars(with = "Option<u64>")]
-    pub(super) timeout_ms: serde_json::Value,
+    pub(super) timeout_ms: Option<Box<RawValue>>,
     /// The config that came with the question makes no sense to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) failure: Option<Failure>,
@@ -384,18 +385,4 @@ pub(super) struct Metric {
     pub(super) name: String,
     /// Its value.
     pub(super) value: Value,
-}
-
-/// The value of a metric.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum Value {
-    /// A number of things.
-    Count(u32),
-    /// A share or another number.
-    Ratio(f64),
-    /// Yes or no.
-    Flag(bool),
-    /// A word.
-    Text(String),
 }

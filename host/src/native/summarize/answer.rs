@@ -2,6 +2,8 @@
 
 use baler_models::{Answer, Finish};
 
+use crate::formats::json::Members;
+
 /// Signs of a model that calls a tool instead of writing (ALL-N3).
 const CALLS: [&str; 8] = [
     "<tool_call",
@@ -38,11 +40,12 @@ pub(super) fn usable(answer: Answer) -> Result<String, String> {
 /// Whether the whole text is JSON of a call.
 fn is_call(text: &str) -> bool {
     let inner = text.trim_start_matches("```json").trim_matches('`').trim();
-    let Ok(serde_json::Value::Object(members)) = serde_json::from_str(inner) else {
+    // Values are not kept, which could take many times the memory of the text.
+    let Ok(members) = serde_json::from_str::<Members<'_>>(inner) else {
         return false;
     };
-    members.contains_key("name")
-        && (members.contains_key("arguments") || members.contains_key("parameters"))
+    let has = |key| members.get(key).is_some();
+    has("name") && (has("arguments") || has("parameters"))
 }
 
 #[cfg(test)]
@@ -99,6 +102,7 @@ mod tests {
         for text in [
             "<tool_call>{\"name\": \"sail\"}</tool_call>",
             "{\"name\": \"sail\", \"arguments\": {}}",
+            "{\"name\": \"sail\", \"arguments\": null}",
             "```json\n{\"name\": \"sail\", \"parameters\": {}}\n```",
             "I will look.\n<invoke name=\"sail\">",
         ] {
