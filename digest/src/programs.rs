@@ -398,9 +398,14 @@ impl Iterator for Tags<'_> {
             let length = bare.find(|c: char| !is_of_name(c)).unwrap_or(bare.len());
             let (name, behind) = bare.split_at(length);
             let closes = bare.len() < inside.len();
-            let known = TAGS
-                .iter()
-                .find(|(known, _)| is_of_table(known, name, behind, closes));
+            // A text may hold nothing but brackets: most are known by a look.
+            let Some(first) = name.chars().next() else {
+                continue;
+            };
+            let first = first.to_ascii_lowercase();
+            let known = TAGS.iter().find(|(known, _)| {
+                known.starts_with(first) && is_of_table(known, name, behind, closes)
+            });
             let Some(&(name, holds)) = known else {
                 continue;
             };

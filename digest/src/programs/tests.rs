@@ -372,8 +372,27 @@ fn the_newest_request_is_a_users_and_not_a_notification() {
 }
 
 #[test]
+fn each_tag_of_the_table_is_found_in_any_case() {
+    for (known, _) in TAGS {
+        let (name, attribute) = known.split_once(' ').unwrap_or((known, ""));
+        let name = name.replace('*', "a");
+        for name in [name.to_uppercase(), name] {
+            let text = format!("a < b <{name} {attribute}>");
+            let mut tags = Tags { text: &text, at: 0 };
+            let found = tags.next().map(|tag| (tag.name, tag.start));
+            assert_eq!(found, Some((known, 6)), "{text}");
+        }
+    }
+    let brackets = "<</<>< a>".repeat(10);
+    let text = &*brackets;
+    assert_eq!(Tags { text, at: 0 }.count(), 0);
+}
+
+#[test]
 fn texts_full_of_tags_are_read_in_no_time() {
     for piece in [
+        "<",
+        "</",
         "<bash-stdout>",
         "</bash-stdout>",
         "\n<system-reminder>",

@@ -45,6 +45,8 @@ repeated! {
     returns "carriage returns" "\\r\\n",
     blank_lines "blank lines" " \\n",
     tabs "tabs" "\\t",
+    no_break_spaces "tags and no-break spaces" "</ab>\u{a0}",
+    ideographic_spaces "words and ideographic spaces" "港口\u{3000}7",
     less_than "<" "<",
     letter "one letter" "a",
     capital "one capital" "A",

@@ -1,13 +1,17 @@
-//! Long runs without a word break. Such as base64 are counted by samples; others, of white space,
-//! punctuation or letters of any script, in pieces.
+//! Long texts, which are counted in pieces. Runs without a word break such as base64 are counted by samples;
+//! others, of white space, punctuation or letters of any script, are cut within.
 //!
-//! A vocabulary takes a second for a few megabytes of them, and no timeout covers the host's
-//! own counting. They hold no words whose exact number of tokens would matter.
+//! A vocabulary takes a second for a few megabytes of such runs. They hold no words whose exact number of tokens
+//! would matter. And for each white space outside ASCII (or, DeepSeek's, in front of a digit) it looks through all
+//! the rest that it got, so it may only get a little. No timeout covers the host's own counting.
 
 use std::ops::Range;
 
-/// Bytes from which on a run is sampled.
+/// Bytes from which on a run is sampled, and of the longest piece.
 const LONG: usize = 4_096;
+
+/// Bytes from which on a piece ends as soon as it can.
+const PIECE: usize = 1_024;
 
 /// Number of samples of a run, and the bytes of each.
 const SAMPLES: usize = 8;
@@ -28,67 +32,62 @@ pub(super) fn count(text: &str, exactly: impl Fn(&str) -> u64) -> u64 {
     tokens + in_pieces(text.get(at..).unwrap_or_default(), &exactly)
 }
 
-/// Tokens of a text that is cut where nothing else ends a run. A cut may part a token, and so adds
-/// a few. A run is mostly one character many times, and then each piece is the one before it.
+/// Tokens of a text in pieces, of which none is longer than [`LONG`]. A piece of a long run is mostly the one
+/// before it.
 fn in_pieces(text: &str, exactly: &impl Fn(&str) -> u64) -> u64 {
     let mut tokens = 0;
-    let mut at = 0;
     let mut last = ("", 0);
-    for cut in cuts(text).into_iter().chain([text.len()]) {
-        let piece = text.get(at..cut).unwrap_or_default();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(cut(rest));
         if piece != last.0 {
             last = (piece, exactly(piece));
         }
         tokens += last.1;
-        at = cut;
+        rest = behind;
     }
     tokens
 }
 
-/// Where to cut a text so that no run in it is longer than [`LONG`].
-fn cuts(text: &str) -> Vec<usize> {
-    let mut cuts = Vec::new();
-    // The last place where a run ends for sure.
-    let mut start = 0;
-    while text.len() - start > LONG {
-        let end = text.floor_char_boundary(start + LONG);
-        let from = text.ceil_char_boundary(start + LONG / 2);
-        let found = last_boundary(&text[from..end]);
-        start = match found {
-            Some(boundary) => from + boundary,
-            None => {
-                cuts.push(end);
-                end
-            }
-        };
+/// Where the first piece of a text ends: where every vocabulary parts two tokens. Where there is no such place a
+/// cut may part a token, and so adds a few.
+fn cut(text: &str) -> usize {
+    if text.len() <= LONG {
+        return text.len();
     }
-    cuts
+    let from = text.ceil_char_boundary(PIECE);
+    let end = text.floor_char_boundary(LONG);
+    first_boundary(&text[from..end]).map_or(end, |boundary| from + boundary)
 }
 
-/// The last place in a text where every vocabulary parts two tokens.
-fn last_boundary(text: &str) -> Option<usize> {
-    let mut characters = text.char_indices().rev();
-    let mut after = characters.next()?;
-    for before in characters {
-        if is_boundary(before.1, after.1) {
-            return Some(after.0);
+/// The first place in a text where every vocabulary parts two tokens.
+fn first_boundary(text: &str) -> Option<usize> {
+    let mut characters = text.char_indices();
+    let (_, mut before) = characters.next()?;
+    for (at, after) in characters {
+        if is_boundary(before, after) {
+            return Some(at);
         }
-        after = before;
+        before = after;
     }
     None
 }
 
 /// Whether no token goes from one of these characters to the other. In doubt it may.
+///
+/// In every vocabulary white space is at most the beginning of a token, or all of it, but for the line breaks and
+/// slashes that end punctuation. That the text goes on matters to the token before only where that is white space,
+/// and then not behind a line break; the vocabularies of GPT-3 alone part that one from the white space before it.
 fn is_boundary(before: char, after: char) -> bool {
     let is_letter = |character: char| {
         character.is_ascii_alphanumeric()
             || matches!(character, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='\u{9fff}' | '가'..='힣')
     };
     match (before, after) {
-        (_, ' ' | '\t') => !before.is_whitespace(),
-        (_, '\r' | '\n') => is_letter(before),
         // Punctuation goes on over line breaks and slashes behind it.
-        ('\n', _) => !after.is_whitespace() && after != '/',
+        (_, '\r' | '\n') => is_letter(before),
+        _ if after.is_whitespace() => !before.is_whitespace(),
+        ('\n', _) => after != '/',
         // `'s` belongs to its word.
         _ => {
             let ends_word = after.is_ascii_punctuation() && after != '\'';
@@ -143,7 +142,11 @@ mod tests {
     use super::*;
 
     fn exactly(text: &str) -> u64 {
-        tiktoken::get_encoding("o200k_base").map_or(0, |encoding| encoding.count(text) as u64)
+        exactly_by("o200k_base", text)
+    }
+
+    fn exactly_by(vocabulary: &str, text: &str) -> u64 {
+        tiktoken::get_encoding(vocabulary).map_or(0, |encoding| encoding.count(text) as u64)
     }
 
     /// Letters and digits without order, as base64 has them.
@@ -195,6 +198,54 @@ mod tests {
             let cuts = (text.len() / LONG + 1) as u64;
             let off = by_pieces.abs_diff(exactly(&text));
             assert!(off <= cuts * 4, "{off} off in {run:.4}");
+        }
+    }
+
+    #[test]
+    fn a_cut_between_words_changes_no_count() {
+        for vocabulary in ["o200k_base", "cl100k_base", "deepseek_v3"] {
+            for words in [
+                "Wort\u{a0}% ",
+                "</ab>\u{a0}",
+                "港口\u{3000}7",
+                "ab\u{2028}- ",
+                "name    12\n",
+                "ab  日",
+                "{\r\n\r\n\tif (a) {}\n",
+                "}\n\n}\n",
+                "It's 5 o'clock.\n",
+            ] {
+                let text = words.repeat(20_000 / words.len());
+                let pieces = std::cell::Cell::new(0);
+                let tokens = count(&text, |piece| {
+                    pieces.set(pieces.get() + 1);
+                    exactly_by(vocabulary, piece)
+                });
+                assert!(tokens > 0 && pieces.get() > 1, "{words:?}");
+                let whole = exactly_by(vocabulary, &text);
+                assert_eq!(tokens, whole, "{words:?} by {vocabulary}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_vocabulary_never_gets_a_long_text() {
+        // Behind each such white space it looks through all that it got.
+        for (vocabulary, word, next) in [
+            ("o200k_base", "</ab>", "\u{a0}</ab>"),
+            ("o200k_base", "港口", "\u{3000}7 港口"),
+            ("deepseek_v3", "ab", "  1ab"),
+        ] {
+            let text = format!("{word}{}", next.repeat(50_000));
+            let longest = std::cell::Cell::new(0);
+            let tokens = count(&text, |piece| {
+                longest.set(longest.get().max(piece.len()));
+                exactly_by(vocabulary, piece)
+            });
+            assert!(longest.get() <= LONG, "{} of {next:?}", longest.get());
+            let by_words = exactly_by(vocabulary, word) + 50_000 * exactly_by(vocabulary, next);
+            assert!(tokens >= 50_000);
+            assert_eq!(tokens, by_words, "{next:?}");
         }
     }
 
