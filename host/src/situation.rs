@@ -587,7 +587,8 @@ impl Conversation {
 
 /// The step by which the open loop begins with thinking, where the request wants that (ANTH-5):
 /// the newest one, which mostly stays anyway, or else the first. What stands directly behind outputs is one message with them (ANTH-2), and so the
-/// loop goes on behind it.
+/// loop goes on behind it. Where no step of it begins so, what failed behind it stays: that parts it from
+/// the user's words.
 fn thinker(conversation: &Conversation) -> Option<usize> {
     if !conversation.envelope().wants_thinking() {
         return None;
@@ -599,17 +600,22 @@ fn thinker(conversation: &Conversation) -> Option<usize> {
         units[index].kind == UnitKind::Step && messages.any(|own| conversation.is_answer(own))
     };
     // What is no answer may go, and then parts no loop.
-    let mut steps = (0..units.len())
+    let open: Vec<usize> = (0..units.len())
         .rev()
         .take_while(|index| calls(*index) || !is_answer(*index))
-        .filter(|index| calls(*index));
+        .collect();
+    let mut steps = open.iter().copied().filter(|index| calls(*index));
     let newest = steps.next()?;
-    let first = steps.last().unwrap_or(newest);
+    let first = steps.next_back().unwrap_or(newest);
     let begins = |index: &usize| {
         let message = conversation.messages(*index).first();
         message.is_some_and(|message| message.begins_with_thinking())
     };
-    [newest, first].into_iter().find(begins)
+    let failed = |index: &usize| *index > newest && units[*index].kind == UnitKind::Step;
+    [newest, first]
+        .into_iter()
+        .find(begins)
+        .or_else(|| open.into_iter().rfind(failed))
 }
 
 /// The unit of a recorded summary behind which the user says nothing. Anybody can write its tags, so it may be

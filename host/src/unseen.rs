@@ -7,6 +7,7 @@
 //! not put every budget out of reach. What the provider's own tools gave back in a turn that was
 //! paused stays as well, whole.
 
+mod answer;
 mod gaps;
 mod shorten;
 
@@ -14,7 +15,6 @@ use std::ops::Range;
 
 use crate::conversation::Conversation;
 use crate::conversation::message::{Content, Link, Message, Role};
-use crate::formats::json;
 use crate::situation::{Policy, Standing};
 
 pub(crate) use shorten::shortened;
@@ -25,9 +25,6 @@ pub(crate) const LEAST_TOKENS: u32 = 400;
 
 /// The same in bytes of the wire format.
 const LEAST_BYTES: usize = 8 * 1024;
-
-/// Characters of words at the end of a request that may be there for the model to go on with them.
-const BEGINNING: usize = 40;
 
 /// The share of what is free beside protected units that other units and a summary keep, where
 /// unseen outputs would take all of it.
@@ -226,7 +223,7 @@ pub(crate) fn paused(conversation: &Conversation) -> Range<usize> {
         .take_while(|(_, message)| message.role == Role::Assistant);
     for (index, message) in turn.filter(|(_, message)| !message.is_not_said) {
         let mut parts = message.parts.iter();
-        let said = parts.rposition(|part| !conversation.is_silent(&part.content));
+        let said = parts.rposition(|part| !conversation.is_silent(part));
         let behind = said.map_or(0, |said| said + 1);
         let has_results = message.parts[behind..]
             .iter()
@@ -338,52 +335,5 @@ impl Conversation {
     fn last_said(&self) -> Option<usize> {
         let mut messages = self.all_messages().iter();
         messages.rposition(|message| message.role != Role::Assistant || self.is_answer(message))
-    }
-
-    /// Whether a message is an answer of the model's. Where an answer failed, clients send an empty one,
-    /// or what the model thought until then.
-    pub(crate) fn is_answer(&self, message: &Message) -> bool {
-        let mut parts = message.parts.iter();
-        message.role == Role::Assistant
-            && !message.is_not_said
-            && parts.any(|part| !self.says_nothing(&part.content))
-    }
-
-    /// Whether a part is nothing that is said: blank, or thinking, in whatever form.
-    fn says_nothing(&self, content: &Content) -> bool {
-        match content {
-            Content::Text(text) => self.is_blank(text),
-            Content::Thinking(_) => true,
-            Content::Opaque(opaque) => content.is_thinking() || opaque.says_nothing(),
-            Content::Call(_) | Content::Output(_) | Content::Media(_) => false,
-        }
-    }
-
-    /// Whether there is nothing but white space in a text.
-    fn is_blank(&self, text: &Range<usize>) -> bool {
-        let raw = self.source().get(text.clone()).unwrap_or_default();
-        json::chars(raw).all(char::is_whitespace)
-    }
-
-    /// Whether a part of the model's leaves open what it makes of what tools gave back: no words, but
-    /// thinking, calls, and what the provider's own tools were asked or gave back.
-    fn is_silent(&self, content: &Content) -> bool {
-        self.says_nothing(content) || matches!(content, Content::Call(_)) || is_hosted(content)
-    }
-
-    /// Whether a message is no more than a beginning that a client puts into the model's mouth, such
-    /// as `{` or `<answer>`. A whole answer is rarely as short, and then a step more stays.
-    fn is_short(&self, message: &Message) -> bool {
-        let mut left = BEGINNING;
-        message.parts.iter().all(|part| match &part.content {
-            Content::Text(text) => {
-                let raw = self.source().get(text.clone()).unwrap_or_default();
-                let length = json::chars(raw).take(left + 1).count();
-                let fits = length <= left;
-                left = left.saturating_sub(length);
-                fits
-            }
-            content => content.is_thinking(),
-        })
     }
 }

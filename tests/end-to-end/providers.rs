@@ -160,6 +160,36 @@ async fn a_loop_keeps_its_thinking_in_front_of_an_answer_that_failed() {
     }
 }
 
+/// ANTH-5: no step of the loop thinks, so it is legal only while something parts it from the user's words.
+#[tokio::test]
+async fn an_answer_that_failed_stays_behind_a_loop_without_thinking() {
+    let says = |content: Value| json!({"role": "assistant", "content": content});
+    let mut messages = vec![json!({"role": "user", "content": "When is high tide?"})];
+    for id in ["a", "b", "c"] {
+        messages.push(says(
+            json!([{"type": "tool_use", "id": id, "name": "tides", "input": {}}]),
+        ));
+        messages.push(json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": listing("tide", 300)}]}));
+    }
+    messages.push(says(
+        json!([{"type": "thinking", "thinking": "Or is it?", "signature": "c2ln"}]),
+    ));
+    messages.push(json!({"role": "user", "content": "Go on."}));
+    let before = read(&json!({"model": "claude-sonnet-4-5", "max_tokens": 4096,
+        "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": messages}));
+    assert_eq!(before.violations(), []);
+    let first = compact(&before, &budget(1)).await;
+    assert!(first.is_compacted());
+    assert!(!first.receipt().fell_back);
+    let fates = first.fates().iter();
+    // All steps but the newest.
+    assert_eq!(fates.filter(|fate| **fate == Fate::Dropped).count(), 2);
+    assert!(first.document().contains("Or is it?"));
+    let second = compact(first.conversation(), &budget(1)).await;
+    assert_eq!(second.document(), first.document());
+}
+
 #[tokio::test]
 async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
     let before = read(&answers("claude-sonnet-4-5"));

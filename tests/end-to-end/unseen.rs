@@ -841,12 +841,32 @@ fn failed_answers() -> Vec<(Format, Value, Vec<Value>)> {
         "content": [{"type": "output_text", "text": ""}]});
     let thought = json!({"text": "Twelve?", "thought": true});
     let signature = json!({"text": "", "thoughtSignature": "c2ln"});
-    let of_chat = [beside, blocks(json!([thinking]))];
-    let of_anthropic = [json!([thinking]), json!([redacted]), json!([failed])];
+    let drawn =
+        json!({"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}, "thought": true});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let of_chat = [
+        beside,
+        blocks(json!([thinking])),
+        blocks(json!("\n<think>Twelve? The chart says")),
+        blocks(json!("<think>\nTwelve?\n</think>\n\n")),
+        // Only both parts together tell.
+        blocks(json!([text("<thi"), text("nk>Twelve?")])),
+        json!({"role": "assistant", "content": "", "refusal": ""}),
+        blocks(json!("(no content)")),
+    ];
+    let of_anthropic = [
+        json!([thinking]),
+        json!([redacted]),
+        json!([failed]),
+        json!([text("(no content)")]),
+        json!([text("No response requested.")]),
+    ];
     let of_gemini = [
         json!([thought]),
         json!([signature]),
         json!([thought, signature]),
+        json!([drawn]),
+        json!([{"text": "<thinking>Twelve?"}]),
     ];
     let mut found = vec![(
         Format::OpenAiResponses,
@@ -897,6 +917,25 @@ async fn an_answer_that_failed_while_the_model_thought_makes_no_output_seen() {
             let second = second.expect("no archive that could fail");
             assert_eq!(second.document(), first.document(), "{what}");
         }
+    }
+}
+
+/// Words behind thinking in the text, or behind what else stands for no answer, are one.
+#[tokio::test]
+async fn words_behind_thinking_in_a_text_make_outputs_seen() {
+    let host = host();
+    for said in [
+        "<think>Twelve?</think>Berth 12 is free.",
+        "<thinker>Berth 12 is free.</thinker>",
+        "(no content) is all that the pilot sent; berth 12 is free.",
+        "No response requested. Berth 12 is free.",
+    ] {
+        let mut body = chat();
+        let messages = messages_of(Format::OpenAiChat, &mut body);
+        messages.push(json!({"role": "assistant", "content": said}));
+        messages.push(json!({"role": "user", "content": "Book it."}));
+        let compaction = compacted(host, &body, &[Strategy::truncate()], &to(300)).await;
+        assert!(!compaction.document().contains("berth 0:"), "{said}");
     }
 }
 
@@ -1007,4 +1046,30 @@ async fn last_words_of_a_log_are_an_answer() {
     assert_eq!(fates_of(&log).await[1], Fate::Dropped);
     let document = host.read(log.document().to_owned()).expect("reads");
     assert_eq!(fates_of(&document).await[1], Fate::Rewritten);
+}
+
+/// Claude Code writes one when it resumes a session whose last answer is missing.
+#[tokio::test]
+async fn a_placeholder_in_a_log_makes_no_output_seen() {
+    let [_, berths] = newest_outputs();
+    let entry = |number: usize, role: &str, model: &str, content: Value| {
+        json!({"type": role, "sessionId": "s1", "uuid": number.to_string(),
+            "parentUuid": (number - 1).to_string(),
+            "message": {"id": format!("m{number}"), "role": role, "model": model, "content": content}})
+        .to_string()
+    };
+    let called = json!([{"type": "tool_use", "id": "b", "name": "berths", "input": {}}]);
+    let answered = json!([{"type": "tool_result", "tool_use_id": "b", "content": berths}]);
+    let missing = json!([{"type": "text", "text": "No response requested."}]);
+    let lines = [
+        entry(1, "user", "", json!("Find a berth.")),
+        entry(2, "assistant", "claude-sonnet-4-5", called),
+        entry(3, "user", "", answered),
+        entry(4, "assistant", "<synthetic>", missing),
+        entry(5, "user", "", json!("Go on.")),
+    ];
+    let log = host().read(lines.join("\n")).expect("reads");
+    assert!(log.log().is_some());
+    assert!(log.document().contains("No response requested."));
+    assert_eq!(fates_of(&log).await[1], Fate::Rewritten);
 }

@@ -180,6 +180,9 @@ impl Opaque {
     /// The name of a provider's own compaction that failed, which stands for nothing.
     pub(crate) const FAILED_COMPACTION: &str = "failed compaction";
 
+    /// The name of an empty refusal, as some servers write where the model refused nothing.
+    pub(crate) const NO_REFUSAL: &str = "no refusal";
+
     /// Whether it is reasoning of OpenAI Responses that nobody can read.
     pub(crate) fn is_reasoning(&self) -> bool {
         matches!(self.kind.as_str(), "reasoning" | "encrypted_content")
@@ -190,7 +193,7 @@ impl Opaque {
         self.is_reasoning()
             || matches!(
                 self.kind.as_str(),
-                Self::SIGNATURE | Self::FAILED_COMPACTION
+                Self::SIGNATURE | Self::FAILED_COMPACTION | Self::NO_REFUSAL
             )
     }
 }
@@ -233,6 +236,8 @@ pub(crate) struct Media {
     pub(crate) bytes: u32,
     /// The data, where the document holds it: base64, or a URL with it.
     pub(crate) data: Option<Place>,
+    /// The model made it while it thought.
+    pub(crate) is_thought: bool,
 }
 
 impl Media {

@@ -93,6 +93,7 @@ fn media(
         name: name.map(Cow::into_owned),
         bytes: u32::try_from(place.len()).unwrap_or(u32::MAX),
         data: data.filter(is_data).map(|raw| body.place(raw)),
+        is_thought: false,
     }
 }
 

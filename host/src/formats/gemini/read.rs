@@ -2,7 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use crate::conversation::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
+use crate::conversation::message::{
+    Call, Content, Link, Media, Message, Opaque, Output, Part, Role,
+};
 use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
@@ -60,6 +62,7 @@ fn data<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
 }
 
 fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Content, String> {
+    let is_thought = part.get("thought").is_some_and(|raw| raw.get() == "true");
     if let Some(text) = part.present("text") {
         if !json::is_text(text.get()) {
             return Err("the `text` of a part is no text".to_owned());
@@ -69,13 +72,11 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
         if text.get() == "\"\"" && is_signed {
             return Ok(Content::opaque(Opaque::SIGNATURE));
         }
-        return Ok(
-            if part.get("thought").is_some_and(|raw| raw.get() == "true") {
-                Content::Thinking(place)
-            } else {
-                Content::Text(place)
-            },
-        );
+        return Ok(if is_thought {
+            Content::Thinking(place)
+        } else {
+            Content::Text(place)
+        });
     }
     if let Some(call) = either(part, "functionCall", "function_call") {
         let call: Members<'_> = serde_json::from_str(call.get())
@@ -92,11 +93,10 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
         return read_response(body, response).map(|output| Content::Output(Box::new(output)));
     }
     if let Some(data) = data(part) {
-        return Ok(Content::Media(Box::new(media::gemini(
-            body,
-            Some(data),
-            place,
-        ))));
+        return Ok(Content::Media(Box::new(Media {
+            is_thought,
+            ..media::gemini(body, Some(data), place)
+        })));
     }
     let kind = part
         .0

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::rules::OLD;
-use crate::conversation::message::{Call, Content, Message, Output, Part, Role};
+use crate::conversation::message::{Call, Content, Message, Opaque, Output, Part, Role};
 use crate::formats::Rule;
 use crate::formats::body::{Body, Raw, no_role, without_position};
 use crate::formats::json::{self, Members, Object, Place};
@@ -64,8 +64,10 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     }
     for key in ["refusal", "audio"] {
         if let Some(value) = members.present(key) {
+            let is_none = key == "refusal" && value.get() == "\"\"";
+            let kind = if is_none { Opaque::NO_REFUSAL } else { key };
             message.parts.push(Part {
-                content: Content::opaque(key),
+                content: Content::opaque(kind),
                 place: body.place(value),
             });
         }

@@ -1,0 +1,89 @@
+//! What counts as an answer of the model's (decision 012).
+
+use crate::conversation::Conversation;
+use crate::conversation::message::{Content, Message, Part, Role};
+use crate::formats::json;
+
+use super::is_hosted;
+
+/// Characters of words at the end of a request that may be there for the model to go on with them.
+const BEGINNING: usize = 40;
+
+/// What agents write in the place of an answer that is missing.
+const PLACEHOLDERS: [&str; 2] = ["(no content)", "No response requested."];
+
+/// Characters at the beginning of a text that tell whether the rest has to be read: no fewer than a
+/// placeholder has.
+const TELLING: usize = 24;
+
+impl Conversation {
+    /// Whether a message is an answer of the model's. Where an answer failed, clients send an empty one,
+    /// or what the model thought until then.
+    pub(crate) fn is_answer(&self, message: &Message) -> bool {
+        message.role == Role::Assistant
+            && !message.is_not_said
+            && !self.says_nothing(&message.parts)
+    }
+
+    /// Whether parts are nothing that is said: thinking, in whatever form, and texts without words.
+    fn says_nothing(&self, parts: &[Part]) -> bool {
+        let is_nothing_else = |part: &Part| match &part.content {
+            Content::Text(_) | Content::Thinking(_) => true,
+            Content::Opaque(opaque) => part.content.is_thinking() || opaque.says_nothing(),
+            Content::Media(media) => media.is_thought,
+            Content::Call(_) | Content::Output(_) => false,
+        };
+        parts.iter().all(is_nothing_else) && !self.has_words(parts)
+    }
+
+    /// Whether the texts among parts, joined, hold words of an answer: more than white space, thinking
+    /// that a server left in the text, or a placeholder.
+    fn has_words(&self, parts: &[Part]) -> bool {
+        let start: String = self.characters(parts).take(TELLING).collect();
+        let may_be_none = start.is_empty()
+            || start.starts_with("<think")
+            || PLACEHOLDERS.iter().any(|own| start.starts_with(*own));
+        if !may_be_none {
+            return true;
+        }
+        let text: String = self.characters(parts).collect();
+        baler_digest::after_thinking(&text)
+            .map(str::trim)
+            .is_some_and(|said| !said.is_empty() && !PLACEHOLDERS.contains(&said))
+    }
+
+    /// The characters of the texts among parts, from the first that is no white space on.
+    fn characters<'a>(&'a self, parts: &'a [Part]) -> impl Iterator<Item = char> + 'a {
+        let texts = parts.iter().filter_map(move |part| match &part.content {
+            Content::Text(text) => self.source().get(text.clone()),
+            _ => None,
+        });
+        texts
+            .flat_map(json::chars)
+            .skip_while(|character| character.is_whitespace())
+    }
+
+    /// Whether a part of the model's leaves open what it makes of what tools gave back: no words, but
+    /// thinking, calls, and what the provider's own tools were asked or gave back.
+    pub(super) fn is_silent(&self, part: &Part) -> bool {
+        self.says_nothing(std::slice::from_ref(part))
+            || matches!(part.content, Content::Call(_))
+            || is_hosted(&part.content)
+    }
+
+    /// Whether a message is no more than a beginning that a client puts into the model's mouth, such
+    /// as `{` or `<answer>`. A whole answer is rarely as short, and then a step more stays.
+    pub(super) fn is_short(&self, message: &Message) -> bool {
+        let mut left = BEGINNING;
+        message.parts.iter().all(|part| match &part.content {
+            Content::Text(text) => {
+                let raw = self.source().get(text.clone()).unwrap_or_default();
+                let length = json::chars(raw).take(left + 1).count();
+                let fits = length <= left;
+                left = left.saturating_sub(length);
+                fits
+            }
+            content => content.is_thinking(),
+        })
+    }
+}
