@@ -509,17 +509,18 @@ impl Compactor {
             Some(_) => self.view.counting(self.tokens()),
             None => self.view.clone(),
         };
-        // By the count that the work goes by.
-        let target = self.options.target(&snapshot);
-        let target = match pressure {
-            Pressure::Overflow => target.min(of_refused(snapshot.tokens())),
-            _ => target,
-        };
-        let request = Request {
-            budget: Budget::Tokens(target),
+        let mut request = Request {
             required: pressure.is_required(),
             ..self.request(trigger)
         };
+        // By the count that the work goes by.
+        let situation = self.host.situation(&snapshot, &request);
+        let target = self.options.target(&situation);
+        let target = match pressure {
+            Pressure::Overflow => target.min(of_refused(snapshot.tokens()).max(situation.least())),
+            _ => target,
+        };
+        request.budget = Budget::Tokens(target);
         Work {
             host: Arc::clone(&self.host),
             chain: Arc::clone(&self.chain),

@@ -3,7 +3,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{block_on, by_tokens, compactor, fill, host, long, said, state_of, step};
+use super::{
+    block_on, by_tokens, compactor, fill, half_of_what_may_go, host, long, said, state_of, step,
+};
 use crate::compactor::{
     Attempting, Before, Compactor, CompactorOptions, Event, Hooks, Pressure, ResumeError, Triggers,
 };
@@ -40,7 +42,7 @@ fn after_a_compaction_it_is_not_time_at_once() {
         assert!(one.tokens() < 2_000, "{number}: {}", one.tokens());
         assert!(one.conversation().violations().is_empty());
     }
-    // About 100 tokens come with each, and half of 2,000 go each time.
+    // About 100 tokens come with each, and about 900 go each time.
     assert!((15..=30).contains(&compactions), "{compactions}");
     assert_eq!(one.compactions(), compactions);
     assert_eq!(one.history().count(), 201);
@@ -110,8 +112,9 @@ fn the_providers_figure_goes_before_the_hosts_and_ends_with_a_compaction() {
     assert!(compacted.is_compacted());
     // The budget was met by the provider's count.
     let tokens = compacted.receipts[0].tokens;
-    assert!(tokens.before > 2_950 && tokens.after <= 1_500, "{tokens:?}");
-    assert!(one.tokens() <= 1_500);
+    let most = half_of_what_may_go(3_000, tokens.floor);
+    assert!(tokens.before > 2_950 && tokens.after <= most, "{tokens:?}");
+    assert!(one.tokens() <= most);
     assert!(step(&mut one).pressure.is_none());
 }
 
@@ -327,7 +330,8 @@ async fn a_compaction_that_was_begun_early_is_applied_at_a_later_step() {
             break;
         }
     }
-    assert!(compacted && one.tokens() <= 1_000, "{}", one.tokens());
+    // Overhead, the task and the newest message take less than 200.
+    assert!(compacted && one.tokens() <= 1_100, "{}", one.tokens());
 }
 
 /// AP-I6, AP-N9, AH1, AH2, PL-N6
@@ -460,17 +464,17 @@ fn counted_fourfold(options: CompactorOptions) -> Compactor {
     one
 }
 
-/// Half of what the provider counts, rather than half of what the host does.
+/// Half of what the provider counts beside what has to stay, rather than half of what the host does.
 #[test]
 fn what_an_overflow_aims_at_is_counted_as_the_provider_counts() {
     let mut one = counted_fourfold(by_tokens(1_000_000));
     let overflowed = block_on(one.overflowed()).expect("no archive");
     let tokens = overflowed.receipts[0].tokens;
-    let rest = tokens.before - tokens.overhead;
-    assert_eq!(tokens.budget, tokens.overhead + rest / 2);
+    let most = half_of_what_may_go(tokens.before, tokens.floor);
+    assert_eq!(tokens.budget, most);
 }
 
-/// Half of the trigger, which is more than the host counts in all.
+/// Half of what the trigger leaves, which is more than the host counts in all.
 #[tokio::test]
 async fn what_is_begun_early_aims_where_a_step_would() {
     let counted = counted_fourfold(by_tokens(1_000_000)).tokens();
@@ -482,7 +486,8 @@ async fn what_is_begun_early_aims_where_a_step_would() {
     let compacted = one.compact_now(None).await.expect("no archive");
     let early = &compacted.receipts[0];
     assert_eq!(early.trigger, "scheduled");
-    assert_eq!(early.tokens.budget, counted.div_ceil(2));
+    let most = half_of_what_may_go(counted + 1, early.tokens.floor);
+    assert_eq!(early.tokens.budget, most);
 }
 
 #[test]
@@ -688,7 +693,7 @@ async fn begun_early(target_share: f64) -> Compactor {
     one
 }
 
-/// Half of what was there, and not half of the half.
+/// Half of what could go, and not half of the half.
 #[tokio::test]
 async fn what_was_begun_early_is_enough_for_a_person_and_an_overflow() {
     for is_refused in [false, true] {
@@ -703,7 +708,8 @@ async fn what_was_begun_early_is_enough_for_a_person_and_an_overflow() {
         let triggers: Vec<&str> = receipts.iter().map(|own| own.trigger.as_str()).collect();
         assert_eq!(triggers, ["scheduled"]);
         assert_eq!(receipts[0].tokens.before, before);
-        assert!(one.tokens() <= (before + 100) / 2, "{}", one.tokens());
+        let most = half_of_what_may_go(before + 100, receipts[0].tokens.floor);
+        assert!(one.tokens() <= most, "{}", one.tokens());
     }
 }
 
