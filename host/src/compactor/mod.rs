@@ -43,7 +43,7 @@ use crate::receipt::{Outcome, Receipt, Unchanged};
 use crate::report::Decision;
 use crate::situation::{Budget, Pins, Request, Trigger};
 use crate::strategy::Strategy;
-use guard::Fruitless;
+use guard::{Fruitless, Size, fires_from};
 use journal::Journal;
 use pinned::Pinned;
 use work::Generation;
@@ -77,6 +77,8 @@ pub struct Compactor {
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
+    /// What the newest compaction left.
+    settled: Option<Size>,
     /// References of what left, oldest first.
     left: Vec<String>,
     /// Whether more left than receipts listed.
@@ -174,6 +176,7 @@ impl Compactor {
             reported: None,
             failures: 0,
             fruitless: None,
+            settled: None,
             left: Vec::new(),
             has_unlisted: false,
             running: None,
@@ -202,6 +205,7 @@ impl Compactor {
             self.generation = Generation::default();
             // What was pinned may have been all that kept it as large as it is.
             self.fruitless = None;
+            self.settled = None;
         }
         Ok(())
     }
@@ -333,7 +337,7 @@ impl Compactor {
     pub async fn step(&mut self) -> Result<Step, HostError> {
         let mut step = Step::default();
         self.collect(&mut step, false).await?;
-        let by_host = pressure::of(&self.view, self.tokens(), &self.options);
+        let by_host = self.pressure();
         let pressure = match by_host {
             Some(pressure) if pressure.is_required() => Some(pressure),
             pressure => self.with_strategy(pressure).await,
@@ -350,8 +354,7 @@ impl Compactor {
         // What was begun early ends first, and may be enough.
         if self.running.is_some() {
             self.collect(&mut step, true).await?;
-            let is_still = pressure::of(&self.view, self.tokens(), &self.options);
-            if is_still.is_none() && step.is_compacted() {
+            if self.pressure().is_none() && step.is_compacted() {
                 return Ok(step);
             }
         }
@@ -429,6 +432,11 @@ impl Compactor {
         Ok(step)
     }
 
+    /// The host's own view.
+    fn pressure(&self) -> Option<Pressure> {
+        pressure::of(&self.view, self.tokens(), &self.options, self.settled)
+    }
+
     /// The host's view, and the strategy's where it has one.
     async fn with_strategy(&self, pressure: Option<Pressure>) -> Option<Pressure> {
         let Some(strategy) = self.chain.first().filter(|_| self.options.ask_strategy) else {
@@ -464,8 +472,12 @@ impl Compactor {
     /// Begins a compaction beside the agent's work, where that is wanted and soon needed.
     fn begin_early(&mut self) {
         let is_soon = self.options.early.is_some_and(|early| {
+            let left = self.settled.map(|left| left.tokens);
             let threshold = self.options.threshold();
-            threshold.is_some_and(|most| f64::from(self.tokens()) >= f64::from(most) * early)
+            threshold.is_some_and(|most| {
+                let least = (f64::from(most) * early).ceil() as u64;
+                u64::from(self.tokens()) >= fires_from(least, left)
+            })
         });
         if is_soon && self.running.is_none() && !self.is_held(false) {
             self.running = Some(Running(tokio::spawn(self.work().run())));
@@ -521,6 +533,7 @@ impl Compactor {
             _ => target,
         };
         request.budget = Budget::Tokens(target);
+        request.max_bytes = self.options.target_bytes(&situation);
         Work {
             host: Arc::clone(&self.host),
             chain: Arc::clone(&self.chain),
@@ -597,6 +610,7 @@ impl Compactor {
         self.view = next;
         self.generation = Generation::default();
         self.reported = None;
+        self.settled = Some(Size::of(&self.view, self.view.tokens()));
         true
     }
 }

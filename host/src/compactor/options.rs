@@ -233,4 +233,20 @@ impl CompactorOptions {
             .unwrap_or_else(|| share_of(now).min(now.saturating_sub(1)))
             .max(1)
     }
+
+    /// How many bytes the result may have, by the same rule, where there is a trigger for them; never
+    /// more than the provider takes.
+    pub(super) fn target_bytes(&self, situation: &Situation) -> Option<usize> {
+        let trigger = self.triggers.bytes?;
+        let conversation = &situation.conversation;
+        let floor = situation.floor_bytes;
+        let most = if floor < trigger {
+            trigger
+        } else {
+            conversation.bytes()
+        };
+        let beside = most.saturating_sub(floor) as f64 * self.target_share;
+        let target = floor.saturating_add(beside as usize);
+        Some(target.min(conversation.format().limits().body_bytes))
+    }
 }

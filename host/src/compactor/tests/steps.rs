@@ -84,13 +84,54 @@ fn turns_messages_and_bytes_are_triggers_of_their_own() {
         for number in 0..40 {
             fill(&mut one, 1);
             one.append(&long("user", number)).expect("is a message");
-            let step = step(&mut one);
-            if step.is_compacted() {
-                assert_eq!(step.pressure, Some(pressure));
+            let done = step(&mut one);
+            if done.is_compacted() {
+                assert_eq!(done.pressure, Some(pressure));
+                assert!(step(&mut one).pressure.is_none());
                 fired += 1;
             }
         }
         assert!(fired >= 2, "{pressure:?}: {fired}");
+    }
+}
+
+/// A result that is still beyond its trigger is not halved at every step.
+#[test]
+fn what_is_left_beyond_a_trigger_waits_until_a_tenth_of_that_came() {
+    let triggers = [
+        Triggers {
+            messages: Some(20),
+            ..Triggers::NONE
+        },
+        Triggers {
+            turns: Some(20),
+            ..Triggers::NONE
+        },
+    ];
+    for triggers in triggers {
+        let options = CompactorOptions {
+            triggers,
+            ..CompactorOptions::default()
+        };
+        let mut one = compactor(options.clone());
+        for number in 0..24 {
+            let rule = said("user", &format!("Rule {number}: be on time."));
+            one.append(&rule.to_string()).expect("is a message");
+        }
+        one.pin(Pins::Units((0..25).collect())).expect("are there");
+        fill(&mut one, 12);
+        assert!(step(&mut one).is_compacted());
+        assert_eq!(one.compactions(), 1);
+        let chain = [Strategy::truncate()];
+        let mut two = Compactor::resume(host(), &state_of(&one), chain, options).expect("goes on");
+        for one in [&mut one, &mut two] {
+            assert!(step(one).pressure.is_none());
+            // Two are a tenth of what fires, and each is a turn.
+            one.append(&long("user", 1)).expect("is a message");
+            assert!(step(one).pressure.is_none());
+            one.append(&long("user", 2)).expect("is a message");
+            assert!(step(one).is_compacted());
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{block_on, by_tokens, compactor, fill, half_of_what_may_go, host, said, step};
-use crate::compactor::{Compactor, CompactorOptions, Pressure};
+use crate::compactor::{Compactor, CompactorOptions, Pressure, Triggers};
 use crate::strategy::Strategy;
 use crate::{Outcome, Unchanged};
 
@@ -108,4 +108,21 @@ fn where_all_of_it_has_to_stay_it_says_so() {
     let mut one = compactor(by_tokens(5));
     let outcome = step(&mut one).receipts[0].outcome;
     assert_eq!(outcome, Outcome::Unchanged(Unchanged::AtFloor));
+}
+
+#[test]
+fn a_trigger_of_bytes_is_not_what_the_result_may_have() {
+    let mut one = compactor(CompactorOptions {
+        triggers: Triggers {
+            bytes: Some(5_000),
+            ..Triggers::NONE
+        },
+        ..CompactorOptions::default()
+    });
+    fill(&mut one, 12);
+    // The task, the newest message of about 500 bytes, and what stands around them have to stay.
+    let most = one.work().request.max_bytes.expect("has a trigger");
+    assert!((2_700..=2_900).contains(&most), "{most}");
+    assert!(step(&mut one).is_compacted());
+    assert!(one.conversation().bytes() <= most);
 }
