@@ -330,7 +330,9 @@ impl Compactor {
     }
 
     /// To be called before each request to the model. Compacts where it is time, and otherwise
-    /// costs next to nothing.
+    /// costs next to nothing beside what the strategy takes that is asked
+    /// ([`CompactorOptions::ask_strategy`]): for that all messages are counted again where the
+    /// provider reported a figure.
     ///
     /// # Errors
     /// What leaves could not be archived; then nothing has left.
@@ -451,7 +453,7 @@ impl Compactor {
         };
         let answer = self
             .host
-            .should_compact(&self.view, strategy, &request)
+            .should_compact(&self.snapshot(), strategy, &request)
             .await;
         match answer.decision {
             Decision::Compact(_) => pressure.or(Some(Pressure::Strategy)),
@@ -515,12 +517,18 @@ impl Compactor {
         self.take(finished, step)
     }
 
-    fn work_for(&self, trigger: Trigger, pressure: Pressure) -> Work {
-        let snapshot = match self.reported {
-            // All that is worked out goes by the provider's own figure.
+    /// The view, counted by the provider's own figure where there is one. That counts all messages
+    /// again, so it is for what goes by it: a compaction, and a strategy that is asked and reads all
+    /// of them as well.
+    fn snapshot(&self) -> Conversation {
+        match self.reported {
             Some(_) => self.view.counting(self.tokens()),
             None => self.view.clone(),
-        };
+        }
+    }
+
+    fn work_for(&self, trigger: Trigger, pressure: Pressure) -> Work {
+        let snapshot = self.snapshot();
         let mut request = Request {
             required: pressure.is_required(),
             ..self.request(trigger)

@@ -675,6 +675,47 @@ impl Remote for Waiting {
     }
 }
 
+/// A strategy that says that it is time from so many tokens on.
+#[derive(Debug)]
+struct DueFrom(u64);
+
+impl Remote for DueFrom {
+    fn name(&self) -> &str {
+        "due-from"
+    }
+
+    fn address(&self) -> &str {
+        "test:due-from"
+    }
+
+    fn ask(&self, _: Question, asked: String, _: usize) -> Asked<'_> {
+        let asked: Value = serde_json::from_str(&asked).expect("is JSON");
+        let used = asked["situation"]["used"].as_u64().unwrap_or(0);
+        let decision = if used >= self.0 { "compact" } else { "wait" };
+        let answer = json!({"decision": decision}).to_string();
+        Box::pin(std::future::ready(Ok(answer.into_bytes())))
+    }
+}
+
+/// It would hold back by the host's count what the provider is about to refuse.
+#[tokio::test]
+async fn the_strategy_is_asked_by_the_providers_figure() {
+    let host = host();
+    let body = json!({"model": "m", "messages": [
+        said("system", "You plan journeys."),
+        said("user", "Plan our week by the sea."),
+    ]});
+    let conversation = host.read(body.to_string()).expect("reads");
+    let chain = [Strategy::remote(Arc::new(DueFrom(3_000)))];
+    let options = by_tokens(1_000_000);
+    let mut one = Compactor::new(host, conversation, chain, options).expect("makes sense");
+    fill(&mut one, 12);
+    assert!(one.tokens() < 2_000);
+    assert_eq!(one.with_strategy(None).await, None);
+    one.reported(3_500);
+    assert_eq!(one.with_strategy(None).await, Some(Pressure::Strategy));
+}
+
 #[tokio::test]
 async fn what_the_strategy_holds_back_is_not_begun_beside_either() {
     let host = host();
