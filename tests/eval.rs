@@ -314,6 +314,42 @@ fn a_file_that_another_run_writes_to_is_not_resumed() {
     assert_eq!(whole.lines().count(), 2, "{whole}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_behind_another_users_link_is_not_resumed() {
+    use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+
+    let bench = Bench::new();
+    bench.file("corpus/bakery/one.json", &baking());
+    fs::create_dir(bench.path("shared")).unwrap();
+    fs::set_permissions(bench.path("shared"), fs::Permissions::from_mode(0o1777)).unwrap();
+    let link = bench.path("shared/done.jsonl");
+    symlink(bench.path("victim.jsonl"), &link).unwrap();
+    // Only root may give a link away.
+    if lchown(&link, Some(12_345), None).is_err() {
+        return;
+    }
+    let arguments = [
+        "corpus",
+        "--strategy",
+        "native:truncate",
+        "--resume",
+        "shared/done.jsonl",
+    ];
+    // Neither is a new file made there, nor half a line taken off one that is.
+    for half in [None, Some("half a line")] {
+        if let Some(half) = half {
+            bench.file("victim.jsonl", half);
+        }
+        let ran = bench.run(&arguments);
+        assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+        let told = "a link that another user put into";
+        assert!(said(&ran).contains(told), "{}", said(&ran));
+        let left = fs::read_to_string(bench.path("victim.jsonl")).ok();
+        assert_eq!(left.as_deref(), half);
+    }
+}
+
 #[test]
 fn a_file_of_something_else_is_not_resumed_and_stays() {
     let bench = Bench::new();

@@ -233,6 +233,8 @@ pub(crate) struct Situation {
     pub(crate) budget: u32,
     /// Tokens of the smallest result that there can be.
     pub(crate) floor: u32,
+    /// The same in bytes.
+    pub(crate) floor_bytes: usize,
     /// The most bytes that the result may have.
     pub(crate) max_bytes: usize,
     /// The most pictures, documents and the like that the result may have.
@@ -289,6 +291,7 @@ impl Situation {
             standing,
             budget,
             floor: 0,
+            floor_bytes: 0,
             opening_note: marks.opening_note,
             unfinished: OnceLock::new(),
             loses_thinking: OncePerUnit::new(conversation.units().len()),
@@ -308,15 +311,14 @@ impl Situation {
         let protected: Vec<bool> = self.protected().collect();
         self.floor = self.tokens_under(unseen::LEAST_TOKENS, &protected, None);
         if let Budget::Share(_) = self.request.budget {
-            let others = self.conversation.tokens().saturating_sub(self.floor);
-            let least = self.floor.saturating_add(LEAST_BESIDE.min(others / 2));
-            self.budget = self.budget.max(least);
+            self.budget = self.budget.max(self.least());
         }
         let media = self.sum_of_protected(|_, unit| unit.media as usize);
         let bytes = around_units(&self.conversation)
             + self.sum_of_protected(|index, unit| {
                 unit.bytes - self.unseen.saved(index, unseen::LEAST_TOKENS).1
             });
+        self.floor_bytes = bytes;
         let is_below = [
             (Quantity::Tokens, self.budget < self.floor),
             (Quantity::Bytes, self.max_bytes < bytes),
@@ -326,6 +328,12 @@ impl Situation {
             .into_iter()
             .filter_map(|(what, is_below)| is_below.then_some(what))
             .collect();
+    }
+
+    /// Tokens of what has to stay, and of something that can stand for what leaves.
+    pub(crate) fn least(&self) -> u32 {
+        let others = self.conversation.tokens().saturating_sub(self.floor);
+        self.floor.saturating_add(LEAST_BESIDE.min(others / 2))
     }
 
     /// Shortens unseen outputs where they and what else must stay do not fit, or leave next to nothing

@@ -13,7 +13,7 @@ use baler_eval::{Evaluation, Measuring};
 
 use crate::exit::Failure;
 use crate::output::Messages;
-use crate::{figures, files};
+use crate::{figures, files, links};
 
 /// The file, which this run alone writes to.
 #[derive(Debug)]
@@ -44,6 +44,9 @@ pub(super) fn resumed(
     measuring: &Measuring,
     records: &[Recorded],
 ) -> Result<(Evaluation, Notes), Failure> {
+    links::check_owners(file)
+        .with_context(|| format!("cannot resume from `{}`", file.display()))
+        .map_err(Failure::wrong_use)?;
     // It is read to its end and written on: of a pipe or device neither can be done.
     if fs::exists(file).unwrap_or(true) {
         files::regular(file)

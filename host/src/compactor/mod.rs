@@ -43,7 +43,7 @@ use crate::receipt::{Outcome, Receipt, Unchanged};
 use crate::report::Decision;
 use crate::situation::{Budget, Pins, Request, Trigger};
 use crate::strategy::Strategy;
-use guard::Fruitless;
+use guard::{Fruitless, Size, fires_from};
 use journal::Journal;
 use pinned::Pinned;
 use work::Generation;
@@ -77,6 +77,8 @@ pub struct Compactor {
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
+    /// What the newest compaction left.
+    settled: Option<Size>,
     /// References of what left, oldest first.
     left: Vec<String>,
     /// Whether more left than receipts listed.
@@ -174,6 +176,7 @@ impl Compactor {
             reported: None,
             failures: 0,
             fruitless: None,
+            settled: None,
             left: Vec::new(),
             has_unlisted: false,
             running: None,
@@ -202,6 +205,7 @@ impl Compactor {
             self.generation = Generation::default();
             // What was pinned may have been all that kept it as large as it is.
             self.fruitless = None;
+            self.settled = None;
         }
         Ok(())
     }
@@ -326,14 +330,16 @@ impl Compactor {
     }
 
     /// To be called before each request to the model. Compacts where it is time, and otherwise
-    /// costs next to nothing.
+    /// costs next to nothing beside what the strategy takes that is asked
+    /// ([`CompactorOptions::ask_strategy`]): for that all messages are counted again where the
+    /// provider reported a figure.
     ///
     /// # Errors
     /// What leaves could not be archived; then nothing has left.
     pub async fn step(&mut self) -> Result<Step, HostError> {
         let mut step = Step::default();
         self.collect(&mut step, false).await?;
-        let by_host = pressure::of(&self.view, self.tokens(), &self.options);
+        let by_host = self.pressure();
         let pressure = match by_host {
             Some(pressure) if pressure.is_required() => Some(pressure),
             pressure => self.with_strategy(pressure).await,
@@ -350,8 +356,7 @@ impl Compactor {
         // What was begun early ends first, and may be enough.
         if self.running.is_some() {
             self.collect(&mut step, true).await?;
-            let is_still = pressure::of(&self.view, self.tokens(), &self.options);
-            if is_still.is_none() && step.is_compacted() {
+            if self.pressure().is_none() && step.is_compacted() {
                 return Ok(step);
             }
         }
@@ -429,6 +434,11 @@ impl Compactor {
         Ok(step)
     }
 
+    /// The host's own view.
+    fn pressure(&self) -> Option<Pressure> {
+        pressure::of(&self.view, self.tokens(), &self.options, self.settled)
+    }
+
     /// The host's view, and the strategy's where it has one.
     async fn with_strategy(&self, pressure: Option<Pressure>) -> Option<Pressure> {
         let Some(strategy) = self.chain.first().filter(|_| self.options.ask_strategy) else {
@@ -443,7 +453,7 @@ impl Compactor {
         };
         let answer = self
             .host
-            .should_compact(&self.view, strategy, &request)
+            .should_compact(&self.snapshot(), strategy, &request)
             .await;
         match answer.decision {
             Decision::Compact(_) => pressure.or(Some(Pressure::Strategy)),
@@ -464,8 +474,12 @@ impl Compactor {
     /// Begins a compaction beside the agent's work, where that is wanted and soon needed.
     fn begin_early(&mut self) {
         let is_soon = self.options.early.is_some_and(|early| {
+            let left = self.settled.map(|left| left.tokens);
             let threshold = self.options.threshold();
-            threshold.is_some_and(|most| f64::from(self.tokens()) >= f64::from(most) * early)
+            threshold.is_some_and(|most| {
+                let least = (f64::from(most) * early).ceil() as u64;
+                u64::from(self.tokens()) >= fires_from(least, left)
+            })
         });
         if is_soon && self.running.is_none() && !self.is_held(false) {
             self.running = Some(Running(tokio::spawn(self.work().run())));
@@ -503,23 +517,31 @@ impl Compactor {
         self.take(finished, step)
     }
 
-    fn work_for(&self, trigger: Trigger, pressure: Pressure) -> Work {
-        let snapshot = match self.reported {
-            // All that is worked out goes by the provider's own figure.
+    /// The view, counted by the provider's own figure where there is one. That counts all messages
+    /// again, so it is for what goes by it: a compaction, and a strategy that is asked and reads all
+    /// of them as well.
+    fn snapshot(&self) -> Conversation {
+        match self.reported {
             Some(_) => self.view.counting(self.tokens()),
             None => self.view.clone(),
-        };
-        // By the count that the work goes by.
-        let target = self.options.target(&snapshot);
-        let target = match pressure {
-            Pressure::Overflow => target.min(of_refused(snapshot.tokens())),
-            _ => target,
-        };
-        let request = Request {
-            budget: Budget::Tokens(target),
+        }
+    }
+
+    fn work_for(&self, trigger: Trigger, pressure: Pressure) -> Work {
+        let snapshot = self.snapshot();
+        let mut request = Request {
             required: pressure.is_required(),
             ..self.request(trigger)
         };
+        // By the count that the work goes by.
+        let situation = self.host.situation(&snapshot, &request);
+        let target = self.options.target(&situation);
+        let target = match pressure {
+            Pressure::Overflow => target.min(of_refused(snapshot.tokens()).max(situation.least())),
+            _ => target,
+        };
+        request.budget = Budget::Tokens(target);
+        request.max_bytes = self.options.target_bytes(&situation);
         Work {
             host: Arc::clone(&self.host),
             chain: Arc::clone(&self.chain),
@@ -596,6 +618,7 @@ impl Compactor {
         self.view = next;
         self.generation = Generation::default();
         self.reported = None;
+        self.settled = Some(Size::of(&self.view, self.view.tokens()));
         true
     }
 }

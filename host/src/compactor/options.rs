@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::Conversation;
-use crate::situation::Policy;
+use crate::situation::{Policy, Situation};
 
 /// When it is time. Whatever of these is reached first decides; those that are not set do not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,8 +53,9 @@ pub struct CompactorOptions {
     pub context_window: Option<u32>,
     /// When it is time.
     pub triggers: Triggers,
-    /// Size of the result, as a share of the tokens from which on it is time. Above 0 and at
-    /// most 0.9: a result just below the trigger would fire it again at once.
+    /// Size of the result beside what has to stay (overhead, pins, the newest message …), as a share
+    /// of the tokens, or bytes, that the trigger leaves beside that. Above 0 and at most 0.9: a
+    /// result just below the trigger would fire it again at once.
     pub target_share: f64,
     /// Size of the result in tokens. It goes before the share, as far as it is smaller than
     /// what fires.
@@ -208,27 +208,45 @@ impl CompactorOptions {
         self.threshold().is_some() || messages.is_some() || turns.is_some() || bytes.is_some()
     }
 
-    /// How large the result may be. What is within its tokens already, and compacted because of
-    /// something else, is to be halved.
-    pub(super) fn target(&self, conversation: &Conversation) -> u32 {
-        let half = |tokens: u32| (f64::from(tokens) * self.target_share) as u32;
-        let by_trigger = self.threshold().map(|threshold| {
-            let least = half(threshold);
-            self.target_tokens
-                .map_or(least, |tokens| tokens.min(threshold / 10 * 9))
-        });
-        let overhead = conversation.overhead();
-        let rest = conversation.tokens().saturating_sub(overhead);
-        let by_size = overhead.saturating_add(half(rest));
+    /// How large the result may be, in tokens: what has to stay, and a share of what there is beside
+    /// that below the trigger. What is within that already, and compacted because of something else,
+    /// or has to stay beyond the trigger, gives a share of what can go.
+    pub(super) fn target(&self, situation: &Situation) -> u32 {
+        let now = situation.conversation.tokens();
+        let floor = situation.floor;
+        let share_of = |most: u32| {
+            let beside = f64::from(most.saturating_sub(floor)) * self.target_share;
+            floor.saturating_add(beside as u32)
+        };
+        let threshold = self.threshold();
+        let most_of = |threshold: u32| threshold / 10 * 9;
+        let by_trigger = match self.target_tokens {
+            Some(tokens) => Some(threshold.map_or(tokens, |own| tokens.min(most_of(own)))),
+            None => threshold.filter(|own| floor < *own).map(|own| {
+                // Below what has to stay there is nothing that a strategy could write.
+                share_of(own).min(most_of(own).max(situation.least()))
+            }),
+        };
         by_trigger
-            .or(self.target_tokens)
-            .map_or(by_size, |tokens| {
-                if tokens >= conversation.tokens() {
-                    by_size
-                } else {
-                    tokens
-                }
-            })
+            .filter(|target| *target < now)
+            // Where nothing can go that is no budget which it is within.
+            .unwrap_or_else(|| share_of(now).min(now.saturating_sub(1)))
             .max(1)
+    }
+
+    /// How many bytes the result may have, by the same rule, where there is a trigger for them; never
+    /// more than the provider takes.
+    pub(super) fn target_bytes(&self, situation: &Situation) -> Option<usize> {
+        let trigger = self.triggers.bytes?;
+        let conversation = &situation.conversation;
+        let floor = situation.floor_bytes;
+        let most = if floor < trigger {
+            trigger
+        } else {
+            conversation.bytes()
+        };
+        let beside = most.saturating_sub(floor) as f64 * self.target_share;
+        let target = floor.saturating_add(beside as usize);
+        Some(target.min(conversation.format().limits().body_bytes))
     }
 }

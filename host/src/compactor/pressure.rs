@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CompactorOptions;
+use super::guard::{Size, fires_from};
 use crate::conversation::Conversation;
 
 /// Why a compactor acts.
@@ -44,15 +45,21 @@ impl Pressure {
     }
 }
 
-/// The host's own view. It costs the same for a conversation of any length.
+/// The host's own view, where the newest compaction left so much. It costs the same for a
+/// conversation of any length.
 pub(super) fn of(
     conversation: &Conversation,
     tokens: u32,
     options: &CompactorOptions,
+    left: Option<Size>,
 ) -> Option<Pressure> {
     let triggers = &options.triggers;
     let limits = conversation.format().limits();
-    let turns = || conversation.units().last().map_or(0, |last| last.turn);
+    let now = Size::of(conversation, tokens);
+    let fires = |least: Option<u64>, of: fn(Size) -> u64| {
+        least.is_some_and(|least| of(now) >= fires_from(least, left.map(of)))
+    };
+    let above = |most: usize| (most as u64).saturating_add(1);
     let is_over = [
         (
             Pressure::Window,
@@ -62,23 +69,21 @@ pub(super) fn of(
         (Pressure::Body, conversation.bytes() > limits.body_bytes),
         (
             Pressure::Bytes,
-            triggers
-                .bytes
-                .is_some_and(|most| conversation.bytes() > most),
+            fires(triggers.bytes.map(above), |size| size.bytes),
         ),
         (
             Pressure::Tokens,
-            options.threshold().is_some_and(|most| tokens >= most),
+            fires(options.threshold().map(u64::from), |size| size.tokens),
         ),
         (
             Pressure::Messages,
-            triggers
-                .messages
-                .is_some_and(|most| conversation.message_count() > most),
+            fires(triggers.messages.map(above), |size| size.messages),
         ),
         (
             Pressure::Turns,
-            triggers.turns.is_some_and(|most| turns() > most),
+            fires(triggers.turns.map(|most| u64::from(most) + 1), |size| {
+                size.turns
+            }),
         ),
     ];
     is_over

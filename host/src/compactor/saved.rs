@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::guard::Size;
 use super::journal::Journal;
 use super::pinned::Pinned;
 use super::{Compactor, CompactorOptions, Fruitless, OptionError, Usage};
@@ -30,6 +31,9 @@ struct Saved<J, L, P> {
     reported: Option<Usage>,
     failures: u32,
     fruitless: Option<Fruitless>,
+    /// What the newest compaction left.
+    #[serde(default)]
+    settled: Option<Size>,
     /// References of what left.
     #[serde(default)]
     left: L,
@@ -99,6 +103,7 @@ impl Compactor {
             reported: self.reported,
             failures: self.failures,
             fruitless: self.fruitless,
+            settled: self.settled,
             left: &self.left,
             has_unlisted: self.has_unlisted,
             pinned: &self.pinned,
@@ -157,6 +162,7 @@ impl Compactor {
         compactor.reported = saved.reported;
         compactor.failures = saved.failures;
         compactor.fruitless = saved.fruitless;
+        compactor.settled = saved.settled;
         compactor.left = saved.left;
         compactor.has_unlisted = saved.has_unlisted;
         compactor.pinned = saved.pinned;

@@ -4,6 +4,7 @@ mod config;
 mod options;
 mod saving;
 mod steps;
+mod targets;
 
 use std::sync::Arc;
 
@@ -72,4 +73,9 @@ fn by_tokens(tokens: u32) -> CompactorOptions {
         },
         ..CompactorOptions::default()
     }
+}
+
+/// What a compactor aims at by default, of so many tokens of which those of the floor have to stay.
+fn half_of_what_may_go(tokens: u32, floor: u32) -> u32 {
+    floor + (tokens - floor) / 2
 }
