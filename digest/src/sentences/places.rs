@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use super::ending::{ENDS, is_unspaced_end};
 use crate::rules;
 
+/// The most bytes of the name of a tag. It is told again before each rule within.
+const NAME: usize = 64;
+
 /// Words by which a sentence speaks of what stands below it.
 const POINTING: [&str; 20] = [
     "following",
@@ -73,8 +76,7 @@ pub(super) fn tag(bare: &str) -> Option<(&str, bool)> {
         None => (inside, false),
     };
     let name = name.split(char::is_whitespace).next().unwrap_or_default();
-    name.starts_with(char::is_alphabetic)
-        .then_some((name, closes))
+    (name.len() <= NAME && name.starts_with(char::is_alphabetic)).then_some((name, closes))
 }
 
 /// What stands above the line that is read.
@@ -261,6 +263,24 @@ mod tests {
                 "Sink.",
                 "<forbidden> Sink. - only oars",
                 "Never push."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_none_of_a_tag() {
+        let tagged = |length: usize| {
+            let name = "n".repeat(length);
+            sentences(&format!("<{name}>\n\nAlways row.\n\n</{name}>"))
+        };
+        let most = "n".repeat(64);
+        assert_eq!(tagged(64), [format!("<{most}> Always row.")]);
+        assert_eq!(
+            tagged(65),
+            [
+                format!("<{most}n>"),
+                "Always row.".to_owned(),
+                format!("</{most}n>")
             ]
         );
     }
