@@ -3,7 +3,7 @@
 /// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 32] = [
+const BEGINNINGS: [Beginning; 34] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -34,6 +34,10 @@ const BEGINNINGS: [Beginning; 32] = [
         "This session is being continued from a previous conversation that ran out of context",
         all,
     ),
+    // Claude Code and the Agent SDK: the file of a skill.
+    ("Base directory for this skill: ", all),
+    // LangChain: a summary that a model wrote.
+    ("Here is a summary of the conversation to date:", all),
     // Codex: files with instructions, what an editor shows, a summary that a model wrote, and warnings of old
     // versions.
     ("# AGENTS.md instructions", instructions_of_codex),
