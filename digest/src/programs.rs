@@ -37,7 +37,7 @@ use Holds::{Output, Typed, Words};
 /// The tags by which programs mark what they write as the user, in lower case. Behind a blank stands how an
 /// attribute begins that the opening tag must have; a star stands for the rest of a name. Names that people use
 /// in prompts of their own (`context`, `rules`, `task`) are left out.
-const TAGS: [(&str, Holds); 70] = [
+const TAGS: [(&str, Holds); 71] = [
     // Claude Code
     ("bash-stdout", Output),
     ("bash-stderr", Output),
@@ -93,6 +93,8 @@ const TAGS: [(&str, Holds); 70] = [
     ("terminal_output", Output),
     ("git_working_state", Output),
     ("git_commit hash=", Output),
+    // What the user answered to a call.
+    ("feedback", Typed),
     // Cursor, Copilot CLI
     ("system_notification", Output),
     ("open_and_recently_viewed_files", Output),
