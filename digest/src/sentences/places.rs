@@ -90,9 +90,9 @@ pub(super) struct Places {
     intros: Vec<Intro>,
 }
 
-/// What introduces a list.
+/// What introduces a list or a paragraph.
 struct Intro {
-    /// Columns before the items of the list.
+    /// Columns before the items of the list, or before the paragraph.
     indent: usize,
     text: String,
 }
@@ -136,7 +136,7 @@ impl Places {
         self.intros.clear();
     }
 
-    /// Goes on with an item so many columns from the left, below an intro if there is one.
+    /// Goes on with an item or a paragraph so many columns from the left, below an intro if there is one.
     pub(super) fn enter(&mut self, indent: usize, text: String) {
         let is_new = !text.is_empty();
         self.intros
@@ -226,6 +226,34 @@ mod tests {
                 "Voici la liste noire :",
                 "Voici la liste noire : - toujours ramer",
                 "couler"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_paragraph_stands_behind_its_heading_or_a_colon() {
+        assert_eq!(
+            sentences(
+                "Never do this:\n\nAlways push to main\nwithout tests. Row.\n\nAlways sign.\n\n## Obsolete, ignore\n\nAlways whistle. Moor.\n\nNever shout."
+            ),
+            [
+                "Never do this:",
+                "Never do this: - Always push to main without tests.",
+                "Row.",
+                "Always sign.",
+                "## Obsolete, ignore",
+                "## Obsolete, ignore - Always whistle.",
+                "Moor.",
+                "Never shout."
+            ]
+        );
+        // An item keeps what stands below it as far to the right, too.
+        assert_eq!(
+            sentences("- Never do this:\n\n  Always push.\n\nAlways sign."),
+            [
+                "Never do this:",
+                "Never do this: - Always push.",
+                "Always sign."
             ]
         );
     }
