@@ -152,17 +152,19 @@ impl<'a> Answers<'a> {
 fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     let mut is_all_rules = text.len() <= RULE;
     let mut left = RULES_OF_MESSAGE;
-    let is_all_told = each_in_place(
-        stop,
-        text,
-        &mut |sentence| match rules::strength(sentence) {
+    let is_all_told = each_in_place(stop, text, &mut |sentence| {
+        // Whatever it is, nothing would come of it.
+        if left == 0 && !is_all_rules {
+            return;
+        }
+        match rules::strength(sentence) {
             Some(strength) if left > 0 => {
                 left -= 1;
                 facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
             }
             _ => is_all_rules = false,
-        },
-    );
+        }
+    });
     // What stands there as rules need not stand there twice.
     if !is_all_rules || !is_all_told {
         facts.push(Fact::Request(text::block(text, REQUEST)));
@@ -298,6 +300,23 @@ fn read_summary(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_has_so_many_rules_and_stands_whole_beside_them() {
+        let counts = |text: &str| {
+            let facts = read(&[Part::User(text.to_owned().into())], &|| false);
+            let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
+            let is_request = |fact: &&Fact| matches!(fact, Fact::Request(_));
+            (
+                facts.iter().filter(is_rule).count(),
+                facts.iter().filter(is_request).count(),
+            )
+        };
+        let rules = |count: usize| "Never row.\n\n".repeat(count);
+        assert_eq!(counts(&rules(3)), (3, 0));
+        assert_eq!(counts(&format!("Row on.\n\n{}", rules(3))), (3, 1));
+        assert_eq!(counts(&rules(2_003)), (2_000, 1));
+    }
 
     #[test]
     fn calls_that_share_an_id_have_an_output_each() {

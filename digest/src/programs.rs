@@ -12,6 +12,7 @@ mod files;
 mod tests;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::part::Part;
 
@@ -36,7 +37,7 @@ use Holds::{Output, Typed, Words};
 /// The tags by which programs mark what they write as the user, in lower case. Behind a blank stands how an
 /// attribute begins that the opening tag must have; a star stands for the rest of a name. Names that people use
 /// in prompts of their own (`context`, `rules`, `task`) are left out.
-const TAGS: [(&str, Holds); 70] = [
+const TAGS: [(&str, Holds); 71] = [
     // Claude Code
     ("bash-stdout", Output),
     ("bash-stderr", Output),
@@ -57,7 +58,7 @@ const TAGS: [(&str, Holds); 70] = [
     ("command-name", Words),
     ("command-message", Words),
     ("local-command-caveat", Words),
-    ("system-reminder", Words),
+    (REMINDER, Words),
     ("ide_opened_file", Words),
     ("command-args", Typed),
     // Codex
@@ -92,6 +93,8 @@ const TAGS: [(&str, Holds); 70] = [
     ("terminal_output", Output),
     ("git_working_state", Output),
     ("git_commit hash=", Output),
+    // What the user answered to a call.
+    ("feedback", Typed),
     // Cursor, Copilot CLI
     ("system_notification", Output),
     ("open_and_recently_viewed_files", Output),
@@ -116,6 +119,25 @@ const TAGS: [(&str, Holds); 70] = [
     ("info-msg", Output),
     // baler's readers of logs
     (INSERTED, Output),
+];
+
+/// The tag around what the user typed while the model worked, and the first line within, which tells it from
+/// other reminders.
+const REMINDER: &str = "system-reminder";
+const TYPED_LATE: [&str; 2] = [
+    // Claude Code
+    "The user sent a new message while you were working:",
+    // opencode
+    "The user sent the following message:",
+];
+
+/// How a program goes on behind what the user typed there, the least likely words of a user's first.
+const BEHIND_TYPED: [&str; 3] = [
+    // opencode
+    "\n\nPlease address this message",
+    // Claude Code, and its old versions
+    "\n\nThis is how Claude Code",
+    "\n\nIMPORTANT:",
 ];
 
 /// How lines begin that a program writes directly behind its text, without a tag.
@@ -267,7 +289,13 @@ impl<'a> Parted<'a> {
                 _ => continue,
             };
             parted.own.push(&text[at..tag.start]);
-            parted.programs.push(&text[tag.start..end]);
+            let mut begin = tag.start;
+            if let Some(typed) = typed_late(text, &tag, end) {
+                parted.programs.push(&text[begin..typed.start]);
+                begin = typed.end;
+                parted.own.push(&text[typed]);
+            }
+            parted.programs.push(&text[begin..end]);
             at = end;
             tags.at = end;
         }
@@ -342,6 +370,28 @@ fn end_of_words(text: &str, tag: &Tag) -> Option<usize> {
         }
     }
     end
+}
+
+/// Where in the reminder from `tag` to `end` the user's own words stand: directly below its first line, and up to
+/// the last words of the program's, since the user may write such words, too.
+fn typed_late(text: &str, tag: &Tag, end: usize) -> Option<Range<usize>> {
+    if tag.name != REMINDER {
+        return None;
+    }
+    let inside = text[tag.end..end].trim_start_matches(['\r', '\n']);
+    let behind = TYPED_LATE
+        .iter()
+        .find_map(|line| inside.strip_prefix(*line))?;
+    let typed = behind.trim_start_matches('\r').strip_prefix('\n')?;
+    let start = end - typed.len();
+    // What stands behind a closing tag too many may be anything.
+    let closing = Tags { text, at: start }.find(|other| other.closes && other.name == REMINDER);
+    let typed = &text[start..closing.map_or(end, |closing| closing.start.min(end))];
+    let behind = BEHIND_TYPED
+        .iter()
+        .find_map(|words| typed.rfind(*words))
+        .unwrap_or(typed.len());
+    Some(start..start + behind)
 }
 
 /// Where the lines end that a program wrote directly behind what ends at `end`.

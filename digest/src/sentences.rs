@@ -24,8 +24,8 @@ const CODE: usize = 4;
 /// item. They read as they stand in `text`, but for line breaks, which become spaces.
 ///
 /// Lines of a paragraph or of an item of a list belong together; headings, rows of tables, tags and indented
-/// code stand for themselves. Code between fences and quotations hold no sentence. A sentence with a rule that ends with a colon holds the list that
-/// follows; of a long list each part stands behind that sentence, and so does each item that is a rule itself.
+/// code stand for themselves. Code between fences and quotations hold no sentence. A sentence with a rule that ends with a colon holds the list or
+/// the code that follows; of a long list each part stands behind that sentence, and so does each item that is a rule itself.
 pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
     each_sentence_until(&|| false, text, tell);
 }
@@ -127,7 +127,13 @@ impl Reader<'_> {
         let is_after_blank = std::mem::take(&mut self.is_after_blank);
         let was_in_code = std::mem::take(&mut self.is_in_code);
         let is_quoted = bare.starts_with(QUOTE);
-        if !is_quoted && self.list.is_some_and(|list| list.first.sign == QUOTE) {
+        let is_code = (is_after_blank || was_in_code) && indent >= CODE && self.item.is_none();
+        let goes_on = |list: List| match list.first.sign {
+            QUOTE => is_quoted,
+            CODE_SIGN => is_code,
+            _ => true,
+        };
+        if self.list.is_some_and(|list| !goes_on(list)) {
             self.end();
         }
         if let Some(fence) = Fence::of(bare) {
@@ -148,6 +154,10 @@ impl Reader<'_> {
                 self.end();
                 self.is_all = false;
             }
+        } else if is_code && Mark::of(bare, indent).is_none() && self.takes(Mark::code(indent)) {
+            // A comment in code may look like a heading.
+            self.is_in_code = true;
+            self.push_item(Mark::code(indent), bare);
         } else if stands_alone(bare) {
             self.read_alone(bare, is_after_blank);
         } else if let Some(mark) =
@@ -165,9 +175,9 @@ impl Reader<'_> {
                 self.push(bare[mark.length..].trim_start());
             }
             self.item = Some(mark);
-        } else if (is_after_blank || was_in_code) && indent >= CODE && self.item.is_none() {
-            self.end();
+        } else if is_code {
             self.is_in_code = true;
+            self.end();
             self.tell_alone(bare);
         } else {
             let is_new = if self.is_heading {
@@ -178,10 +188,16 @@ impl Reader<'_> {
                 indent == 0 && self.item.is_some() && self.is_ended_before(bare)
             };
             if is_new {
+                let intro = self.intro_of_paragraph(indent);
                 self.end();
-            }
-            if is_new && indent == 0 {
-                self.leave_lists();
+                if indent == 0 {
+                    self.leave_lists();
+                }
+                if let Some(places) = &mut self.places
+                    && !intro.is_empty()
+                {
+                    places.enter(indent, intro);
+                }
             }
             self.push(bare);
         }
@@ -250,6 +266,24 @@ impl Reader<'_> {
         on_one_line(last.trim())
     }
 
+    /// What introduces the paragraph that begins so many columns from the left: a heading, or a short sentence that
+    /// ends with a colon. Each rule of the paragraph stands behind it.
+    fn intro_of_paragraph(&self, indent: usize) -> String {
+        if self.places.is_none() || !self.is_heading && !self.has_colon() {
+            return String::new();
+        }
+        let mut intro = self.intro(Mark::code(indent));
+        if intro.len() > LIST / 2 {
+            intro.clear();
+        }
+        intro
+    }
+
+    fn has_colon(&self) -> bool {
+        let emphasis = ['*', '_'];
+        self.block.trim_end_matches(emphasis).ends_with([':', '：'])
+    }
+
     fn is_below(&self, mark: Mark) -> bool {
         self.own.is_none_or(|own| mark.indent > own.indent)
     }
@@ -277,12 +311,11 @@ impl Reader<'_> {
                 None => mark.sign == first.sign || mark.indent > first.indent,
             };
         }
-        let emphasis = ['*', '_'];
         if !self.is_below(mark) || self.block.is_empty() {
             return false;
         }
-        let has_colon = self.block.trim_end_matches(emphasis).ends_with([':', '：']);
-        let is_item = self.places.is_some() && !matches!(mark.sign, '`' | '~' | QUOTE);
+        let has_colon = self.has_colon();
+        let is_item = self.places.is_some() && !matches!(mark.sign, '`' | '~' | QUOTE | CODE_SIGN);
         if !has_colon && !is_item {
             return false;
         }
@@ -412,6 +445,9 @@ fn on_one_line(lines: &str) -> String {
 /// What stands before each line of a quotation.
 const QUOTE: char = '>';
 
+/// What stands before a line of indented code.
+const CODE_SIGN: char = ' ';
+
 /// What stands before an item of a list.
 #[derive(Clone, Copy)]
 struct Mark {
@@ -431,6 +467,16 @@ impl Mark {
         Self {
             indent,
             sign: QUOTE,
+            length: 0,
+            interrupts: true,
+        }
+    }
+
+    /// So is indented code, line by line.
+    const fn code(indent: usize) -> Self {
+        Self {
+            indent,
+            sign: CODE_SIGN,
             length: 0,
             interrupts: true,
         }
@@ -616,6 +662,22 @@ mod tests {
                 "Mend it",
                 "Never run this: ``` rm a ```",
                 "Then push."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rule_that_ends_with_a_colon_keeps_its_indented_code() {
+        assert_eq!(
+            sentences(
+                "Never run this:\n\n    npm install --only=prod\n    npm ci\n    # twice\n\n    npm start\nThen sign.\n\nRun this:\n\n    ls --only=a"
+            ),
+            [
+                "Never run this: npm install --only=prod",
+                "Never run this: npm ci # twice npm start",
+                "Then sign.",
+                "Run this:",
+                "ls --only=a"
             ]
         );
     }

@@ -3,7 +3,7 @@
 /// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 32] = [
+const BEGINNINGS: [Beginning; 34] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -34,6 +34,10 @@ const BEGINNINGS: [Beginning; 32] = [
         "This session is being continued from a previous conversation that ran out of context",
         all,
     ),
+    // Claude Code and the Agent SDK: the file of a skill.
+    ("Base directory for this skill: ", all),
+    // LangChain: a summary that a model wrote.
+    ("Here is a summary of the conversation to date:", all),
     // Codex: files with instructions, what an editor shows, a summary that a model wrote, and warnings of old
     // versions.
     ("# AGENTS.md instructions", instructions_of_codex),
@@ -115,7 +119,8 @@ fn output_of_mini_swe_agent(text: &str) -> Option<usize> {
 }
 
 /// The name of a tool, what it was called with, and its output. What some tools give back is what the user
-/// answered.
+/// answered; any gives that back which the user did not let run, or let run with a word about it. Only directly
+/// behind the call: an output may hold the same further down.
 fn output_of_cline(text: &str) -> Option<usize> {
     const ASKING: [&str; 4] = [
         "ask_followup_question",
@@ -123,13 +128,27 @@ fn output_of_cline(text: &str) -> Option<usize> {
         "plan_mode_respond",
         "new_task",
     ];
+    const ANSWERS: [&str; 3] = [
+        "The user denied this operation and provided the following feedback:",
+        "The user approved this operation and provided the following context:",
+        "The user provided the following feedback:",
+    ];
     let inside = text.strip_prefix('[')?;
     let is_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
     let name = inside.find(|c: char| !is_of_name(c)).unwrap_or(0);
     let (name, behind) = inside.split_at(name);
-    let is_call = behind.starts_with("] Result:")
-        || behind.starts_with(" for '") && behind.contains("'] Result:");
-    (is_call && !name.is_empty() && !ASKING.contains(&name)).then_some(text.len())
+    let output = behind.strip_prefix("] Result:").or_else(|| {
+        let (_, output) = behind.strip_prefix(" for '")?.split_once("'] Result:")?;
+        Some(output)
+    })?;
+    if name.is_empty() || ASKING.contains(&name) {
+        return None;
+    }
+    let feedback = ANSWERS.iter().find_map(|answer| {
+        let behind = output.trim_start().strip_prefix(*answer)?.trim_start();
+        behind.starts_with("<feedback>").then_some(behind.len())
+    });
+    Some(text.len() - feedback.unwrap_or(0))
 }
 
 fn output_of_aider(text: &str) -> Option<usize> {

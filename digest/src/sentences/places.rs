@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use super::ending::{ENDS, is_unspaced_end};
 use crate::rules;
 
+/// The most bytes of the name of a tag. It is told again before each rule within.
+const NAME: usize = 64;
+
 /// Words by which a sentence speaks of what stands below it.
 const POINTING: [&str; 20] = [
     "following",
@@ -73,8 +76,7 @@ pub(super) fn tag(bare: &str) -> Option<(&str, bool)> {
         None => (inside, false),
     };
     let name = name.split(char::is_whitespace).next().unwrap_or_default();
-    name.starts_with(char::is_alphabetic)
-        .then_some((name, closes))
+    (name.len() <= NAME && name.starts_with(char::is_alphabetic)).then_some((name, closes))
 }
 
 /// What stands above the line that is read.
@@ -88,9 +90,9 @@ pub(super) struct Places {
     intros: Vec<Intro>,
 }
 
-/// What introduces a list.
+/// What introduces a list or a paragraph.
 struct Intro {
-    /// Columns before the items of the list.
+    /// Columns before the items of the list, or before the paragraph.
     indent: usize,
     text: String,
 }
@@ -134,7 +136,7 @@ impl Places {
         self.intros.clear();
     }
 
-    /// Goes on with an item so many columns from the left, below an intro if there is one.
+    /// Goes on with an item or a paragraph so many columns from the left, below an intro if there is one.
     pub(super) fn enter(&mut self, indent: usize, text: String) {
         let is_new = !text.is_empty();
         self.intros
@@ -229,6 +231,34 @@ mod tests {
     }
 
     #[test]
+    fn a_paragraph_stands_behind_its_heading_or_a_colon() {
+        assert_eq!(
+            sentences(
+                "Never do this:\n\nAlways push to main\nwithout tests. Row.\n\nAlways sign.\n\n## Obsolete, ignore\n\nAlways whistle. Moor.\n\nNever shout."
+            ),
+            [
+                "Never do this:",
+                "Never do this: - Always push to main without tests.",
+                "Row.",
+                "Always sign.",
+                "## Obsolete, ignore",
+                "## Obsolete, ignore - Always whistle.",
+                "Moor.",
+                "Never shout."
+            ]
+        );
+        // An item keeps what stands below it as far to the right, too.
+        assert_eq!(
+            sentences("- Never do this:\n\n  Always push.\n\nAlways sign."),
+            [
+                "Never do this:",
+                "Never do this: - Always push.",
+                "Always sign."
+            ]
+        );
+    }
+
+    #[test]
     fn lists_within_lists_stand_behind_all_above_them() {
         assert_eq!(
             sentences(
@@ -261,6 +291,24 @@ mod tests {
                 "Sink.",
                 "<forbidden> Sink. - only oars",
                 "Never push."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_none_of_a_tag() {
+        let tagged = |length: usize| {
+            let name = "n".repeat(length);
+            sentences(&format!("<{name}>\n\nAlways row.\n\n</{name}>"))
+        };
+        let most = "n".repeat(64);
+        assert_eq!(tagged(64), [format!("<{most}> Always row.")]);
+        assert_eq!(
+            tagged(65),
+            [
+                format!("<{most}n>"),
+                "Always row.".to_owned(),
+                format!("</{most}n>")
             ]
         );
     }

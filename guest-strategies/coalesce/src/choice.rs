@@ -62,25 +62,50 @@ pub(crate) fn choose(
     let chooser = Chooser::new(conversation, situation, config, context);
     let recent = usize::try_from(config.keep_recent_turns).unwrap_or(usize::MAX);
     let most = recent.min(chooser.steps.len());
-    let mut reason = None;
-    for recent in (0..=most).rev() {
-        let layout = chooser.layout(recent);
-        if !layout.coalesces() {
-            if layout.room.is_kept() {
-                return Err("nothing is older than the recent turns".to_owned());
-            }
-            continue;
-        }
-        if let Some(choice) = chooser.with_text(&layout) {
-            return Ok(choice);
-        }
-        if chooser.fits_already {
-            // Nobody needs the room that recent turns take.
-            return Err("the text would be no shorter than what it stands for".to_owned());
-        }
-        reason = Some("there is no room for the text");
+    // The more turns stay, the less room there is.
+    let roomy = largest(most, |recent| {
+        Some(chooser.layout(recent)).filter(|layout| layout.room.is_kept())
+    });
+    let Some(layout) = roomy else {
+        let reason = match chooser.layout(0).coalesces() {
+            true => "there is no room for the text",
+            false => "there is nothing to coalesce",
+        };
+        return Err(reason.to_owned());
+    };
+    if !layout.coalesces() {
+        return Err("nothing is older than the recent turns".to_owned());
     }
-    Err(reason.unwrap_or("there is nothing to coalesce").to_owned())
+    if chooser.fits_already {
+        // Nobody needs the room that recent turns take.
+        let choice = chooser.with_text(&layout);
+        return choice
+            .ok_or_else(|| "the text would be no shorter than what it stands for".to_owned());
+    }
+    largest(layout.recent, |recent| {
+        chooser.with_text(&chooser.layout(recent))
+    })
+    .ok_or_else(|| "there is no room for the text".to_owned())
+}
+
+/// What is found for the largest number up to `most` for which something is. Each number costs a walk over the
+/// whole conversation, so only `most` itself and then halves are looked at: where there is something for a number,
+/// there is for the smaller ones.
+fn largest<T>(most: usize, find: impl Fn(usize) -> Option<T>) -> Option<T> {
+    let mut found = None;
+    let (mut from, mut to) = (0, most + 1);
+    let mut number = most;
+    while from < to {
+        match find(number) {
+            Some(new) => {
+                found = Some(new);
+                from = number + 1;
+            }
+            None => to = number,
+        }
+        number = usize::midpoint(from, to);
+    }
+    found
 }
 
 /// What is the same whatever stays.
@@ -364,5 +389,36 @@ impl<'a> Chooser<'a> {
             && !parts
                 .iter()
                 .any(|part| matches!(part.content, Content::Output(_)) || is_earlier_text(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::largest;
+
+    /// What is found for numbers up to a limit, and the numbers that were looked at.
+    fn looked_at(most: usize, limit: Option<usize>) -> (Option<usize>, Vec<usize>) {
+        let seen = RefCell::new(Vec::new());
+        let found = largest(most, |number| {
+            seen.borrow_mut().push(number);
+            limit.filter(|limit| number <= *limit).map(|_| number)
+        });
+        (found, seen.into_inner())
+    }
+
+    #[test]
+    fn the_largest_number_is_found_with_few_looks() {
+        assert_eq!(looked_at(9, Some(9)), (Some(9), vec![9]));
+        assert_eq!(looked_at(0, None), (None, vec![0]));
+        assert_eq!(looked_at(3, Some(1)), (Some(1), vec![3, 1, 2]));
+        for limit in 0..=100 {
+            assert_eq!(looked_at(100, Some(limit)).0, Some(limit));
+        }
+        let (found, seen) = looked_at(1_000_000, None);
+        assert_eq!(found, None);
+        assert_eq!(seen.last(), Some(&0));
+        assert!(seen.len() <= 21, "{seen:?}");
     }
 }

@@ -67,6 +67,16 @@ fn fewer_turns_stay_where_there_is_no_room_for_more() {
     assert_eq!(kept(500), Some(0));
 }
 
+/// PT-I2
+#[test]
+fn of_many_recent_turns_as_many_stay_as_fit() {
+    let config = r#"{"keep-recent-turns":400}"#;
+    let kept = |budget| coalesced(&agent(300), budget, config).count("recent-turns-kept");
+    assert_eq!(kept(200_900), Some(200));
+    assert_eq!(kept(50_900), Some(50));
+    assert_eq!(kept(900), Some(0));
+}
+
 /// PT-N5
 #[test]
 fn a_text_that_does_not_fit_becomes_shorter() {
