@@ -175,8 +175,12 @@ pub fn parted<'a>(texts: &[&'a str]) -> Vec<Parted<'a>> {
         .collect();
     let mut files = files::Files::among(&parts);
     let texts = texts.iter().enumerate();
+    let mut before = "";
     texts
-        .map(|(index, &text)| Parted::beside(&mut files, index, text))
+        .map(|(index, &text)| {
+            let before = std::mem::replace(&mut before, text);
+            Parted::beside(&mut files, before, index, text)
+        })
         .collect()
 }
 
@@ -185,12 +189,16 @@ pub fn parted<'a>(texts: &[&'a str]) -> Vec<Parted<'a>> {
 pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
     let mut told = Vec::with_capacity(parts.len());
     let mut files = files::Files::among(parts);
+    let mut before = "";
     for (index, part) in parts.iter().enumerate() {
         let Part::User(text) = part else {
+            before = "";
             told.push(part.borrowed());
             continue;
         };
-        let Parted { mut own, programs } = Parted::beside(&mut files, index, text);
+        let text: &str = text;
+        let before = std::mem::replace(&mut before, text);
+        let Parted { mut own, programs } = Parted::beside(&mut files, before, index, text);
         if programs.is_empty() {
             told.push(part.borrowed());
             continue;
@@ -225,9 +233,12 @@ impl<'a> Parted<'a> {
         joined(&self.programs)
     }
 
-    /// Tells the text with this index apart. Texts come in their order.
-    fn beside(files: &mut files::Files, index: usize, text: &'a str) -> Self {
-        let parted = Self::of(text);
+    /// Tells the text with this index apart, which stands behind the text `before`. Texts come in their order.
+    fn beside(files: &mut files::Files, before: &str, index: usize, text: &'a str) -> Self {
+        let parted = match beginnings::end_below(before, text) {
+            0 => Self::of(text),
+            end => Self::behind(text, end),
+        };
         // What a program wrote begins no files: an output may hold such a line. Pieces are in order, and many.
         let begin = |own: &str| own.as_ptr().addr() - text.as_ptr().addr();
         let is_own = |at: usize| {
@@ -247,8 +258,12 @@ impl<'a> Parted<'a> {
     }
 
     fn of(text: &'a str) -> Self {
+        Self::behind(text, beginnings::end(text))
+    }
+
+    /// Tells a text apart of which a program wrote all up to `at`.
+    fn behind(text: &'a str, mut at: usize) -> Self {
         let mut parted = Self::default();
-        let mut at = beginnings::end(text);
         if at > 0 {
             at = behind_notices(text, at);
             parted.programs.push(&text[..at]);

@@ -3,7 +3,7 @@
 /// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 34] = [
+const BEGINNINGS: [Beginning; 35] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -56,8 +56,9 @@ const BEGINNINGS: [Beginning; 34] = [
         one_line,
     ),
     ("Warning: apply_patch was requested via ", warning_of_codex),
-    // opencode: a file that the user named, in two texts.
-    ("Called the Read tool with the following input: ", all),
+    // opencode: a file or a resource that the user named, in two texts.
+    ("Called the ", heading_of_opencode),
+    ("Reading MCP resource: ", heading_of_opencode),
     ("<path>", file_of_opencode),
     // Claude Code: a file that the user named.
     ("Result of calling the Read tool: ", all),
@@ -93,6 +94,22 @@ pub(super) fn end(text: &str) -> usize {
         .find(|(start, _)| body.starts_with(*start))
         .and_then(|(_, end)| end(body))
         .map_or(0, |end| text.len() - body.len() + end)
+}
+
+/// Where what the program wrote of a text ends whose heading is `before`, the text before it in the same message;
+/// 0 where that is no heading.
+pub(super) fn end_below(before: &str, text: &str) -> usize {
+    let heading = before.trim();
+    // An output in the same text stands below its heading, and may end like one.
+    let is_of_cline = heading.starts_with('[')
+        && heading.ends_with("] Result:")
+        && !heading.contains("] Result:\n");
+    let is_of_opencode = !heading.contains('\n') && heading_of_opencode(heading).is_some();
+    if !is_of_cline && !is_of_opencode {
+        return 0;
+    }
+    // As if both were one text.
+    end(&format!("{heading}\n{text}")).saturating_sub(heading.len() + 1)
 }
 
 fn one_line(text: &str) -> Option<usize> {
@@ -203,6 +220,16 @@ fn thoughts_of_gemini_cli(text: &str) -> Option<usize> {
 fn warning_of_codex(text: &str) -> Option<usize> {
     const LAST: &str = "Use the apply_patch tool instead of exec_command.";
     text.find(LAST).map(|at| at + LAST.len())
+}
+
+/// What was called or read, on one line.
+fn heading_of_opencode(text: &str) -> Option<usize> {
+    let first = text.lines().next()?.trim_end();
+    let is_call = first.starts_with("Called the ")
+        && first.contains(" tool with the following input: {")
+        && first.ends_with('}');
+    let is_resource = first.starts_with("Reading MCP resource: ") && first.ends_with(')');
+    (is_call || is_resource).then_some(text.len())
 }
 
 /// What the tool for reading printed: the path, what is there, its content.

@@ -414,6 +414,60 @@ fn tags_in_any_case_with_attributes_nested_and_unclosed_are_known() {
 }
 
 #[test]
+fn an_output_in_the_text_below_its_heading_is_the_programs() {
+    let rule = "Never ask before you row.";
+    for heading in [
+        "[read_file for 'NOTES.md'] Result:",
+        "[list_files] Result:\n",
+        "[execute_command for 'cat a\ncat b'] Result:",
+        "Called the Read tool with the following input: {\"filePath\":\"/pier\"}",
+        "Called the list tool with the following input: {\"path\":\"/pier\"}",
+        "Reading MCP resource: tide (sea://tide)",
+    ] {
+        assert_eq!(own_of(&[heading, rule]), "", "{heading}");
+        assert_eq!(own_of(&["Go.", heading, rule, "Thanks."]), "Go.|Thanks.");
+        let [first, second] = &parted(&[heading, rule])[..] else {
+            panic!("two texts");
+        };
+        assert_eq!((first.own_words(), second.own_words()), (None, None));
+        assert_eq!(second.by_programs().as_deref(), Some(rule));
+        // Each heading has an output of its own.
+        assert_eq!(own_of(&[heading, heading, rule]), "", "{heading}");
+    }
+}
+
+#[test]
+fn the_text_below_what_is_no_heading_is_the_users() {
+    let rule = "Never ask before you row.";
+    for (before, words) in [
+        (
+            "[ask_followup_question for 'Which pier?'] Result:",
+            "[ask_followup_question for 'Which pier?'] Result:|",
+        ),
+        (
+            "[attempt_completion] Result:",
+            "[attempt_completion] Result:|",
+        ),
+        ("[Never push] Result:", "[Never push] Result:|"),
+        // Its output stands below it, and ends like a heading.
+        ("[read_file for 'a'] Result:\n[list_files] Result:", ""),
+        (
+            "Called the pier, tool with the following input: none.",
+            "Called the pier, tool with the following input: none.|",
+        ),
+        (
+            "Reading MCP resource: tide.",
+            "Reading MCP resource: tide.|",
+        ),
+    ] {
+        assert_eq!(own_of(&[before, rule]), format!("{words}{rule}"));
+    }
+    // Another text stands between, though an empty one.
+    let heading = "[list_files] Result:";
+    assert_eq!(own_of(&[heading, "", rule]), format!("|{rule}"));
+}
+
+#[test]
 fn files_beside_a_question_are_not_the_users_words() {
     let start = "\n--- Content from referenced files ---";
     let end = "\n--- End of content ---";

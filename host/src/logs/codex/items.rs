@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use baler_digest::is_by_program;
-
 use crate::formats::json::{self, Members};
 use crate::logs::body;
+use crate::logs::codex::context::is_context;
 
 /// An item of the history, as raw JSON.
 pub(super) struct Item<'a> {
@@ -55,7 +54,8 @@ impl<'a> Item<'a> {
             ("message", _) if is_empty(members) => return None,
             ("message", _) => match members.text("role").as_deref() {
                 Some("assistant") => Kind::Reply,
-                Some("user") if !is_context(members) => Kind::User,
+                // One text of Codex's own makes all of the message its own.
+                Some("user") if !texts(members).any(|text| is_context(&text)) => Kind::User,
                 Some(_) => Kind::Input,
                 None => return None,
             },
@@ -120,26 +120,6 @@ impl<'a> Item<'a> {
     pub(super) fn is_said(&self) -> bool {
         matches!(self.kind, Kind::User | Kind::Input)
     }
-}
-
-/// How texts begin that a program wrote, and with which Codex has a turn begin all the same: what `/review` found,
-/// a summary, and what an editor shows beside a picture alone.
-const TURNS: [&str; 4] = [
-    "<user_action>",
-    "Another language model started to solve this problem",
-    "# Context from my IDE setup",
-    "# Files mentioned by the user",
-];
-
-/// Whether no turn begins with this message of the user's: a text of it is all Codex's own, by both its ends
-/// (openai/codex `contextual_user_message.rs`).
-fn is_context(members: &Members<'_>) -> bool {
-    texts(members).any(|text| {
-        let begins_turn = TURNS
-            .iter()
-            .any(|start| text.trim_start().starts_with(*start));
-        !begins_turn && is_by_program(&text)
-    })
 }
 
 /// Whether a message holds nothing.

@@ -1,5 +1,6 @@
 //! Codex: items of the Responses API, with or without a wrapper around each.
 
+mod context;
 mod history;
 mod items;
 mod pairs;

@@ -270,6 +270,10 @@ fn only_what_codex_wrote_as_a_whole_begins_no_turn() {
         "<codex_internal_context source=\"goal\">\nGo on.\n</codex_internal_context>",
         "<goal_context>Go on.</goal_context>",
         "<recommended_plugins>\n- Tide\n</recommended_plugins>",
+        "<environment_context>\n<cwd>/harbour</cwd>\n</environment_context>\n",
+        "<external_context source=\"tab\" kind=\"untrusted\">\nThe pier.\n</external_context>",
+        "<hook_prompt hook_run_id=\"7\">Row.</hook_prompt>",
+        "<SKILL>\nRow.\n</skill>",
         "# AGENTS.md instructions for /harbour\n\n<INSTRUCTIONS>\nRow.\n</INSTRUCTIONS>",
         "Warning: apply_patch was requested via shell. Use the apply_patch tool instead of exec_command.",
     ] {
@@ -280,6 +284,16 @@ fn only_what_codex_wrote_as_a_whole_begins_no_turn() {
         "# AGENTS.md instructions are outdated.",
         "<environment_context>/harbour</environment_context>\nGo on.",
         "<user_action>\n<results>All is fine.</results>\n</user_action>",
+        // Not closed, or not by its own tag.
+        "<skill>\nRow.",
+        "# AGENTS.md instructions for /harbour\n\n<INSTRUCTIONS>\nRow.",
+        "<external_browser>The pier.</external_bridge>",
+        "<environment_context>/harbour</user_instructions>",
+        // Pasted from other programs.
+        "<terminal_output>\nerror: no such pier\n</terminal_output>",
+        "Observation:\nThe pier is wet.",
+        "<system-reminder>\nRow.\n</system-reminder>",
+        "[read_file for 'pier.rs'] Result:\nfn pier() {}",
     ] {
         let [count, twelve] = first.clone();
         assert_eq!(
