@@ -308,23 +308,22 @@ fn folder_there(file: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Refuses strategies whose figures would be joined, with those of a baseline as well: figures go by
-/// names.
+/// Refuses a strategy whose figures would be joined with those of a baseline: figures go by names, and
+/// no two strategies share one.
 fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
-    let mut taken: Vec<&str> = Baseline::names().collect();
-    for strategy in strategies {
-        let name = strategy.name();
-        if taken.contains(&name) {
-            let baselines: Vec<&str> = Baseline::names().collect();
-            return Err(Failure::wrong_use(anyhow!(
-                "figures go by names, and `{}` is the name of two strategies, or of a baseline (these are {}); give each strategy once, rename a .wasm file (its strategy is called as the file is), and measure two strategies of one server in two runs",
-                figures::cleaned(name),
-                baselines.join(", ")
-            )));
-        }
-        taken.push(name);
+    let baselines: Vec<&str> = Baseline::names().collect();
+    let taken = strategies
+        .iter()
+        .map(Strategy::name)
+        .find(|name| baselines.contains(name));
+    match taken {
+        Some(name) => Err(Failure::wrong_use(anyhow!(
+            "figures go by names, and `{}` is the name of a baseline (these are {}); rename the .wasm file (its strategy is called as the file is)",
+            figures::cleaned(name),
+            baselines.join(", ")
+        ))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// A share, typed as a percentage. Figures are told apart by thousandths, and 0 of these are no share.
