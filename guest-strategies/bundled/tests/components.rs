@@ -91,7 +91,7 @@ fn they_are_small() {
             "tiered-model" => 768,
             // They tell what programs write as the user from the user's words; two write transcripts for
             // their model.
-            "summarize" | "anchored" | "coalesce" => 288,
+            "summarize" | "anchored" | "coalesce" => 320,
             _ => 256,
         };
         assert!(size < most * 1024, "{} has {size} bytes", bundled.name);
