@@ -22,6 +22,10 @@ const LEAST: usize = 5;
 /// Where a conversation is cut: shares of its units. One with questions is cut at its end, too.
 const CUTS: [f64; 3] = [0.4, 0.6, 0.8];
 
+/// Compactions of one log that are looked at. Each reads the log up to it, so that a log of nothing
+/// but compactions would cost the square of its length.
+const MOST_RECORDED: usize = 64;
+
 /// Names last mentioned before this share of the history are far.
 const FAR: f64 = 0.75;
 
@@ -164,7 +168,7 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
         }
         at += line.len();
     }
-    for (place, end) in ends.iter().enumerate() {
+    for (place, end) in ends.iter().enumerate().take(MOST_RECORDED) {
         let next = ends
             .get(place + 1)
             .copied()
