@@ -204,6 +204,8 @@ pub(super) enum Source {
 pub(super) struct Reply<'a> {
     /// What all parts of one response have in common (LCC-2); none where it is empty.
     pub(super) id: Option<Cow<'a, str>>,
+    /// The request that it answers, which gateways may not tell; none where it is empty.
+    pub(super) request: Option<Cow<'a, str>>,
     pub(super) model: Option<Cow<'a, str>>,
     /// Tokens of the request and of the response so far (LCC-14); 0 where none are told.
     pub(super) tokens: u64,
@@ -263,6 +265,7 @@ fn reply<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
     });
     Content::Reply(Reply {
         id: message.text("id").filter(|id| !id.is_empty()),
+        request: line.text("requestId").filter(|id| !id.is_empty()),
         model: message.text("model").filter(|model| model != "<synthetic>"),
         tokens,
         blocks,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::branches::{Kind, Node};
 use super::kept::{Kept, Named};
-use super::{BlockKind, Content, Source};
+use super::{BlockKind, Content, Reply, Source};
 
 /// Lines that chains of kept lines may go through for each line, so that a log of many boundaries costs
 /// no more than that.
@@ -17,8 +17,8 @@ pub(super) struct Segment<'a> {
     pub(super) nodes: Vec<Node>,
     pub(super) contents: Vec<Content<'a>>,
     places: HashMap<Cow<'a, str>, usize>,
-    /// Numbers of the responses since the user's last prompt, by the id that their parts share.
-    replies: HashMap<Cow<'a, str>, usize>,
+    /// The responses since the user's last prompt, by the id that their parts share.
+    replies: HashMap<Cow<'a, str>, Response<'a>>,
     reply_count: usize,
     /// The response that made the newest call of an id.
     callers: HashMap<Cow<'a, str>, usize>,
@@ -43,6 +43,13 @@ struct Waiting<'a> {
     anchor: Option<Cow<'a, str>>,
     lines: Vec<Line<'a>>,
     ids: HashSet<Cow<'a, str>>,
+}
+
+/// A response that may go on.
+struct Response<'a> {
+    number: usize,
+    /// The request that its first part answers.
+    request: Option<Cow<'a, str>>,
 }
 
 struct Line<'a> {
@@ -215,7 +222,7 @@ impl<'a> Segment<'a> {
         let kind = match &content {
             Content::None => Kind::Passing,
             Content::Reply(reply) => {
-                let number = self.number(reply.id.as_ref(), parent);
+                let number = self.number(reply, parent);
                 for block in &reply.blocks {
                     if let BlockKind::Call(call) = &block.kind {
                         self.callers.insert(call.clone(), number);
@@ -258,24 +265,28 @@ impl<'a> Segment<'a> {
         self.contents.push(content);
     }
 
-    /// The number of the response with this id; a new one where it is new, has no id, or hangs on a result
-    /// of that response, which the model saw before it said more.
-    fn number(&mut self, id: Option<&Cow<'a, str>>, parent: Option<usize>) -> usize {
+    /// The number of the response that a part belongs to; a new one where its id is new or missing, or where it
+    /// hangs on a result of that response. The model saw that result before it said more, unless both parts
+    /// answer one request: then the tool ran while the response went on.
+    fn number(&mut self, part: &Reply<'a>, parent: Option<usize>) -> usize {
         let answers = parent
             .and_then(|parent| self.nodes.get(parent))
             .map(|node| node.kind);
-        let known = id
-            .and_then(|id| self.replies.get(id).copied())
-            .filter(|number| answers != Some(Kind::Results(*number)));
-        if let Some(number) = known {
-            return number;
+        let known = part.id.as_ref().and_then(|id| self.replies.get(id));
+        if let Some(known) = known {
+            let is_same_request = part.request.is_some() && part.request == known.request;
+            if is_same_request || answers != Some(Kind::Results(known.number)) {
+                return known.number;
+            }
         }
-        let next = self.reply_count;
+        let number = self.reply_count;
         self.reply_count += 1;
-        if let Some(id) = id {
-            self.replies.insert(id.clone(), next);
+        if let Some(id) = &part.id {
+            let request = part.request.clone();
+            self.replies
+                .insert(id.clone(), Response { number, request });
         }
-        next
+        number
     }
 }
 

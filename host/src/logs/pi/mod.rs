@@ -10,6 +10,8 @@ mod chat;
 mod responses;
 mod gemini;
 
+use std::borrow::Cow;
+
 use super::body::Body;
 use super::pairing::NO_RESULT;
 use super::{Log, LogError, LogFacts, LogKind};
@@ -49,6 +51,11 @@ trait Translate<'a>: Default {
     /// Adds the answers to the calls of the response before, in their order. Ids are the body's.
     fn answers(&mut self, answers: &[(String, Answer<'a>)], body: &mut Body<'a>);
 
+    /// Whether calls of the last batch may wait while others of it are answered.
+    fn may_wait(_batch: &[(Cow<'a, str>, Option<Answer<'a>>)]) -> bool {
+        false
+    }
+
     /// Adds a summary that pi recorded, as a message of its own.
     fn summary(&mut self, text: &str, body: &mut Body<'a>) {
         body.push_summary(text);
@@ -76,15 +83,16 @@ fn write<'a, T: Translate<'a>>(turns: Turns<'a>, body: &mut Body<'a>, facts: &mu
                     facts.aborted_responses += 1;
                 }
                 let names = blocks.iter().filter_map(Block::call_name);
-                let answers: Vec<_> = calls
-                    .batch(index, index == last)
-                    .into_iter()
-                    .zip(names)
-                    .map(|((id, answer), name)| {
-                        facts.completed_calls += usize::from(answer.is_none());
-                        (id.into_owned(), answer.unwrap_or_else(|| missing(name)))
-                    })
-                    .collect();
+                let batch = calls.batch(index, index == last);
+                let may_wait = index == last && T::may_wait(&batch);
+                let mut answers = Vec::with_capacity(batch.len());
+                for ((id, answer), name) in batch.into_iter().zip(names) {
+                    if answer.is_none() && may_wait {
+                        continue;
+                    }
+                    facts.completed_calls += usize::from(answer.is_none());
+                    answers.push((id.into_owned(), answer.unwrap_or_else(|| missing(name))));
+                }
                 if !answers.is_empty() {
                     target.answers(&answers, body);
                 }

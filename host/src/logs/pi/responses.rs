@@ -31,6 +31,10 @@ impl<'a> Translate<'a> for Responses {
         true
     }
 
+    fn may_wait(_batch: &[(Cow<'a, str>, Option<Answer<'a>>)]) -> bool {
+        true
+    }
+
     fn answers(&mut self, answers: &[(String, Answer<'a>)], body: &mut Body<'a>) {
         for (id, answer) in answers {
             let id = json::encode(id);

@@ -56,7 +56,7 @@ pub(super) fn turns<'a>(entries: &[&Entry<'a>], provider: &str, facts: &mut LogF
     turns
 }
 
-/// Whether it is a response with something in it.
+/// Whether it is a response with something in it. One that was broken off tells the API as well.
 fn is_answer(message: &Members<'_>) -> bool {
     message.text("role").as_deref() == Some("assistant")
         && message
@@ -84,6 +84,8 @@ impl<'a> Turns<'a> {
     fn add(&mut self, message: &Members<'a>, api: Option<&str>, facts: &mut LogFacts) {
         let content = message.present("content");
         match message.text("role").as_deref() {
+            // pi sends the model nothing of it, so it answers nothing.
+            Some("assistant") if is_broken_off(message) => facts.aborted_responses += 1,
             Some("assistant") => {
                 let same_api = message.text("api").as_deref() == api;
                 let mut ids = Ids::default();
@@ -153,14 +155,19 @@ fn mark(blocks: &mut [Block<'_>]) {
     }
 }
 
-/// Tokens of the request and the response; 0 where the response was not whole.
+/// Whether a response ended before it was whole (LPI-6).
+fn is_broken_off(message: &Members<'_>) -> bool {
+    matches!(
+        message.text("stopReason").as_deref(),
+        Some("error" | "aborted")
+    )
+}
+
+/// Tokens of the request and the response.
 fn tokens(message: &Members<'_>) -> u64 {
-    match message.text("stopReason").as_deref() {
-        Some("error" | "aborted") => 0,
-        _ => lines::object(message, "usage").map_or(0, |usage| {
-            lines::sum(&usage, &["input", "output", "cacheRead", "cacheWrite"])
-        }),
-    }
+    lines::object(message, "usage").map_or(0, |usage| {
+        lines::sum(&usage, &["input", "output", "cacheRead", "cacheWrite"])
+    })
 }
 
 /// A command that the user ran, in the words in which pi tells the model of it.

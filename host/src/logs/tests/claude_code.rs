@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{body, file, log, messages, try_read};
+use crate::conversation::Conversation;
 use crate::formats::Format;
 use crate::logs::LogKind;
 
@@ -116,6 +117,49 @@ fn parts_of_a_response_and_their_results_become_one_message_each() {
     assert_eq!(results.len(), 2);
     // LCC-11: a result may be empty.
     assert_eq!(results[1]["content"], "");
+}
+
+// LCC-2: a tool may run while the response goes on, and the next part hangs on its result.
+#[test]
+fn a_result_ends_no_response_whose_next_part_answers_the_same_request() {
+    let requests = [
+        (json!("q1"), json!("q1"), true),
+        (json!("q1"), json!("q2"), false),
+        (json!(""), json!(""), false),
+        (Value::Null, Value::Null, false),
+    ];
+    for (first, second, is_one) in requests {
+        let asked = |line: Value, request: &Value| with(line, "requestId", request.clone());
+        let mut lines = vec![
+            user("u1", "", json!("Which sail is torn?")),
+            asked(says("a1", "u1", "m1", "I look at both."), &first),
+            asked(calls("a2", "a1", "m1", "t1"), &first),
+            result("r1", "a2", "t1", "jib: whole"),
+            asked(calls("a3", "r1", "m1", "t2"), &second),
+            result("r2", "a3", "t2", "main: torn"),
+        ];
+        let log_of = |lines: &[Value]| {
+            let log = log(lines);
+            let read = Conversation::of(&log.document, Some(log.format)).expect("reads");
+            assert_eq!(read.violations(), [], "{first} {second}");
+            messages(&log)
+        };
+        let found = log_of(&lines);
+        if !is_one {
+            assert_eq!(found.len(), 5, "{first} {second}");
+            continue;
+        }
+        assert_eq!(roles(&found), ["user", "assistant", "user"]);
+        let ids = |message: &Value, key: &str| -> Vec<Value> {
+            let blocks = message["content"].as_array().unwrap();
+            blocks.iter().map(|block| block[key].clone()).collect()
+        };
+        assert_eq!(ids(&found[1], "id")[1..], ["t1", "t2"]);
+        assert_eq!(ids(&found[2], "tool_use_id"), ["t1", "t2"]);
+        // What answers them is another response.
+        lines.push(asked(says("a4", "r2", "m2", "The main."), &json!("q3")));
+        assert_eq!(log_of(&lines).len(), 4);
+    }
 }
 
 // LCC-2

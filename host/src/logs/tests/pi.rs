@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{body, file, log, messages};
+use crate::conversation::Conversation;
 use crate::formats::Format;
 use crate::logs::LogKind;
 
@@ -195,6 +196,49 @@ fn aborted_responses_go_and_unanswered_calls_are_completed() {
         (log.facts.aborted_responses, log.facts.completed_calls),
         (1, 2)
     );
+}
+
+// LPI-6
+#[test]
+fn what_a_response_said_before_it_was_broken_off_answers_nothing() {
+    for (stop, block) in [
+        ("error", json!({"type": "text", "text": "It weighs"})),
+        ("aborted", json!({"type": "text", "text": "It weighs"})),
+        ("error", call("t2")),
+    ] {
+        let mut cut = reply(ANTHROPIC, json!([block]));
+        cut["message"]["stopReason"] = json!(stop);
+        let mut lines = vec![
+            start(),
+            user("Weigh all."),
+            reply(ANTHROPIC, json!([call("t1")])),
+            result("t1", "40 kg"),
+            cut,
+            result("t2", "stopped"),
+        ];
+        let unanswered = log(&lines);
+        let all = messages(&unanswered);
+        assert_eq!(all.len(), 3, "{stop}");
+        assert_eq!(all[2]["content"][0]["tool_use_id"], "t1", "{stop}");
+        assert_eq!(unanswered.reported, Some((881, 2)), "{stop}");
+        let facts = unanswered.facts;
+        assert_eq!(
+            (
+                facts.aborted_responses,
+                facts.dropped_results,
+                facts.completed_calls
+            ),
+            (1, 1, 0),
+            "{stop}"
+        );
+
+        lines.push(user("Go on."));
+        let said = log(&lines);
+        assert_eq!(messages(&said).len(), 4, "{stop}");
+        assert_eq!(text_of(&messages(&said)[3]), "Go on.", "{stop}");
+        let read = Conversation::of(&said.document, Some(said.format)).expect("reads");
+        assert_eq!(read.violations(), [], "{stop}");
+    }
 }
 
 // LPI-7

@@ -163,6 +163,39 @@ fn ids_of_another_api_become_such_as_anthropic_takes() {
     );
 }
 
+// ALL-2: in the other formats a batch is answered as a whole or not at all (ANTH-3, GEM-2).
+#[test]
+fn a_call_at_the_end_waits_beside_answered_ones_where_the_format_lets_it() {
+    let picture = entry(
+        json!({"role": "toolResult", "toolCallId": "a", "toolName": "weigh", "isError": false,
+        "content": [{"type": "image", "data": "AAAA", "mimeType": "image/jpeg"}]}),
+    );
+    for (api, first, completed) in [
+        ("openai-completions", result("a", "40 kg"), 0),
+        ("openai-completions", picture.clone(), 1),
+        ("openai-responses", result("a", "40 kg"), 0),
+        ("openai-responses", picture, 0),
+        ("anthropic-messages", result("a", "40 kg"), 1),
+        ("google-generative-ai", result("a", "40 kg"), 1),
+    ] {
+        let mut lines = vec![
+            start(),
+            user("Weigh both."),
+            reply(api, json!([call("a"), call("b")])),
+            first,
+        ];
+        let found = log(&lines);
+        assert_eq!(found.facts.completed_calls, completed, "{api}");
+        let read = Conversation::of(&found.document, Some(found.format)).expect("reads");
+        assert_eq!(read.violations(), [], "{api}");
+        let is_pending = read.units().iter().any(|unit| unit.traits.pending);
+        assert_eq!(is_pending, completed == 0, "{api}");
+
+        lines.push(user("Well?"));
+        assert_eq!(log(&lines).facts.completed_calls, 1, "{api}");
+    }
+}
+
 // ANTH-11
 #[test]
 fn failed_results_are_such_as_anthropic_takes() {
