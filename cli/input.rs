@@ -185,12 +185,17 @@ fn unreadable(file: Option<&Path>, error: &ReadError) -> Failure {
 /// Tells when the provider's figure is too far from what was counted to be for this conversation.
 fn tell_used(used: u32, conversation: &Conversation, messages: Messages) {
     let counted = conversation.tokens();
-    if counted.abs_diff(used) > used / 20 {
+    let beyond = conversation.tokens_not_shown();
+    // Of a document without system prompt and tools all overhead is what it does not show.
+    let is_beyond = beyond > 0 && conversation.overhead() > beyond;
+    if is_beyond || counted.abs_diff(used) > used / 20 {
         messages.warn(&format!(
             "--used {} does not fit this conversation: counts are corrected by a factor from ¼ to 4 at \
-             most, and so it counts as {} tokens; give what was reported for exactly this conversation",
+             most, and so it counts as {} tokens, {} of them as overhead that the document does not show; \
+             give what was reported for exactly this conversation",
             figures::number(used),
-            figures::number(counted)
+            figures::number(counted),
+            figures::number(beyond)
         ));
     }
 }

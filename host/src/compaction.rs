@@ -40,6 +40,8 @@ pub struct Compaction {
     /// For each unit that came in, the message of the result that it begins with.
     places: Vec<Option<usize>>,
     receipt: Receipt,
+    /// Whether thinking goes from what stands behind a change of this conversation.
+    drops_thinking: bool,
     /// The plan that was carried out, as its strategy made it; none where none was.
     plan: Option<Plan>,
 }
@@ -49,6 +51,12 @@ impl Compaction {
     /// where nothing of it is left.
     pub(crate) fn place_of(&self, unit: usize) -> Option<usize> {
         self.places.get(unit).copied().flatten()
+    }
+
+    /// Whether thinking goes from what comes to stand behind the result, which was made behind the
+    /// conversation that came in.
+    pub(crate) const fn drops_thinking(&self) -> bool {
+        self.drops_thinking
     }
 
     pub(crate) fn into_plan(self) -> Option<Plan> {
@@ -641,6 +649,7 @@ impl Record<'_> {
             protected: self.situation.protected().collect(),
             insertions: Vec::new(),
             places,
+            drops_thinking: self.drops_thinking(),
             receipt: self.receipt(outcome, &conversation, stored),
             conversation: conversation.without_repairs(),
             plan: None,
@@ -655,6 +664,7 @@ impl Record<'_> {
         stored: Option<Stored>,
     ) -> Compaction {
         self.failures_in_a_row = 0;
+        let drops_thinking = self.drops_thinking();
         let Accepted {
             conversation,
             applied,
@@ -705,8 +715,14 @@ impl Record<'_> {
             places: applied.places,
             conversation,
             receipt,
+            drops_thinking,
             plan: Some(plan),
         }
+    }
+
+    fn drops_thinking(&self) -> bool {
+        let binding = self.situation.conversation.envelope().binding;
+        self.situation.request.policy.drops_thinking(binding)
     }
 
     fn receipt(self, outcome: Outcome, after: &Conversation, stored: Option<Stored>) -> Receipt {

@@ -294,7 +294,7 @@ pub struct Tokens {
     pub after: u32,
     /// What the result should fit in.
     pub budget: u32,
-    /// The smallest result that there can be.
+    /// The smallest result that there can be, where each shortened output is counted as the 400 tokens that it may have.
     pub floor: u32,
     /// System prompt, tools and instructions, which stay.
     pub overhead: u32,

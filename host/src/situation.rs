@@ -231,7 +231,7 @@ pub(crate) struct Situation {
     pub(crate) standing: Vec<Standing>,
     /// Tokens that the result should fit in.
     pub(crate) budget: u32,
-    /// Tokens of the smallest result that there can be.
+    /// Tokens of the smallest result that there can be, each shortened output counted as its cap.
     pub(crate) floor: u32,
     /// The same in bytes.
     pub(crate) floor_bytes: usize,

@@ -20,8 +20,9 @@ pub enum Event {
     Ended(Arc<Receipt>),
     /// A hook said no.
     Vetoed(String),
-    /// The conversation had become another one meanwhile, or somebody has a wish that it was begun
-    /// without, and the result was thrown away.
+    /// The conversation had become another one meanwhile, or a provider would refuse the result with
+    /// what came since behind it, or somebody has a wish that it was begun without, and the result was
+    /// thrown away.
     Outdated,
     /// The host failed, and the conversation is as it was.
     Failed(String),

@@ -47,26 +47,17 @@ pub(super) fn fires_from(least: u64, left: Option<u64>) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Fruitless {
-    /// Tokens that the conversation had then.
-    tokens: u32,
-    messages: usize,
+    /// Tokens that the conversation had then, by the host's count.
+    pub(super) tokens: u32,
+    pub(super) messages: usize,
     /// Whether another try may end otherwise as soon as anything changed: the strategy failed,
     /// rather than to find nothing that could go.
-    may_be_tried: bool,
+    pub(super) may_be_tried: bool,
     /// It had to succeed, so that the whole chain was tried.
-    was_required: bool,
+    pub(super) was_required: bool,
 }
 
 impl Fruitless {
-    pub(super) fn new(conversation: &Conversation, may_be_tried: bool, was_required: bool) -> Self {
-        Self {
-            tokens: conversation.tokens(),
-            messages: conversation.message_count(),
-            may_be_tried,
-            was_required,
-        }
-    }
-
     /// Whether trying again would be the same again. What has to be done waits for nothing but
     /// a change.
     pub(super) fn holds(

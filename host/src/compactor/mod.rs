@@ -10,6 +10,7 @@ mod events;
 mod guard;
 mod hooks;
 mod journal;
+mod later;
 mod options;
 mod pinned;
 mod pressure;
@@ -423,8 +424,10 @@ impl Compactor {
     }
 
     /// Applies finished work. Messages that came meanwhile stay, behind what it made of the
-    /// others. Where the conversation has become another one, or the work was another compactor's,
-    /// nothing is done.
+    /// others, without thinking that the model takes only behind what it was made behind. Where the
+    /// conversation has become another one, or the work was another compactor's, or a provider
+    /// would refuse what comes of it, nothing is done. Call it before a request, not while one
+    /// is answered: nothing tells behind what an answer was made that is appended afterwards.
     ///
     /// # Errors
     /// As [`Compactor::step`].
@@ -548,6 +551,7 @@ impl Compactor {
             hooks: self.hooks.clone(),
             events: self.events.clone(),
             snapshot,
+            counted: self.view.tokens(),
             generation: self.generation.clone(),
             pressure,
             request,
@@ -568,12 +572,7 @@ impl Compactor {
     }
 
     fn take(&mut self, finished: Finished, step: &mut Step) -> Result<(), HostError> {
-        let Finished {
-            snapshot,
-            generation,
-            result,
-        } = finished;
-        let compaction = match result {
+        let compaction = match finished.result {
             Ok(Ok(compaction)) => compaction,
             Ok(Err(why)) => {
                 step.vetoed = Some(why);
@@ -581,7 +580,8 @@ impl Compactor {
             }
             Err(error) => return Err(error),
         };
-        if generation.is(&self.generation) && self.settle(&snapshot, &compaction) {
+        let tried = (&finished.snapshot, finished.counted);
+        if finished.generation.is(&self.generation) && self.settle(tried, &compaction) {
             step.receipts.push(compaction.receipt().clone());
         } else {
             let _ = self.events.send(Event::Outdated);
@@ -589,36 +589,50 @@ impl Compactor {
         Ok(())
     }
 
-    /// Makes what came of a compaction of `snapshot` the view. False where it does not fit what
-    /// came since; then nothing has changed.
-    fn settle(&mut self, snapshot: &Conversation, compaction: &Compaction) -> bool {
+    /// Makes what came of a compaction of a snapshot, which had so many tokens by the host's count,
+    /// the view. False where it does not fit what came since; then nothing has changed.
+    fn settle(&mut self, tried: (&Conversation, u32), compaction: &Compaction) -> bool {
+        let (snapshot, counted) = tried;
         let receipt = compaction.receipt();
-        self.failures = receipt.failures_in_a_row;
         if receipt.outcome != Outcome::Compacted {
             let may_be_tried = matches!(
                 receipt.outcome,
                 Outcome::Unchanged(Unchanged::StrategyFailed | Unchanged::StrategyDeclined)
             );
-            let was_required = receipt.required;
-            self.fruitless = Some(Fruitless::new(&self.view, may_be_tried, was_required));
+            // What came since was not tried.
+            self.fruitless = Some(Fruitless {
+                tokens: counted,
+                messages: snapshot.message_count(),
+                may_be_tried,
+                was_required: receipt.required,
+            });
+            self.failures = receipt.failures_in_a_row;
             return true;
         }
-        let later = journal::messages(&self.view).skip(snapshot.message_count());
-        let mut next = compaction.conversation().clone();
-        // They were taken once.
-        if next.append_all(later).is_err() {
+        let result = compaction.conversation();
+        let Some(next) = later::behind(compaction, &self.view, snapshot.message_count()) else {
             return false;
-        }
+        };
+        self.failures = receipt.failures_in_a_row;
         self.fruitless = None;
         self.left
             .extend(recall::references(receipt).map(str::to_owned));
         self.has_unlisted |= recall::has_unlisted(receipt);
-        self.journal.compaction(snapshot, compaction.conversation());
+        if next.is_as_it_came {
+            self.journal.compaction(snapshot, result);
+        } else {
+            // What came since became something else with it.
+            self.journal.compaction(&self.view, &next.view);
+        }
         self.pinned.follow(snapshot, compaction);
-        self.view = next;
+        if let Some((moved, by)) = &next.moved {
+            self.pinned.move_behind(moved, *by);
+        }
+        self.view = next.view;
         self.generation = Generation::default();
         self.reported = None;
-        self.settled = Some(Size::of(&self.view, self.view.tokens()));
+        // What came since is none of what it left, and may go at once.
+        self.settled = Some(Size::of(result, result.tokens()));
         true
     }
 }

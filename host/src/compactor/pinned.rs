@@ -1,5 +1,7 @@
 //! What stays through all compactions of a conversation.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::compaction::Compaction;
@@ -75,6 +77,17 @@ impl Pinned {
                 .iter()
                 .filter_map(|message| compaction.place_of(unit_of(before, *message)))
                 .collect();
+        }
+    }
+
+    /// Follows messages that were moved behind so many others.
+    pub(super) fn move_behind(&mut self, moved: &Range<usize>, others: usize) {
+        if let Self::Messages(messages) = self {
+            for message in messages {
+                if moved.contains(&*message) {
+                    *message += others;
+                }
+            }
         }
     }
 }

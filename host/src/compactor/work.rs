@@ -33,6 +33,8 @@ pub struct Work {
     pub(super) hooks: Option<Arc<dyn Hooks>>,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) snapshot: Conversation,
+    /// Tokens of it by the host's own count.
+    pub(super) counted: u32,
     pub(super) generation: Generation,
     pub(super) pressure: Pressure,
     pub(super) request: Request,
@@ -42,6 +44,8 @@ pub struct Work {
 #[derive(Debug)]
 pub struct Finished {
     pub(super) snapshot: Conversation,
+    /// Tokens of it by the host's own count.
+    pub(super) counted: u32,
     pub(super) generation: Generation,
     /// A compaction, or why a hook said no.
     pub(super) result: Result<Result<Compaction, String>, HostError>,
@@ -58,6 +62,7 @@ impl Work {
         });
         let events = self.events.clone();
         let (snapshot, generation) = (self.snapshot.clone(), self.generation.clone());
+        let counted = self.counted;
         let result = self.result().instrument(span).await;
         let _ = events.send(match &result {
             Ok(Ok(compaction)) => Event::Ended(Arc::new(compaction.receipt().clone())),
@@ -66,6 +71,7 @@ impl Work {
         });
         Finished {
             snapshot,
+            counted,
             generation,
             result,
         }

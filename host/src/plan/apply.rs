@@ -295,26 +295,44 @@ impl<'a> Written<'a> {
     /// Writes a message that stays; true where thinking had to go from it. One of nothing but
     /// thinking goes as a whole.
     fn push(&mut self, message: &'a Message, joins: Option<&Joins>) -> bool {
-        let document = self.conversation.source();
         let units = self.conversation.units();
         let turn = self.next.checked_sub(1).map(|unit| units[unit].turn);
         let goes = self.drops_thinking && self.is_changed && turn != self.turn_with_thinking;
-        let list = message.content.clone().filter(|_| goes);
-        let thinking = list.as_ref().map(|_| message.thinking_in_content());
-        let (Some(place), Some(thinking)) = (list, thinking.filter(|found| !found.is_empty()))
-        else {
+        let rest = goes.then(|| without_thinking(self.conversation, message));
+        let Some(rest) = rest.flatten() else {
             self.write(message, kept(self.conversation, message, joins));
             return false;
         };
-        self.thinking_dropped += thinking.len();
-        if thinking.len() < message.parts.len() {
-            let with = without(document, message, &place, &thinking, &[]);
-            let replacement = Replacement { place, with };
-            let text = formats::replace(document, &message.place, &[replacement]);
+        self.thinking_dropped += rest.blocks;
+        if let Some(text) = rest.text {
             self.write(message, Cow::Owned(text));
         }
         true
     }
+}
+
+/// What is left of a message whose thinking goes.
+pub(crate) struct Rest {
+    /// None where it held nothing else.
+    pub(crate) text: Option<String>,
+    /// Number of blocks that went.
+    blocks: usize,
+}
+
+/// A message without its thinking; none where it holds none.
+pub(crate) fn without_thinking(conversation: &Conversation, message: &Message) -> Option<Rest> {
+    let place = message.content.clone()?;
+    let thinking = message.thinking_in_content();
+    if thinking.is_empty() {
+        return None;
+    }
+    let blocks = thinking.len();
+    let text = (blocks < message.parts.len()).then(|| {
+        let document = conversation.source();
+        let with = without(document, message, &place, &thinking, &[]);
+        formats::replace(document, &message.place, &[Replacement { place, with }])
+    });
+    Some(Rest { text, blocks })
 }
 
 /// The turn of the newest step that stays, where the request wants an open loop to begin with

@@ -15,7 +15,7 @@ mod thinking;
 use crate::conversation::Role;
 
 pub use apply::Fate;
-pub(crate) use apply::{Applied, apply};
+pub(crate) use apply::{Applied, apply, without_thinking};
 pub(crate) use check::{CheckedPlan, PlanLimits, check, is_removable, is_rewritable};
 pub(crate) use shortened::Shortened;
 

@@ -1,6 +1,7 @@
 //! What a compactor does, with the host's own strategies.
 
 mod config;
+mod later;
 mod options;
 mod saving;
 mod steps;

@@ -1,0 +1,119 @@
+//! What came while a compaction ran, behind its result.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::compaction::Compaction;
+use crate::conversation::{Conversation, Role, UnitKind};
+use crate::formats::Rule;
+use crate::plan;
+
+/// A result, and behind it what came while it was worked out.
+pub(super) struct Continued {
+    pub(super) view: Conversation,
+    /// Whether all of that stands behind all of the result, as it came.
+    pub(super) is_as_it_came: bool,
+    /// The messages of the result that stand behind some of it, and behind how many.
+    pub(super) moved: Option<(Range<usize>, usize)>,
+}
+
+/// A message that came meanwhile.
+struct Later<'a> {
+    role: Role,
+    text: Cow<'a, str>,
+}
+
+/// The result, and behind it the messages of `view` from `first` on. They lose the thinking that a plan
+/// would take from them, since they were made behind another beginning. None where the provider
+/// would refuse that, and not what it is sent now.
+pub(super) fn behind(
+    compaction: &Compaction,
+    view: &Conversation,
+    first: usize,
+) -> Option<Continued> {
+    let result = compaction.conversation();
+    let later = fitting(compaction, view, first);
+    let mut next = result.clone();
+    next.append_all(later.iter().map(|own| &*own.text)).ok()?;
+    let is_whole = later.len() == view.message_count().saturating_sub(first);
+    let is_raw = |own: &Later<'_>| matches!(own.text, Cow::Borrowed(_));
+    let plain = Continued {
+        is_as_it_came: is_whole && later.iter().all(is_raw),
+        view: next,
+        moved: None,
+    };
+    if is_sound(&plain.view, view) {
+        return Some(plain);
+    }
+    instructions_moved(result, &later).filter(|moved| is_sound(&moved.view, view))
+}
+
+/// Whether it breaks no rule that `view` keeps.
+fn is_sound(next: &Conversation, view: &Conversation) -> bool {
+    let is_old = |rule: Rule| view.broken().any(|own| own.rule == rule);
+    next.broken().all(|violation| is_old(violation.rule))
+}
+
+/// The messages of `view` from `first` on, as they may stand behind a changed beginning.
+fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) -> Vec<Later<'a>> {
+    let spared = turn_with_thinking(view);
+    let units = view.units();
+    let turn_of = |message: usize| {
+        let unit = units.partition_point(|unit| unit.end() <= message);
+        units.get(unit).map(|unit| unit.turn)
+    };
+    let messages = view.all_messages().iter().enumerate().skip(first);
+    messages
+        .filter_map(|(index, message)| {
+            let goes = compaction.drops_thinking() && turn_of(index) != spared;
+            let rest = goes.then(|| plan::without_thinking(view, message));
+            let text = match rest.flatten() {
+                None => Cow::Borrowed(view.raw(message)),
+                Some(rest) => Cow::Owned(rest.text?),
+            };
+            let role = message.role;
+            Some(Later { role, text })
+        })
+        .collect()
+}
+
+/// The turn of the newest step, where the request wants an open loop to begin with thinking (ANTH-5).
+fn turn_with_thinking(view: &Conversation) -> Option<u32> {
+    let mut units = view.units().iter().rev();
+    let newest = units.find(|unit| unit.kind == UnitKind::Step)?;
+    view.envelope().wants_thinking().then_some(newest.turn)
+}
+
+/// The same with the instructions that the result ends with behind what the user said meanwhile, since
+/// they may stand only in front of what the model says (ANTH-1). None where there are none.
+fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Continued> {
+    let messages = result.all_messages();
+    let start = messages.iter().rposition(|own| !result.moves(own))? + 1;
+    let users = later
+        .iter()
+        .take_while(|own| own.role == Role::User)
+        .count();
+    if start == messages.len() || users == 0 {
+        return None;
+    }
+    let kept = messages[..start].iter().map(|own| result.raw(own));
+    let document = result.frame().write(kept);
+    let sent = result.units_sent().map(|units| match units {
+        0 => 0,
+        units => result.message_range(units - 1).end.min(start),
+    });
+    let mut next = result.read_alike(document, None).ok()?.with_sent(sent);
+    if let Some((kind, facts)) = result.log() {
+        next = next.of_log(kind, facts);
+    }
+    let instructions = messages[start..].iter().map(|own| result.raw(own));
+    let (said, rest) = later.split_at(users);
+    let said = said.iter().map(|own| &*own.text);
+    let rest = rest.iter().map(|own| &*own.text);
+    next.append_all(said.chain(instructions).chain(rest)).ok()?;
+    Some(Continued {
+        view: next,
+        is_as_it_came: false,
+        moved: Some((start..messages.len(), users)),
+    })
+}
