@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
 use super::rules::Strength;
-use super::section::{Section, entries};
+use super::section::{Room, Section, entries};
 use super::sentences::{self, each_in_place};
 use super::{decisions, errors, open, rules, text, values};
 use crate::part::{self, Part};
@@ -16,7 +16,7 @@ const SAID: usize = 240;
 const CONCLUSION: usize = 700;
 pub(super) const EARLIER: usize = 1_000;
 
-/// The most sentences of one message that can be rules.
+/// The most sentences of one message, or of the requests in a summary, that can be rules.
 const RULES_OF_MESSAGE: usize = 2_000;
 
 /// Lines from which on a user's message may hold a tool's output.
@@ -36,7 +36,8 @@ pub(super) enum Evidence {
 pub(super) enum Fact {
     Request(String),
     Rule(Strength, String),
-    Action(Action),
+    /// In a box, as it is three times as wide as all the others, and most facts are others.
+    Action(Box<Action>),
     /// What an earlier digest said of what was done.
     Done(String),
     Said(String),
@@ -68,8 +69,9 @@ impl Fact {
     }
 }
 
-/// The facts of a unit, as far as they were read when `stop` said so.
-pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool) -> Vec<Fact> {
+/// The facts of a unit, as far as they were read when `stop` said so; of summaries, those for which there is
+/// room.
+pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool, room: &mut Room) -> Vec<Fact> {
     let mut answers = Answers::of(parts);
     let mut facts = Vec::new();
     for part in parts {
@@ -100,7 +102,7 @@ pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool) -> Vec<Fact> {
                 let lines = values::lines(name, text).into_iter().enumerate();
                 facts.extend(lines.map(|(number, line)| Fact::Value { number, line }));
             }
-            Part::Summary(text) => read_summary(text, stop, &mut facts),
+            Part::Summary(text) => read_summary(text, stop, room, &mut facts),
         }
     }
     facts
@@ -188,7 +190,7 @@ fn read_said(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<F
     }
     facts.extend(open::lines(text).into_iter().map(Fact::Open));
     if let Some(command) = fenced_command(text) {
-        facts.push(Fact::Action(Action::of_command(command)));
+        facts.push(Fact::Action(Box::new(Action::of_command(command))));
     }
     // Without a call it is what the model came to, or a question.
     let said = text::block(text, CONCLUSION);
@@ -228,9 +230,8 @@ fn read_call(tool: &str, arguments: &str, output: Option<&Part<'_>>, facts: &mut
         Part::Output { text, .. } => Some(&**text),
         _ => None,
     });
-    facts.push(Fact::Action(Action::of_call(
-        tool, arguments, failed, answer,
-    )));
+    let action = Action::of_call(tool, arguments, failed, answer);
+    facts.push(Fact::Action(Box::new(action)));
     facts.extend(open::tasks(arguments).map(Fact::Tasks));
 }
 
@@ -247,19 +248,27 @@ fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
 }
 
 /// An earlier summary: what it holds goes on in the same sections.
-fn read_summary(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
+fn read_summary(text: &str, stop: &dyn Fn() -> bool, room: &mut Room, facts: &mut Vec<Fact>) {
     let mut tasks = Vec::new();
+    let mut rules_left = RULES_OF_MESSAGE;
+    room.begin();
     for (section, entry) in entries(text) {
         if stop() {
             break;
+        }
+        // Names are no facts, and take none of the room.
+        if section == Section::Names || !room.take(section) {
+            continue;
         }
         match section {
             Section::Requests => {
                 each_in_place(stop, &entry, &mut |sentence| {
                     // What was cut may say something else than the whole.
-                    if let Some(strength) = rules::strength(sentence)
+                    if rules_left > 0
+                        && let Some(strength) = rules::strength(sentence)
                         && !sentence.ends_with('…')
                     {
+                        rules_left -= 1;
                         facts.push(Fact::Rule(strength, text::line(sentence, RULE)));
                     }
                 });
@@ -270,7 +279,7 @@ fn read_summary(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
                 facts.push(Fact::Rule(strength, text::line(&entry, RULE)));
             }
             Section::Done => facts.push(match Action::of_line(&entry) {
-                Some(action) => Fact::Action(action),
+                Some(action) => Fact::Action(Box::new(action)),
                 None => Fact::Done(text::line(&entry, EARLIER)),
             }),
             Section::Said => facts.push(Fact::Said(text::block(&entry, CONCLUSION))),
@@ -300,11 +309,13 @@ fn read_summary(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::section::ENTRIES;
 
     #[test]
     fn a_message_has_so_many_rules_and_stands_whole_beside_them() {
         let counts = |text: &str| {
-            let facts = read(&[Part::User(text.to_owned().into())], &|| false);
+            let parts = [Part::User(text.to_owned().into())];
+            let facts = read(&parts, &|| false, &mut Room::default());
             let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
             let is_request = |fact: &&Fact| matches!(fact, Fact::Request(_));
             (
@@ -316,6 +327,32 @@ mod tests {
         assert_eq!(counts(&rules(3)), (3, 0));
         assert_eq!(counts(&format!("Row on.\n\n{}", rules(3))), (3, 1));
         assert_eq!(counts(&rules(2_003)), (2_000, 1));
+    }
+
+    #[test]
+    fn summaries_give_so_many_facts_and_rules_whatever_else_there_is() {
+        let summary = format!(
+            "{}\n## Standing instructions\n- Never moor at pier 5.\n",
+            "a\n".repeat(2 * ENTRIES)
+        );
+        let parts = [Part::Summary(summary.into())];
+        let mut room = Room::default();
+        let counts: Vec<usize> = (0..5)
+            .map(|_| read(&parts, &|| false, &mut room).len())
+            .collect();
+        let full = ENTRIES + 1;
+        assert_eq!(counts, [full, full, full, full, 1]);
+    }
+
+    #[test]
+    fn requests_in_a_summary_have_so_many_rules() {
+        let more = "\n  Never row.\n".repeat(2_002);
+        let summary = format!("## What the user asked\n- Never row.\n{more}");
+        let parts = [Part::Summary(summary.into())];
+        let facts = read(&parts, &|| false, &mut Room::default());
+        let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
+        assert_eq!(facts.iter().filter(is_rule).count(), RULES_OF_MESSAGE);
+        assert_eq!(facts.len(), RULES_OF_MESSAGE + 1);
     }
 
     #[test]
@@ -338,7 +375,7 @@ mod tests {
             output("9 m"),
             output("07:14"),
         ];
-        let facts = read(&parts, &|| false);
+        let facts = read(&parts, &|| false, &mut Room::default());
         let actions: Vec<String> = facts
             .iter()
             .filter_map(|fact| match fact {

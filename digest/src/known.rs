@@ -1,6 +1,7 @@
 //! The numbers of names, found by the names.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How many trees there are: 2 to the power of this.
 const BITS: u32 = 10;
@@ -11,7 +12,7 @@ const BITS: u32 = 10;
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// None until there is a name.
-    trees: Vec<BTreeMap<Box<str>, usize>>,
+    trees: Vec<BTreeMap<Arc<str>, usize>>,
 }
 
 impl Known {
@@ -19,12 +20,12 @@ impl Known {
         self.trees.get(tree(name))?.get(name).copied()
     }
 
-    pub(crate) fn insert(&mut self, name: &str, number: usize) {
+    pub(crate) fn insert(&mut self, name: Arc<str>, number: usize) {
         if self.trees.is_empty() {
             self.trees.resize_with(1 << BITS, BTreeMap::new);
         }
-        if let Some(tree) = self.trees.get_mut(tree(name)) {
-            tree.insert(name.into(), number);
+        if let Some(tree) = self.trees.get_mut(tree(&name)) {
+            tree.insert(name, number);
         }
     }
 }
@@ -54,7 +55,7 @@ mod tests {
             .collect();
         assert!(picked.len() > 100, "{}", picked.len());
         for (number, name) in picked.iter().enumerate() {
-            known.insert(name, number);
+            known.insert(name.as_str().into(), number);
         }
         for (number, name) in picked.iter().enumerate() {
             assert_eq!(known.get(name), Some(number));

@@ -61,6 +61,7 @@ pub use write::{Share, Written};
 
 use facts::Fact;
 use names::Names;
+use section::Room;
 use write::Told;
 
 /// Whether a line tells of an error, in words that tools use for it.
@@ -78,6 +79,8 @@ pub struct Notes {
     last_error: Option<String>,
     signs: work::Signs,
     work: Option<Work>,
+    /// For entries of earlier summaries.
+    room: Room,
 }
 
 impl Notes {
@@ -97,7 +100,7 @@ impl Notes {
             }
             self.signs.read(part);
         }
-        let facts = facts::read(&parts, stop);
+        let facts = facts::read(&parts, stop, &mut self.room);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
         if parts.iter().any(is_output)
             && let Some(line) = facts.iter().rev().find_map(Fact::error)

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::known::Known;
 use crate::part::{self, Part};
@@ -12,6 +13,18 @@ use crate::work::Work;
 /// The most bytes of the text of one part that is looked through, and of a label.
 const READ: usize = 512 << 10;
 const LABEL: usize = 60;
+
+/// The label of what an earlier summary says without one.
+const EARLIER: &str = "earlier";
+
+/// The most names of a conversation: so many, and one more for each so many bytes that were looked through.
+/// A name of four letters takes fifty times its bytes, and what limits a conversation is its bytes.
+/// Ordinary text has fewer; beyond that, only names that are known already are counted.
+const NAMES: usize = 100_000;
+const BYTES_PER_NAME: usize = 64;
+
+/// Labels from which on an earlier digest's own are no longer told apart.
+const LABELS: usize = 10_000;
 
 /// Over which share of the conversation a name loses most of its worth.
 const FADING: f64 = 0.5;
@@ -28,23 +41,35 @@ pub(crate) struct Names {
     known_labels: BTreeMap<String, usize>,
     /// The last unit that was read, plus one.
     units: usize,
+    /// Bytes that were looked through.
+    bytes: usize,
 }
 
 /// What is known of one name.
 #[derive(Debug)]
 struct Name {
-    text: Box<str>,
+    /// The same that `known` holds.
+    text: Arc<str>,
     times: u32,
     is_used: bool,
     /// It stood in data, or somebody used it.
     is_value: bool,
-    /// Units in which it stood, oldest first.
-    units: Vec<u32>,
+    /// The last unit in which it stood, and those before, oldest first. Most names stand in one.
+    last: u32,
+    earlier: Vec<u32>,
     /// Where it stood first: an index of `labels`.
     label: usize,
     /// The fewest names that a part had in which it stood: one of a thousand in a listing is
     /// less likely to be used than one of three.
     beside: u32,
+}
+
+impl Name {
+    /// Units in which it stood.
+    fn units(&self) -> impl Iterator<Item = usize> {
+        let units = self.earlier.iter().chain(std::iter::once(&self.last));
+        units.map(|unit| *unit as usize)
+    }
 }
 
 /// Where a text stands.
@@ -111,7 +136,9 @@ impl Names {
                 Part::Output { text, .. } => part::unwrapped(text),
                 _ => Cow::Borrowed(&**text),
             };
-            let found: Vec<&str> = scan::names(head(&text)).collect();
+            let text = head(&text);
+            self.bytes = self.bytes.saturating_add(text.len());
+            let found: Vec<&str> = scan::names(text).collect();
             let place = Place {
                 beside: u32::try_from(found.len()).unwrap_or(u32::MAX),
                 ..place
@@ -130,9 +157,13 @@ impl Names {
             }
             let (label, names) = match entry.rsplit_once(": ") {
                 Some((label, names)) if section == crate::section::Section::Names => {
-                    (self.label(label), names)
+                    let is_one_of_few = self.labels.len() < LABELS;
+                    (
+                        self.label(if is_one_of_few { label } else { EARLIER }),
+                        names,
+                    )
                 }
-                _ => (self.label("earlier"), &*entry),
+                _ => (self.label(EARLIER), &*entry),
             };
             let place = Place {
                 unit,
@@ -141,6 +172,7 @@ impl Names {
                 is_value: true,
                 beside: 1,
             };
+            self.bytes = self.bytes.saturating_add(names.len());
             for name in scan::names(names) {
                 self.add(name, place);
             }
@@ -163,18 +195,24 @@ impl Names {
             name.beside = name.beside.min(place.beside);
             name.is_used |= place.is_used;
             name.is_value |= place.is_value;
-            if name.units.last() != Some(&place.unit) {
-                name.units.push(place.unit);
+            if name.last != place.unit {
+                name.earlier.push(name.last);
+                name.last = place.unit;
             }
             return;
         }
-        self.known.insert(text, self.names.len());
+        if self.names.len() >= NAMES + self.bytes / BYTES_PER_NAME {
+            return;
+        }
+        let text: Arc<str> = text.into();
+        self.known.insert(Arc::clone(&text), self.names.len());
         self.names.push(Name {
-            text: text.into(),
+            text,
             times: 1,
             is_used: place.is_used,
             is_value: place.is_value,
-            units: vec![place.unit],
+            last: place.unit,
+            earlier: Vec::new(),
             label: place.label,
             beside: place.beside,
         });
@@ -205,9 +243,8 @@ impl<'a> Weighed<'a> {
             .enumerate()
             .filter(|(_, name)| {
                 !name
-                    .units
-                    .iter()
-                    .any(|unit| kept.get(*unit as usize).copied().unwrap_or(false))
+                    .units()
+                    .any(|unit| kept.get(unit).copied().unwrap_or(false))
                     && !said.contains(&*name.text)
                     && (name.is_value || !is_small_number(&name.text))
             })
@@ -238,9 +275,8 @@ impl<'a> Weighed<'a> {
     }
 
     fn worth_of(&self, name: &Name) -> f64 {
-        let last = name.units.last().map_or(0, |unit| *unit as usize);
         let units = self.names.units;
-        let age = (units - last) as f64 / units.max(1) as f64;
+        let age = (units - name.last as usize) as f64 / units.max(1) as f64;
         let times = f64::from(name.times) / f64::from(name.beside.max(1));
         let worth = self.work.worth();
         let mut likely = times.sqrt() * (-age / FADING).exp();
@@ -289,4 +325,68 @@ fn is_small_number(name: &str) -> bool {
 
 fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(READ)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(text: String) -> Part<'static> {
+        Part::Output {
+            call_id: "".into(),
+            name: "".into(),
+            failed: false,
+            text: text.into(),
+        }
+    }
+
+    /// A text of so many names that no other has, in less than [`READ`] bytes.
+    fn listing(number: usize) -> String {
+        const MANY: usize = 60_000;
+        let names: Vec<String> = (number * MANY..(number + 1) * MANY)
+            .map(|name| format!("n{name:06}"))
+            .collect();
+        names.join(" ")
+    }
+
+    #[test]
+    fn a_conversation_has_so_many_names_and_those_are_counted_on() {
+        let mut names = Names::default();
+        for unit in 0..3 {
+            names.read(unit, &[output(listing(unit))], &|| false);
+        }
+        let most = NAMES + names.bytes / BYTES_PER_NAME;
+        assert!(most < 3 * 60_000, "{most}");
+        assert_eq!(names.names.len(), most);
+        assert_eq!(names.labels.len(), 1);
+        let all = names.weighed(Work::Coding);
+        assert_eq!(all.index("n000000"), Some(0));
+        assert_eq!(all.index("n179999"), None);
+        names.read(3, &[output("n000000".to_owned())], &|| false);
+        let first = &names.names[0];
+        assert_eq!(first.times, 2);
+        assert_eq!(first.units().collect::<Vec<_>>(), [0, 3]);
+    }
+
+    #[test]
+    fn a_summary_has_names_within_the_same_bounds_and_so_many_labels() {
+        let lines: Vec<String> = (0..LABELS + 10)
+            .map(|number| format!("- read a{number}: b{number:06}"))
+            .collect();
+        let summary = format!(
+            "{}\n{}",
+            crate::section::Section::Names.heading(),
+            lines.join("\n")
+        );
+        let mut names = Names::default();
+        names.read(0, &[Part::Summary(summary.into())], &|| false);
+        // Those that are too many share one.
+        assert_eq!(names.labels.len(), LABELS + 1);
+        assert_eq!(names.names.len(), LABELS + 10);
+        for unit in 1..4 {
+            let lines = listing(unit).replace(' ', "\n");
+            names.read(unit, &[Part::Summary(lines.into())], &|| false);
+        }
+        assert_eq!(names.names.len(), NAMES + names.bytes / BYTES_PER_NAME);
+    }
 }

@@ -48,12 +48,14 @@ pub(super) fn lines(text: &str) -> Vec<String> {
             });
         if says || (in_list && is_item) {
             found.push(text::line(bare, LIMIT));
+            // The end of a text tells what comes next, not its beginning.
+            if found.len() > LINES {
+                found.remove(0);
+            }
         }
         in_list = says || (in_list && is_item);
     }
-    // The end of a text tells what comes next, not its beginning.
-    let first = found.len().saturating_sub(LINES);
-    found.split_off(first)
+    found
 }
 
 /// The to-do list that a call carries, with the state of each entry; none where it carries

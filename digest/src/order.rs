@@ -70,7 +70,7 @@ pub(super) fn sorted_requests<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'
 /// What was done: what changed something before what only looked, newest first.
 pub(super) fn sorted_actions(facts: &[(usize, &Fact)]) -> Vec<(usize, String)> {
     let actions = facts.iter().filter_map(|(place, fact)| match fact {
-        Fact::Action(action) => Some((*place, action)),
+        Fact::Action(action) => Some((*place, &**action)),
         _ => None,
     });
     let mut lines: Vec<(bool, usize, String)> = merged(actions)
