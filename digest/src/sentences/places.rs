@@ -4,11 +4,15 @@
 
 use std::collections::BTreeMap;
 
+use super::LIST;
 use super::ending::{ENDS, is_unspaced_end};
 use crate::rules;
 
 /// The most bytes of the name of a tag. It is told again before each rule within.
 const NAME: usize = 64;
+
+/// Stands behind each intro.
+const BETWEEN: &str = " - ";
 
 /// Words by which a sentence speaks of what stands below it.
 const POINTING: [&str; 20] = [
@@ -143,7 +147,21 @@ impl Places {
             .retain(|known| known.indent < indent || known.indent == indent && !is_new);
         if is_new {
             self.intros.push(Intro { indent, text });
+            self.leave_outermost();
         }
+    }
+
+    /// Forgets the outermost intros where all together say more than [`LIST`] bytes; the innermost
+    /// stays, however long. They are told again before each rule below: with as many of them as
+    /// there are lines, a text would take the square of its length.
+    fn leave_outermost(&mut self) {
+        let mut bytes = 0;
+        let stay = self.intros.iter().rev().take_while(|intro| {
+            bytes += intro.text.len() + BETWEEN.len();
+            bytes <= LIST
+        });
+        let stay = stay.count().max(1);
+        self.intros.drain(..self.intros.len().saturating_sub(stay));
     }
 
     /// What has to stand before a rule here.
@@ -156,7 +174,7 @@ impl Places {
         }
         for intro in &self.intros {
             above.push_str(&intro.text);
-            above.push_str(" - ");
+            above.push_str(BETWEEN);
         }
         above
     }
@@ -173,6 +191,7 @@ pub(super) fn tell_below(above: &str, sentence: &str, tell: &mut dyn FnMut(&str)
 
 #[cfg(test)]
 mod tests {
+    use super::{LIST, Places};
     use crate::sentences::each_in_place;
 
     fn sentences(text: &str) -> Vec<String> {
@@ -274,6 +293,31 @@ mod tests {
                 "Good."
             ]
         );
+    }
+
+    #[test]
+    fn of_stairs_of_intros_the_innermost_stand_above() {
+        let mut places = Places::of("");
+        for step in 0..10_000 {
+            places.enter(step, format!("step {step}:"));
+            assert!(places.above().len() <= LIST);
+            assert!(places.intros.len() <= LIST / "step 0: - ".len());
+            assert!(places.above().ends_with(&format!("step {step}: - ")));
+        }
+        // Of the last ones none is left out.
+        assert!(places.above().contains("step 9980: - step 9981: - "));
+        // One that is longer stands alone.
+        places.enter(10_000, "long ".repeat(LIST));
+        assert_eq!(places.intros.len(), 1);
+        // Paragraphs below an item.
+        let stairs: String = (1..60)
+            .map(|step| format!("{}Step {step}:\n\n", " ".repeat(step)))
+            .collect();
+        let below = " ".repeat(60);
+        let found = sentences(&format!("- start\n\n{stairs}{below}Never push."));
+        let rule = found.last().expect("there is a rule");
+        assert!(rule.ends_with("Step 59: - Never push."), "{rule}");
+        assert!(rule.len() <= LIST + "Never push.".len(), "{rule}");
     }
 
     #[test]

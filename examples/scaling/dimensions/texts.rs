@@ -30,6 +30,7 @@ macro_rules! repeated {
             Dimension::valid("text: names that collide", ALL, colliding_names),
             Dimension::valid("text: JSON", ALL, json),
             Dimension::valid("texts of the user's", ALL, of_the_users),
+            Dimension::valid("text: stairs of colons", CHAT, stairs_of_colons),
             // Half and half. The format makes no difference to what reads them.
             Dimension::valid(SPACES_THEN_NUMBERS, CHAT, spaces_then_numbers),
             Dimension::valid(LONG_KEY, CHAT, values_of_a_long_key),
@@ -176,6 +177,27 @@ fn of_the_users(wire: Kind, n: usize) -> Input {
     let text: String = (0..n)
         .map(|number| format!("Never touch berth {number}. "))
         .collect();
+    by_the_user(wire, &text)
+}
+
+/// Paragraphs that end with a colon, each one column further to the right, and short ones below
+/// the last.
+fn stairs_of_colons(wire: Kind, n: usize) -> Input {
+    let half = n * BYTES / 2;
+    let label = "label ".repeat(27);
+    let mut text = "- start\\n\\n".to_owned();
+    let mut step = 1;
+    while text.len() < half {
+        // A tab is four columns.
+        text += &"\\t".repeat(step / 4);
+        text += &" ".repeat(step % 4);
+        text += &label;
+        text += "x:\\n\\n";
+        step += 1;
+    }
+    text += &"\\t".repeat(step / 4 + 1);
+    text += "plain.\\n\\n";
+    text += &" a\\n\\n".repeat(half / 6);
     by_the_user(wire, &text)
 }
 

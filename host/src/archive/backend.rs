@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use super::folder::Folder;
 use super::layout::Role;
-use super::objects::Objects;
+use super::objects::{Objects, PROMPT};
 use super::room::Place;
 
 /// The most bytes that are stored under a reference. A unit holds a message with its pictures,
@@ -126,10 +126,28 @@ impl Backend {
         }
     }
 
+    /// Whether what is old may be removed by who looked at it before it was written again.
+    pub(super) const fn may_miss(&self) -> bool {
+        matches!(self, Self::Objects(_))
+    }
+
+    /// Waits until nobody does so any more with what is written by now.
+    pub(super) async fn settle(&self) -> Result<(), Problem> {
+        if self.may_miss() {
+            // Not by a timer, which not every runtime has.
+            blocking(|| {
+                std::thread::sleep(PROMPT);
+                Ok(())
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
     /// Removes what [`Backend::list`] told of.
     pub(super) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
         match self {
-            Self::Objects(objects) => objects.remove(&items).await,
+            Self::Objects(objects) => objects.remove(items).await,
             Self::Folder(folder) => {
                 let folder = folder.clone();
                 Ok(blocking(move || folder.remove(&items)).await?)

@@ -56,9 +56,10 @@ impl Archive {
     }
 
     /// Clears the records of compactions older than this, and what nobody named since a day
-    /// before. So what is younger can still be undone. What others store meanwhile stays, but
-    /// for what lay there unnamed for so long and is named again in the moment when it is cleared.
-    /// Clears also what killed runs left unfinished, of any age.
+    /// before. So what is younger can still be undone. What others store meanwhile stays, also what
+    /// lay there unnamed for so long and is written again in the moment when it is cleared. (Of a
+    /// store, unless it removes something after it did not answer in time, or this is ended just
+    /// then.) Clears also what killed runs left unfinished, of any age.
     ///
     /// Removes nothing but files that have an archive's names and lie where it puts them.
     ///

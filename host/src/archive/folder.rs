@@ -2,6 +2,7 @@
 //! nothing but the archive's own names is removed.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -144,28 +145,35 @@ impl Folder {
     /// being written.
     pub(super) fn remove(&self, items: &[Item]) -> io::Result<()> {
         for item in items {
-            let place = self.path.join(&item.path);
-            let mut claimed = None;
-            let is_free = match item.role {
-                Role::Stored(_) => fs::symlink_metadata(&place).is_ok_and(|now| {
-                    now.is_file() && now.modified().is_ok_and(|now| now == item.written)
-                }),
+            match item.role {
+                Role::Stored(_) => self.remove_as_listed(item)?,
                 Role::Unfinished => {
-                    claimed = self.claim(&item.path)?;
-                    claimed.is_some()
-                }
-            };
-            if is_free {
-                match fs::remove_file(&place) {
-                    // Somebody else clears too.
-                    Err(error) if error.kind() == ErrorKind::NotFound => {}
-                    removed => removed?,
+                    let claimed = self.claim(&item.path)?;
+                    if claimed.is_some() {
+                        remove_if_there(&self.path.join(&item.path))?;
+                    }
+                    // Unlocked not before it is gone.
+                    drop(claimed);
                 }
             }
-            // Unlocked not before it is gone.
-            drop(claimed);
         }
         Ok(())
+    }
+
+    /// Removes a file that was not written again since it was listed. It is moved aside first: who
+    /// writes it at this very moment has his in its place, or it is the one that was moved.
+    fn remove_as_listed(&self, item: &Item) -> io::Result<()> {
+        let place = self.path.join(&item.path);
+        if !is_as_listed(&place, item) {
+            return Ok(());
+        }
+        let aside = self.path.join(aside(&item.path));
+        match fs::rename(&place, &aside) {
+            // Somebody else clears too.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            moved => moved?,
+        }
+        settle(&place, &aside, item)
     }
 
     fn clear_abandoned(&self) -> io::Result<()> {
@@ -178,6 +186,45 @@ impl Folder {
             return Ok(None);
         };
         staged::claim(file, path.starts_with(STAGING))
+    }
+}
+
+/// Removes what was moved aside; what is not as it was listed goes back to its place.
+fn settle(place: &Path, aside: &Path, item: &Item) -> io::Result<()> {
+    if !is_as_listed(aside, item) {
+        match fs::hard_link(aside, place) {
+            // Somebody wrote it once more; or clears too, and then it was an old one.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
+            // Not every file system has hard links.
+            Err(_) => fs::rename(aside, place)?,
+            Ok(()) => {}
+        }
+        if let Some(folder) = place.parent() {
+            files::sync_folder(folder)?;
+        }
+    }
+    remove_if_there(aside)
+}
+
+fn is_as_listed(place: &Path, item: &Item) -> bool {
+    fs::symlink_metadata(place)
+        .is_ok_and(|now| now.is_file() && now.modified().is_ok_and(|now| now == item.written))
+}
+
+/// Where a file is moved that is removed. Unlike one in `staging` it is locked by nobody, and has a name
+/// of which others go by the age: they remove an old one, and leave one that was just written.
+fn aside(path: &str) -> String {
+    // Different ones each time, by chance.
+    let number = RandomState::new().build_hasher().finish() % 1_000_000_000;
+    format!("{path}#{number}")
+}
+
+fn remove_if_there(place: &Path) -> io::Result<()> {
+    match fs::remove_file(place) {
+        // Somebody else clears too.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 
@@ -282,4 +329,81 @@ fn refused(path: &Path, what: &'static str) -> HostError {
         place: path.display().to_string(),
         what,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    const PATH: &str = "entries/0123456789abcdef0123.json";
+
+    /// An archive's folder with one old entry, and the entry as it is listed.
+    fn with_an_old_entry() -> (tempfile::TempDir, Folder, Item) {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::open(place.path()).expect("an archive");
+        let item = old_entry(&folder);
+        (place, folder, item)
+    }
+
+    fn old_entry(folder: &Folder) -> Item {
+        folder.write(PATH, b"[1]").expect("is written");
+        let file = File::options().append(true).open(folder.path.join(PATH));
+        let then = SystemTime::now() - Duration::from_secs(100_000);
+        file.expect("opens").set_modified(then).expect("is set");
+        let listing = folder.list().expect("lists");
+        let mut items = listing.items.into_iter();
+        items.find(|item| item.path == PATH).expect("is there")
+    }
+
+    fn is_there(folder: &Folder) -> bool {
+        let found = folder.read(PATH).expect("reads");
+        found.is_some_and(|found| found.content == b"[1]")
+    }
+
+    #[test]
+    fn what_was_moved_aside_goes_back_where_it_is_not_what_was_listed() {
+        let (_place, folder, item) = with_an_old_entry();
+        let place = folder.path.join(PATH);
+        let aside = folder.path.join(aside(PATH));
+        // Somebody wrote it between the look and the move.
+        folder.write(PATH, b"[1]").expect("is written");
+        fs::rename(&place, &aside).expect("is moved");
+        settle(&place, &aside, &item).expect("goes back");
+        assert!(is_there(&folder) && !aside.exists());
+        // And once more behind the move.
+        fs::rename(&place, &aside).expect("is moved");
+        folder.write(PATH, b"[1]").expect("is written");
+        settle(&place, &aside, &item).expect("stays");
+        assert!(is_there(&folder) && !aside.exists());
+
+        let item = old_entry(&folder);
+        folder.remove(&[item]).expect("is removed");
+        let listing = folder.list().expect("lists");
+        assert!(listing.items.is_empty(), "{:?}", listing.items);
+    }
+
+    #[test]
+    fn what_a_killed_run_moved_aside_is_known_by_its_name() {
+        for _ in 0..100 {
+            assert_eq!(Role::of(&aside(PATH)), Some(Role::Unfinished));
+        }
+    }
+
+    #[test]
+    fn what_is_written_while_it_is_removed_is_there_afterwards() {
+        let (_place, folder, mut item) = with_an_old_entry();
+        for _ in 0..200 {
+            std::thread::scope(|scope| {
+                scope.spawn(|| folder.write(PATH, b"[1]").expect("is written"));
+                scope.spawn(|| {
+                    let items = std::slice::from_ref(&item);
+                    folder.remove(items).expect("clears");
+                });
+            });
+            assert!(is_there(&folder));
+            item = old_entry(&folder);
+        }
+    }
 }

@@ -223,31 +223,56 @@ impl Archive {
     ///
     /// After a failure nothing more is begun; but what was begun is waited for, since a folder
     /// writes on threads that nobody can stop, and would leave halves behind.
+    ///
+    /// Gives back what [`Archive::look_again`] has to look at.
     async fn put_all(
         &self,
         kind: Kind,
         contents: BTreeMap<String, String>,
-    ) -> Result<(), ArchiveError> {
+    ) -> Result<BTreeMap<String, String>, ArchiveError> {
         let has_failed = &AtomicBool::new(false);
         let contents = contents.into_iter().map(|(reference, content)| {
             let archive = self.clone();
             async move {
                 if has_failed.load(Ordering::Relaxed) {
-                    return Ok(());
+                    return Ok(None);
                 }
                 let put = archive.put(kind, &reference, content).await;
                 has_failed.fetch_or(put.is_err(), Ordering::Relaxed);
-                put
+                put.map(|renewed| renewed.map(|content| (reference, content)))
             }
         });
-        let put: Vec<Result<(), ArchiveError>> = stream::iter(contents)
+        let put: Vec<Result<Option<(String, String)>, ArchiveError>> = stream::iter(contents)
             .buffer_unordered(AT_ONCE)
             .collect()
             .await;
-        put.into_iter().collect()
+        put.into_iter().filter_map(Result::transpose).collect()
     }
 
-    async fn put(&self, kind: Kind, reference: &str, content: String) -> Result<(), ArchiveError> {
+    /// Looks once more at what was there before and was written again, and writes what is gone. Who
+    /// clears a store may have seen it when it was old, and removed it after it was written.
+    async fn look_again(
+        &self,
+        renewed: [(Kind, BTreeMap<String, String>); 2],
+    ) -> Result<(), ArchiveError> {
+        if renewed.iter().all(|(_, contents)| contents.is_empty()) {
+            return Ok(());
+        }
+        let settled = self.backend.settle().await;
+        settled.map_err(|problem| self.failed("write to", &*problem))?;
+        for (kind, contents) in renewed {
+            self.put_all(kind, contents).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the content back where it was written again and has to be looked at once more.
+    async fn put(
+        &self,
+        kind: Kind,
+        reference: &str,
+        content: String,
+    ) -> Result<Option<String>, ArchiveError> {
         let path = path_of(kind, reference);
         // What could be stored but not read again would be lost.
         if content.len() > MOST_BYTES {
@@ -258,19 +283,21 @@ impl Archive {
             });
         }
         // Half written by a crash of the machine, or damaged: it is written again.
-        let is_there = self
-            .look_up(kind, reference)
-            .await?
+        let found = self.look_up(kind, reference).await?;
+        let may_be_missed = found.is_some() && self.backend.may_miss();
+        let is_there = found
             .is_some_and(|found| found.content == content.as_bytes() && age(found.written) < FRESH);
         if is_there {
-            return Ok(());
+            return Ok(None);
         }
+        let renewed = may_be_missed.then(|| content.clone());
         let backend = self.backend.clone();
         let written = self
             .room
             .take(move |place| async move { backend.write(&path, content, place).await })
             .await;
-        written.map_err(|problem| self.failed("write to", &*problem))
+        written.map_err(|problem| self.failed("write to", &*problem))?;
+        Ok(renewed)
     }
 }
 

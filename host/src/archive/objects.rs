@@ -1,15 +1,25 @@
 //! An archive in an object store.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::path::Path as Key;
 use object_store::{GetResult, ObjectStore, ObjectStoreExt as _};
 
-use super::Kind;
 use super::backend::{Found, Item, Listing, MOST_BYTES, Problem, SMALL_BYTES, too_large};
-use super::layout::Role;
+use super::entry::reference_of;
+use super::layout::{Role, path_of};
+use super::{AT_ONCE, Kind};
+
+/// A removal that ends within this time of the last look at the object is prompt. Who writes again
+/// what is old waits for so long, and then looks whether it is still there.
+pub(super) const PROMPT: Duration = Duration::from_secs(2);
+
+/// Some stores tell times in whole seconds in one answer, and more exactly in another. What is
+/// cleared was written long before.
+const PRECISION: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(super) struct Objects {
@@ -72,18 +82,72 @@ impl Objects {
         Ok(listing)
     }
 
-    pub(super) async fn remove(&self, items: &[Item]) -> Result<(), Problem> {
-        let keys = items.iter().map(|item| Ok(self.key(&item.path)));
-        let keys: Vec<object_store::Result<Key>> = keys.collect();
-        let mut removed = self.store.delete_stream(stream::iter(keys).boxed());
-        while let Some(done) = removed.next().await {
-            match done {
-                // Somebody else clears too.
-                Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(error.into()),
+    /// Removes what was not written again since it was listed.
+    pub(super) async fn remove(&self, items: Vec<Item>) -> Result<(), Problem> {
+        let (small, large): (Vec<Item>, Vec<Item>) = items
+            .into_iter()
+            .partition(|item| item.bytes <= SMALL_BYTES as u64);
+        self.remove_all(small, AT_ONCE).await?;
+        // Their contents are held meanwhile.
+        self.remove_all(large, 1).await
+    }
+
+    /// After a failure nothing more is begun; but what was begun is waited for, since it may have to
+    /// be put back.
+    async fn remove_all(&self, items: Vec<Item>, at_once: usize) -> Result<(), Problem> {
+        let has_failed = &AtomicBool::new(false);
+        let removals = items.into_iter().map(|item| {
+            let objects = self.clone();
+            async move {
+                if has_failed.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                let removed = objects.remove_as_listed(&item).await;
+                has_failed.fetch_or(removed.is_err(), Ordering::Relaxed);
+                removed
             }
+        });
+        let removed: Vec<Result<(), Problem>> = stream::iter(removals)
+            .buffer_unordered(at_once)
+            .collect()
+            .await;
+        removed.into_iter().collect()
+    }
+
+    /// Removes an object, unless it was written again since it was listed. No condition goes with
+    /// a removal, so it may meet what was written since the last look. If it was prompt, who wrote
+    /// looks again after it ([`PROMPT`]); else the object is put back.
+    async fn remove_as_listed(&self, item: &Item) -> Result<(), Problem> {
+        let Some(found) = self.get(&item.path).await? else {
+            return Ok(());
+        };
+        // Nobody stores more than that, and what is damaged is of no use.
+        let content = if found.meta.size > MOST_BYTES as u64 {
+            None
+        } else {
+            let content = received(found, &item.path).await?.content;
+            is_named(&item.path, &content).then_some(content)
+        };
+        let key = self.key(&item.path);
+        let looked = Instant::now();
+        let now = match self.store.head(&key).await {
+            Err(object_store::Error::NotFound { .. }) => return Ok(()),
+            now => SystemTime::from(now?.last_modified),
+        };
+        if now > item.written + PRECISION {
+            return Ok(());
         }
-        Ok(())
+        let removed = match self.store.delete(&key).await {
+            // Somebody else clears too.
+            Err(object_store::Error::NotFound { .. }) => Ok(()),
+            removed => removed,
+        };
+        // What failed may have been done.
+        let may_be_missed = removed.is_err() || looked.elapsed() >= PROMPT;
+        if let Some(content) = content.filter(|_| may_be_missed) {
+            self.store.put(&key, content.into()).await?;
+        }
+        Ok(removed?)
     }
 
     fn key(&self, path: &str) -> Key {
@@ -97,6 +161,14 @@ impl Objects {
         let parts: Vec<String> = parts.map(|part| String::from(part.as_ref())).collect();
         Some(parts.join("/"))
     }
+}
+
+/// Whether a content is what the name of its path says.
+fn is_named(path: &str, content: &[u8]) -> bool {
+    let kind = Kind::ALL.into_iter();
+    let reference = reference_of(content);
+    kind.map(|kind| path_of(kind, &reference))
+        .any(|own| own == path)
 }
 
 async fn received(found: GetResult, path: &str) -> Result<Found, Problem> {

@@ -59,6 +59,58 @@ async fn what_left_is_stored_signed_and_can_be_had_back_and_cleared() {
     assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
 }
 
+/// No condition goes with a removal, so it can meet what was written since it was sent.
+#[tokio::test]
+async fn what_is_stored_while_it_is_cleared_stays() {
+    // Before who stores looks again, and after that.
+    for time in [Duration::from_millis(500), Duration::from_secs(4)] {
+        // The record, and then the entries.
+        for part in ["/undo/", "/entries/"] {
+            let server = S3Server::start();
+            let archive = archive_on(&server);
+            compacted(&archive, 1).await;
+            server.age(DAY * 3);
+            server.removals_take(time);
+            let stores = async {
+                let is_removed =
+                    |(method, key): &(String, String)| method == "DELETE" && key.contains(part);
+                while !server.requests().iter().any(is_removed) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                compacted(&archive, 1).await
+            };
+            let (cleared, (document, compaction)) =
+                futures_util::future::join(archive.clear(DAY), stores).await;
+            cleared.expect("clears");
+            assert_there(&archive, &document, &compaction).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_written_again_since_it_was_listed_is_not_removed() {
+    let server = S3Server::start();
+    let archive = archive_on(&server);
+    compacted(&archive, 1).await;
+    server.age(DAY * 3);
+    server.removals_take(Duration::from_millis(500));
+    let removals = || {
+        let requests = server.requests();
+        let removals = requests.iter().filter(|(method, _)| method == "DELETE");
+        removals.count()
+    };
+    let stores = async {
+        while removals() == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // All were listed by now, and the record is about to go.
+        server.renew();
+    };
+    let (cleared, ()) = futures_util::future::join(archive.clear(DAY), stores).await;
+    cleared.expect("clears");
+    assert_eq!(removals(), 1, "the record alone");
+}
+
 #[tokio::test]
 async fn nothing_is_sent_twice() {
     let server = S3Server::start();

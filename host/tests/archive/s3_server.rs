@@ -40,6 +40,8 @@ struct Stage {
     requests: Vec<(String, String)>,
     troubles: VecDeque<Trouble>,
     always: Option<Trouble>,
+    /// How long each removal takes until it is done.
+    removal: Duration,
 }
 
 impl S3Server {
@@ -81,6 +83,11 @@ impl S3Server {
         locked(&self.stage).always = trouble;
     }
 
+    /// How long each removal takes from now on until it is done.
+    pub(crate) fn removals_take(&self, time: Duration) {
+        locked(&self.stage).removal = time;
+    }
+
     pub(crate) fn requests(&self) -> Vec<(String, String)> {
         locked(&self.stage).requests.clone()
     }
@@ -89,6 +96,13 @@ impl S3Server {
     pub(crate) fn age(&self, by: Duration) {
         for (_, written) in locked(&self.stage).objects.values_mut() {
             *written -= by;
+        }
+    }
+
+    /// Makes all objects as if they were written again.
+    pub(crate) fn renew(&self) {
+        for (_, written) in locked(&self.stage).objects.values_mut() {
+            *written = SystemTime::now();
         }
     }
 
@@ -131,12 +145,16 @@ fn serve(stream: &TcpStream, stage: &Mutex<Stage>) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let request = read(&mut reader)?;
-        let trouble = {
+        let (trouble, removal) = {
             let mut stage = locked(stage);
             let key = request.path.clone();
             stage.requests.push((request.method.clone(), key));
-            stage.troubles.pop_front().or(stage.always)
+            let trouble = stage.troubles.pop_front().or(stage.always);
+            (trouble, stage.removal)
         };
+        if request.method == "DELETE" {
+            std::thread::sleep(removal);
+        }
         let mut answer = match trouble {
             Some(Trouble::Closed) => return Ok(()),
             Some(Trouble::Status(status)) => {
