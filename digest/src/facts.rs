@@ -6,7 +6,7 @@ use super::actions::Action;
 use super::rules::Strength;
 use super::section::{Section, entries};
 use super::sentences::{self, each_in_place};
-use super::{decisions, errors, open, rules, text, values};
+use super::{decisions, errors, failures, open, rules, text, values};
 use crate::part::{self, Part};
 
 /// The most bytes of a request, of a rule, and of any other line.
@@ -92,7 +92,7 @@ pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool) -> Vec<Fact> {
                 read_errors(text, failed, &mut facts);
                 if facts.len() == before
                     && failed
-                    && let Some(line) = errors::last_line(text)
+                    && let Some(line) = what_failed(text)
                 {
                     let evidence = Evidence::Sure;
                     facts.push(Fact::Error { line, evidence });
@@ -108,7 +108,22 @@ pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool) -> Vec<Fact> {
 
 /// Whether an output tells of a failure.
 fn failed(output: &Part<'_>) -> bool {
-    matches!(output, Part::Output { failed, text, .. } if *failed || errors::exited_badly(&part::unwrapped(text)))
+    let Part::Output { failed, text, .. } = output else {
+        return false;
+    };
+    let text = part::unwrapped(text);
+    *failed || errors::exited_badly(&text) || failures::is_refusal(&text)
+}
+
+/// The line of a failure that tells of it, where none holds a word for an error.
+fn what_failed(text: &str) -> Option<String> {
+    let of_refusal = failures::is_refusal(text)
+        .then(|| failures::first_line(text))
+        .flatten();
+    match of_refusal {
+        Some(line) => Some(text::around(line, 0, RULE)),
+        None => errors::last_line(text),
+    }
 }
 
 /// Outputs by what their calls are found by: ids, or names where there are none. Ids repeat, so each

@@ -25,6 +25,7 @@ mod decisions;
 mod errors;
 mod excerpt;
 mod facts;
+mod failures;
 mod known;
 mod labels;
 mod lines;
@@ -49,6 +50,7 @@ mod write;
 
 pub use costs::Costs;
 pub use excerpt::{Excerpt, Extent};
+pub use failures::{BEGINNING, begins_like_a_failure};
 pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
 pub use lines::{ends_line, indented, is_blank, on_one_line, one_word};
 pub use part::Part;

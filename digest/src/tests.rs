@@ -137,6 +137,34 @@ fn a_request_is_shortened_behind_a_sentence() {
 }
 
 #[test]
+fn a_call_that_was_refused_is_not_told_as_done() {
+    let mut notes = Notes::default();
+    notes.read(&[
+        Part::Call {
+            id: "a".into(),
+            name: "delete_file".into(),
+            arguments: r#"{"path": "/data/backups/2024.tar"}"#.into(),
+        },
+        Part::Output {
+            call_id: "a".into(),
+            name: "delete_file".into(),
+            failed: false,
+            text: "Tool execution was not approved.".into(),
+        },
+    ]);
+    let mut costs = Costs::new(&count);
+    let digest = notes.write(&[false], 1_000, 1 << 20, &mut costs).text;
+    assert_eq!(
+        section(&digest, "## What was done"),
+        "- /data/backups/2024.tar: deleted — failed"
+    );
+    assert_eq!(
+        section(&digest, "## Errors"),
+        "- Tool execution was not approved."
+    );
+}
+
+#[test]
 fn a_run_without_failures_never_becomes_an_error() {
     let run = "test result: ok. 79 passed; 0 failed";
     let parts = [
