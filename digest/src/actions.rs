@@ -118,13 +118,13 @@ impl Action {
     }
 
     /// The action of a command in the agent's own text.
-    pub(super) fn of_command(command: &str) -> Self {
+    pub(super) fn of_command(command: &str, failed: bool) -> Self {
         Self {
             target: text::line(command, COMMAND),
             kind: Kind::Command,
             verbs: vec![("ran", 1)],
             names: Vec::new(),
-            failed: false,
+            failed,
             answer: None,
         }
     }
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn a_command_that_only_looks_is_told_from_one_that_does_something() {
-        let only_looks = |command: &str| Action::of_command(command).only_looks();
+        let only_looks = |command: &str| Action::of_command(command, false).only_looks();
         assert!(
             only_looks("ls -l src") && only_looks("git log -3") && only_looks("sed -n 1,9p a.rs")
         );

@@ -6,7 +6,7 @@ use super::actions::Action;
 use super::rules::Strength;
 use super::section::{Section, entries};
 use super::sentences::{self, each_in_place};
-use super::{decisions, errors, failures, open, rules, text, values};
+use super::{decisions, errors, failures, fenced, open, rules, text, values};
 use crate::part::{self, Part};
 
 /// The most bytes of a request, of a rule, and of any other line.
@@ -202,11 +202,8 @@ fn read_said(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<F
         return;
     }
     facts.extend(open::lines(text).into_iter().map(Fact::Open));
-    if let Some(command) = fenced_command(text) {
-        facts.push(Fact::Action(Action::of_command(command)));
-    }
     // Without a call it is what the model came to, or a question.
-    let said = text::block(text, CONCLUSION);
+    let said = text::block(&fenced::with_short_blocks(text, CONCLUSION), CONCLUSION);
     if !said.is_empty() {
         facts.push(Fact::Said(said));
     }
@@ -222,19 +219,6 @@ fn announces(line: &str) -> bool {
             .is_some_and(|head| head.eq_ignore_ascii_case(start))
     };
     line.ends_with(':') || line.starts_with("```") || STARTS.iter().any(starts)
-}
-
-/// The command of an agent that speaks in blocks of shell instead of calls.
-fn fenced_command(text: &str) -> Option<&str> {
-    let (_, block) = text.split_once("```")?;
-    let (language, block) = block.split_once('\n')?;
-    let (command, _) = block.split_once("```")?;
-    matches!(
-        language.trim(),
-        "bash" | "sh" | "shell" | "console" | "zsh" | "powershell"
-    )
-    .then(|| command.trim())
-    .filter(|command| !command.is_empty())
 }
 
 fn read_call(tool: &str, arguments: &str, output: Option<&Part<'_>>, facts: &mut Vec<Fact>) {

@@ -26,6 +26,7 @@ mod errors;
 mod excerpt;
 mod facts;
 mod failures;
+mod fenced;
 mod known;
 mod labels;
 mod lines;
@@ -78,6 +79,7 @@ pub struct Notes {
     names: Names,
     /// The newest line of an output that tells of an error.
     last_error: Option<String>,
+    proposed: fenced::Proposed,
     signs: work::Signs,
     work: Option<Work>,
 }
@@ -107,6 +109,11 @@ impl Notes {
             self.last_error = Some(line.to_owned());
         }
         self.facts.push(facts);
+        for (unit, ran) in self.proposed.read(self.facts.len() - 1, &parts) {
+            if let Some(facts) = self.facts.get_mut(unit) {
+                facts.push(ran);
+            }
+        }
     }
 
     /// Says what kind of work it is; otherwise that is guessed by what was read.

@@ -165,6 +165,33 @@ fn a_call_that_was_refused_is_not_told_as_done() {
 }
 
 #[test]
+fn a_command_is_told_as_run_only_where_a_program_answers() {
+    let proposal = "I would run this:\n```sh\n./deploy.sh production\n```\nI have not done it.";
+    for (answer, done) in [
+        ("No, wait with that.", ""),
+        (
+            "<returncode>0</returncode>\n<output>\n</output>",
+            "- ran `./deploy.sh production`",
+        ),
+    ] {
+        let mut notes = Notes::default();
+        notes.read(&[Part::Assistant {
+            text: proposal.into(),
+            calls: false,
+        }]);
+        notes.read(&[Part::User(answer.into())]);
+        let mut costs = Costs::new(&count);
+        let digest = notes.write(&[false, false], 1_000, 1 << 20, &mut costs);
+        assert_eq!(section(&digest.text, "## What was done"), done);
+        assert!(
+            digest.text.contains("I have not done it."),
+            "{}",
+            digest.text
+        );
+    }
+}
+
+#[test]
 fn a_run_without_failures_never_becomes_an_error() {
     let run = "test result: ok. 79 passed; 0 failed";
     let parts = [
