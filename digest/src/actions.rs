@@ -118,13 +118,13 @@ impl Action {
     }
 
     /// The action of a command in the agent's own text.
-    pub(super) fn of_command(command: &str) -> Self {
+    pub(super) fn of_command(command: &str, failed: bool) -> Self {
         Self {
             target: text::line(command, COMMAND),
             kind: Kind::Command,
             verbs: vec![("ran", 1)],
             names: Vec::new(),
-            failed: false,
+            failed,
             answer: None,
         }
     }
@@ -216,20 +216,20 @@ impl Action {
 const FAILED: &str = " — failed";
 const TIMES: &str = " ×";
 
-/// Actions on the same thing as one, each where the last of them was.
+/// Actions on the same thing as one, each where the last of them was. Those that failed are told apart: nothing was
+/// done by them.
 pub(super) fn merged<'a>(
     actions: impl Iterator<Item = (usize, &'a Action)>,
 ) -> Vec<(usize, Action)> {
-    let mut merged: BTreeMap<(Kind, &str), (usize, Action)> = BTreeMap::new();
+    let mut merged: BTreeMap<(Kind, &str, bool), (usize, Action)> = BTreeMap::new();
     for (place, action) in actions {
-        match merged.entry((action.kind, &action.target)) {
+        match merged.entry((action.kind, &action.target, action.failed)) {
             std::collections::btree_map::Entry::Vacant(entry) => {
                 entry.insert((place, action.clone()));
             }
             std::collections::btree_map::Entry::Occupied(mut entry) => {
                 let (last, known) = entry.get_mut();
                 *last = place;
-                known.failed = action.failed;
                 known.answer.clone_from(&action.answer);
                 for name in &action.names {
                     if !known.names.contains(name) {
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn a_command_that_only_looks_is_told_from_one_that_does_something() {
-        let only_looks = |command: &str| Action::of_command(command).only_looks();
+        let only_looks = |command: &str| Action::of_command(command, false).only_looks();
         assert!(
             only_looks("ls -l src") && only_looks("git log -3") && only_looks("sed -n 1,9p a.rs")
         );
@@ -473,5 +473,23 @@ mod tests {
         assert_eq!(lines, ["b: read", "a: read, edited ×2"]);
         assert_eq!(Action::of_line(&lines[1]).as_ref(), Some(&merged[1].1));
         assert_eq!(Action::of_line("called x(a: b)"), None);
+    }
+
+    #[test]
+    fn what_failed_is_not_counted_with_what_was_done() {
+        let edit = |failed| Action::of_call("edit", r#"{"path": "a"}"#, failed, None);
+        let actions = [
+            edit(true),
+            edit(false),
+            edit(true),
+            edit(false),
+            edit(false),
+        ];
+        let merged = merged(actions.iter().enumerate());
+        let lines: Vec<String> = merged.iter().map(|(_, action)| action.line()).collect();
+        assert_eq!(lines, ["a: edited ×2 — failed", "a: edited ×3"]);
+        for (line, (_, action)) in lines.iter().zip(&merged) {
+            assert_eq!(Action::of_line(line).as_ref(), Some(action));
+        }
     }
 }

@@ -24,6 +24,9 @@ const EXITS: [&str; 7] = [
 ];
 const EXIT: usize = 200;
 
+/// What an output says of a program that was ended for want of time. What it wrote until then may stand behind.
+const TIMEOUT: &str = "timed out";
+
 /// The most bytes of a line.
 const LIMIT: usize = 2_000;
 
@@ -108,15 +111,17 @@ pub(super) fn begins_like_one(line: &str) -> bool {
             || line.contains("ERROR"))
 }
 
-/// What stands for an error where no line tells of one: the last that says anything, beside the
-/// code with which a program ended.
+/// What stands for an error where no line tells of one: the last that says that time was up, else the last that
+/// says anything, beside the code with which a program ended.
 pub(super) fn last_line(text: &str) -> Option<String> {
     let says = |line: &&str| {
         line.chars().any(char::is_alphanumeric)
             && !(line.len() <= EXIT && exited_badly(line))
             && !says_none(line)
     };
-    let line = text.lines().rev().map(str::trim).find(says)?;
+    let mut lines = text.lines().rev().map(str::trim).filter(says);
+    let is_timeout = |line: &&str| line.to_ascii_lowercase().contains(TIMEOUT);
+    let line = lines.clone().find(is_timeout).or_else(|| lines.next())?;
     Some(text::around(line, 0, LIMIT))
 }
 
@@ -213,6 +218,12 @@ mod tests {
         let text = "3 seats asked for\nNo seats left on BX71.\nexit code: 3\n\n";
         assert_eq!(last_line(text).as_deref(), Some("No seats left on BX71."));
         assert_eq!(last_line("exit code: 3\n---\n"), None);
+        let text =
+            "Exit code: 124\nOutput:\ncommand timed out after 120000 milliseconds\nstep 1 done";
+        assert_eq!(
+            last_line(text).as_deref(),
+            Some("command timed out after 120000 milliseconds")
+        );
     }
 
     #[test]

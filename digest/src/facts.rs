@@ -6,7 +6,7 @@ use super::actions::Action;
 use super::rules::Strength;
 use super::section::{Room, Section, entries};
 use super::sentences::{self, each_in_place};
-use super::{decisions, errors, open, rules, text, values};
+use super::{decisions, errors, failures, fenced, open, rules, text, values};
 use crate::part::{self, Part};
 
 /// The most bytes of a request, of a rule, and of any other line.
@@ -94,7 +94,7 @@ pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool, room: &mut Room)
                 read_errors(text, failed, &mut facts);
                 if facts.len() == before
                     && failed
-                    && let Some(line) = errors::last_line(text)
+                    && let Some(line) = what_failed(text)
                 {
                     let evidence = Evidence::Sure;
                     facts.push(Fact::Error { line, evidence });
@@ -110,7 +110,22 @@ pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool, room: &mut Room)
 
 /// Whether an output tells of a failure.
 fn failed(output: &Part<'_>) -> bool {
-    matches!(output, Part::Output { failed, text, .. } if *failed || errors::exited_badly(&part::unwrapped(text)))
+    let Part::Output { failed, text, .. } = output else {
+        return false;
+    };
+    let text = part::unwrapped(text);
+    *failed || errors::exited_badly(&text) || failures::is_refusal(&text)
+}
+
+/// The line of a failure that tells of it, where none holds a word for an error.
+fn what_failed(text: &str) -> Option<String> {
+    let of_refusal = failures::is_refusal(text)
+        .then(|| failures::first_line(text))
+        .flatten();
+    match of_refusal {
+        Some(line) => Some(text::around(line, 0, RULE)),
+        None => errors::last_line(text),
+    }
 }
 
 /// Outputs by what their calls are found by: ids, or names where there are none. Ids repeat, so each
@@ -189,11 +204,8 @@ fn read_said(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<F
         return;
     }
     facts.extend(open::lines(text).into_iter().map(Fact::Open));
-    if let Some(command) = fenced_command(text) {
-        facts.push(Fact::Action(Box::new(Action::of_command(command))));
-    }
     // Without a call it is what the model came to, or a question.
-    let said = text::block(text, CONCLUSION);
+    let said = text::block(&fenced::with_short_blocks(text, CONCLUSION), CONCLUSION);
     if !said.is_empty() {
         facts.push(Fact::Said(said));
     }
@@ -209,19 +221,6 @@ fn announces(line: &str) -> bool {
             .is_some_and(|head| head.eq_ignore_ascii_case(start))
     };
     line.ends_with(':') || line.starts_with("```") || STARTS.iter().any(starts)
-}
-
-/// The command of an agent that speaks in blocks of shell instead of calls.
-fn fenced_command(text: &str) -> Option<&str> {
-    let (_, block) = text.split_once("```")?;
-    let (language, block) = block.split_once('\n')?;
-    let (command, _) = block.split_once("```")?;
-    matches!(
-        language.trim(),
-        "bash" | "sh" | "shell" | "console" | "zsh" | "powershell"
-    )
-    .then(|| command.trim())
-    .filter(|command| !command.is_empty())
 }
 
 fn read_call(tool: &str, arguments: &str, output: Option<&Part<'_>>, facts: &mut Vec<Fact>) {

@@ -25,6 +25,8 @@ mod decisions;
 mod errors;
 mod excerpt;
 mod facts;
+mod failures;
+mod fenced;
 mod known;
 mod labels;
 mod lines;
@@ -49,6 +51,7 @@ mod write;
 
 pub use costs::Costs;
 pub use excerpt::{Excerpt, Extent};
+pub use failures::{BEGINNING, begins_like_a_failure};
 pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
 pub use lines::{ends_line, indented, is_blank, on_one_line, one_word};
 pub use part::Part;
@@ -77,6 +80,7 @@ pub struct Notes {
     names: Names,
     /// The newest line of an output that tells of an error.
     last_error: Option<String>,
+    proposed: fenced::Proposed,
     signs: work::Signs,
     work: Option<Work>,
     /// For entries of earlier summaries.
@@ -108,6 +112,11 @@ impl Notes {
             self.last_error = Some(line.to_owned());
         }
         self.facts.push(facts);
+        for (unit, ran) in self.proposed.read(self.facts.len() - 1, &parts) {
+            if let Some(facts) = self.facts.get_mut(unit) {
+                facts.push(ran);
+            }
+        }
     }
 
     /// Says what kind of work it is; otherwise that is guessed by what was read.

@@ -72,15 +72,7 @@ pub(super) fn tasks(arguments: &str) -> Option<Vec<String>> {
         .filter_map(Value::as_array)
         .flatten()
         .filter_map(|entry| {
-            let status = entry.get("status")?.as_str()?.to_ascii_lowercase();
-            let says = |signs: &[&str]| signs.iter().any(|sign| status.contains(sign));
-            let state = if says(&["progress", "doing", "active"]) {
-                "[>]"
-            } else if says(&["complete", "done", "closed", "cancel"]) {
-                "[x]"
-            } else {
-                "[ ]"
-            };
+            let state = state(entry.get("status")?.as_str()?);
             let what = [
                 "content",
                 "title",
@@ -97,6 +89,40 @@ pub(super) fn tasks(arguments: &str) -> Option<Vec<String>> {
         .take(TASKS)
         .collect();
     (!tasks.is_empty()).then_some(tasks)
+}
+
+/// The box of an entry with this status. Whole words count: `incomplete` and `undone` are not done.
+fn state(status: &str) -> &'static str {
+    let status = status.to_ascii_lowercase();
+    let says = |words: &[&str]| {
+        let mut own = status.split(|c: char| !c.is_alphanumeric());
+        own.any(|word| words.contains(&word))
+    };
+    if says(&["not", "never", "no"]) {
+        "[ ]"
+    } else if says(&["cancel", "cancelled", "canceled", "abandoned", "skipped"]) {
+        "[-]"
+    } else if says(&[
+        "progress",
+        "inprogress",
+        "doing",
+        "active",
+        "partly",
+        "partially",
+    ]) {
+        "[>]"
+    } else if says(&[
+        "complete",
+        "completed",
+        "done",
+        "closed",
+        "finished",
+        "resolved",
+    ]) {
+        "[x]"
+    } else {
+        "[ ]"
+    }
 }
 
 #[cfg(test)]
@@ -130,5 +156,24 @@ mod tests {
             )
         );
         assert_eq!(tasks(r#"{"status": "open"}"#), None);
+    }
+
+    #[test]
+    fn an_entry_that_was_not_done_is_not_told_as_done() {
+        for (status, expected) in [
+            ("completed", "[x]"),
+            ("DONE", "[x]"),
+            ("in-progress", "[>]"),
+            ("inProgress", "[>]"),
+            ("partially_completed", "[>]"),
+            ("cancelled", "[-]"),
+            ("incomplete", "[ ]"),
+            ("undone", "[ ]"),
+            ("not_done", "[ ]"),
+            ("inactive", "[ ]"),
+            ("open", "[ ]"),
+        ] {
+            assert_eq!(state(status), expected, "{status}");
+        }
     }
 }

@@ -427,6 +427,26 @@ impl Reader<'_> {
     }
 }
 
+/// Where the last sentence, paragraph or line before an item ends within the first `limit` bytes; none where none does.
+pub(crate) fn last_end(text: &str, limit: usize) -> Option<usize> {
+    let head = &text[..text.floor_char_boundary(limit)];
+    head.char_indices().rev().find_map(|(at, sign)| {
+        let end = at + sign.len_utf8();
+        let behind = &text[end..];
+        let is_end = if sign == '\n' {
+            let next = behind.trim_start_matches(' ');
+            next.starts_with(['\n', '-', '*', '•'])
+                || next.starts_with(|c: char| c.is_ascii_digit())
+        } else if ENDS.contains(&sign) {
+            let line = text[..at].rfind('\n').map_or(0, |line| line + 1);
+            behind.starts_with(char::is_whitespace) && !goes_on(&text[line..at], sign, behind)
+        } else {
+            is_unspaced_end(sign)
+        };
+        is_end.then_some(end)
+    })
+}
+
 fn tell_sentences(block: &str, stop: &dyn Fn() -> bool, tell: &mut dyn FnMut(&str)) {
     for sentence in Sentences::of(block, stop).map(str::trim) {
         if sentence.len() > MOST {

@@ -120,6 +120,78 @@ fn lines_of_a_request_are_indented_once() {
 }
 
 #[test]
+fn a_request_that_was_shortened_becomes_whole_where_there_is_room() {
+    let request = "Delete the old release branches of the shop repository, all those that begin with rel/ and were made before June, on origin as well as on the mirror, and also the tags that belong to them, since nobody has looked at them in months and the list in the web interface is unreadable by now, but leave rel/2024-lts and rel/2025-lts, customers run them, so those stay.";
+    assert!(request.len() > 300);
+    // The task may take half of the room, and half of that as a whole.
+    let digest = written(Part::User(request.into()), 200);
+    assert!(digest.contains(request), "{digest}");
+}
+
+#[test]
+fn a_request_is_shortened_behind_a_sentence() {
+    let sentence = "The yard by the river is tidy again, and pier five is free.";
+    let message = [sentence; 12].join(" ");
+    let digest = settled(&message, 150);
+    assert!(digest.ends_with("pier five is free. …"), "{digest}");
+}
+
+#[test]
+fn a_call_that_was_refused_is_not_told_as_done() {
+    let mut notes = Notes::default();
+    notes.read(&[
+        Part::Call {
+            id: "a".into(),
+            name: "delete_file".into(),
+            arguments: r#"{"path": "/data/backups/2024.tar"}"#.into(),
+        },
+        Part::Output {
+            call_id: "a".into(),
+            name: "delete_file".into(),
+            failed: false,
+            text: "Tool execution was not approved.".into(),
+        },
+    ]);
+    let mut costs = Costs::new(&count);
+    let digest = notes.write(&[false], 1_000, 1 << 20, &mut costs).text;
+    assert_eq!(
+        section(&digest, "## What was done"),
+        "- /data/backups/2024.tar: deleted — failed"
+    );
+    assert_eq!(
+        section(&digest, "## Errors"),
+        "- Tool execution was not approved."
+    );
+}
+
+#[test]
+fn a_command_is_told_as_run_only_where_a_program_answers() {
+    let proposal = "I would run this:\n```sh\n./deploy.sh production\n```\nI have not done it.";
+    for (answer, done) in [
+        ("No, wait with that.", ""),
+        (
+            "<returncode>0</returncode>\n<output>\n</output>",
+            "- ran `./deploy.sh production`",
+        ),
+    ] {
+        let mut notes = Notes::default();
+        notes.read(&[Part::Assistant {
+            text: proposal.into(),
+            calls: false,
+        }]);
+        notes.read(&[Part::User(answer.into())]);
+        let mut costs = Costs::new(&count);
+        let digest = notes.write(&[false, false], 1_000, 1 << 20, &mut costs);
+        assert_eq!(section(&digest.text, "## What was done"), done);
+        assert!(
+            digest.text.contains("I have not done it."),
+            "{}",
+            digest.text
+        );
+    }
+}
+
+#[test]
 fn a_run_without_failures_never_becomes_an_error() {
     let run = "test result: ok. 79 passed; 0 failed";
     let parts = [

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::lines;
 use super::quote::own_tag;
+use super::sentences;
 
 /// The most bytes of a text that is parsed as JSON.
 const PARSED: usize = 1 << 20;
@@ -43,6 +44,9 @@ fn most_values(text: &str) -> usize {
 /// What stands where something was cut off.
 const CUT: &str = "…";
 
+/// The most bytes that are given up for a cut behind a sentence.
+const NEAR: usize = 200;
+
 /// `text` as one line without control characters, of at most `limit` bytes.
 pub(super) fn line(text: &str, limit: usize) -> String {
     clean(&shorten(text.trim(), limit)).trim().to_owned()
@@ -55,7 +59,7 @@ pub(super) fn line(text: &str, limit: usize) -> String {
 /// A block must not become one again: its lines would be indented once more.
 pub(super) fn block(text: &str, limit: usize) -> String {
     let text = dedented(text);
-    let text = shorten(text.trim(), limit);
+    let text = shorten_to_sentence(text.trim(), limit);
     let mut written = String::with_capacity(text.len());
     let mut is_after_empty = false;
     for line in text.lines() {
@@ -109,6 +113,19 @@ pub(super) fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     }
     let end = text.floor_char_boundary(limit.saturating_sub(CUT.len()));
     Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
+}
+
+/// The same, cut behind a sentence where one ends near: half of one may say another thing than the whole.
+pub(super) fn shorten_to_sentence(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return Cow::Borrowed(text);
+    }
+    // A blank before the mark parts it from the sentence that is whole.
+    let room = limit.saturating_sub(CUT.len() + 1);
+    match sentences::last_end(text, room).filter(|end| end + NEAR >= limit) {
+        Some(end) => Cow::Owned(format!("{} {CUT}", text[..end].trim_end())),
+        None => shorten(text, limit),
+    }
 }
 
 /// At most `limit` bytes of `text` around the byte `at`, with marks where something is missing.
@@ -247,6 +264,21 @@ mod tests {
         ] {
             assert_eq!(dedented(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_text_is_cut_behind_a_sentence_that_ends_near() {
+        let text = format!("Sail on. Ask Dr. Holm. {}", "Row, ".repeat(20));
+        assert_eq!(shorten_to_sentence(&text, 60), "Sail on. Ask Dr. Holm. …");
+        assert_eq!(shorten_to_sentence(&text, 20), "Sail on. …");
+        assert_eq!(shorten_to_sentence("Row. On.", 8), "Row. On.");
+        assert_eq!(shorten_to_sentence("港。船は七時", 15), "港。 …");
+        let list = "Moor:\n- at pier 5\n- at the buoy in the bay";
+        assert_eq!(shorten_to_sentence(list, 30), "Moor:\n- at pier 5 …");
+        // None ends near.
+        let far = format!("Sail on. {}", "Row, ".repeat(100));
+        let cut = shorten_to_sentence(&far, 300);
+        assert!(cut.len() > 290 && cut.ends_with("Row…"), "{cut}");
     }
 
     #[test]

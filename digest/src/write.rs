@@ -186,6 +186,7 @@ pub(super) fn write(told: &Told<'_>, tokens: u32, bytes: usize, costs: &mut Cost
         writer.take(Section::Rules, writer.tokens, rules.iter().copied());
         writer.take(Section::Done, writer.tokens / 2, done());
         writer.take_requests(writer.tokens, &requests);
+        writer.complete_requests(writer.tokens / 2, &requests);
         writer.take(Section::Tasks, writer.tokens, tasks.iter().copied());
         writer.take(Section::Earlier, writer.tokens, earlier.iter().copied());
         writer.take(Section::Done, writer.tokens, done());
@@ -196,6 +197,7 @@ pub(super) fn write(told: &Told<'_>, tokens: u32, bytes: usize, costs: &mut Cost
         );
         writer.take(Section::Values, writer.tokens, values.iter().copied());
         writer.take(Section::Said, writer.tokens, said.iter().rev().copied());
+        writer.complete_requests(writer.tokens, &requests);
     };
     rest(&mut writer);
     if named < lost.len() && of_names > 0 {
@@ -421,7 +423,7 @@ impl Writer<'_, '_> {
                 Section::Requests,
                 *place,
                 // It is a block already.
-                &text::shorten(request, SHORT),
+                &text::shorten_to_sentence(request, SHORT),
                 &mut limit,
             ) {
                 misses = 0;
@@ -431,6 +433,34 @@ impl Writer<'_, '_> {
             if misses > MISSES {
                 break;
             }
+        }
+    }
+
+    /// Puts the whole in the place of requests that were shortened, as far as that costs no more than `limit`.
+    fn complete_requests(&mut self, mut limit: u32, requests: &[(usize, &str)]) {
+        for (place, request) in requests {
+            let key = (Section::Requests, *place);
+            let Some(short) = self.entries.get(&key).filter(|entry| *entry != request) else {
+                continue;
+            };
+            let short = short.clone();
+            let freed = self.costs.of(&short);
+            // No text of so many bytes has so few tokens; it need not be counted.
+            if request.len() / 24 > (limit + freed) as usize {
+                continue;
+            }
+            let tokens = self.costs.of(request).saturating_sub(freed);
+            let bytes = json_bytes(request).saturating_sub(json_bytes(&short));
+            if tokens > limit.min(self.tokens) || bytes > self.bytes {
+                continue;
+            }
+            self.tokens -= tokens;
+            self.bytes -= bytes;
+            limit -= tokens;
+            self.texts.remove(&(Section::Requests, short));
+            self.texts
+                .insert((Section::Requests, (*request).to_owned()));
+            self.entries.insert(key, (*request).to_owned());
         }
     }
 

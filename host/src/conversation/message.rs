@@ -504,29 +504,16 @@ impl Output {
         }
     }
 
-    /// Whether a text, as raw JSON, begins like one that tells of a failure. For outputs without a
-    /// flag for it. Only the beginning is read, so that a long output costs nothing.
+    /// Whether a text, as raw JSON, begins like one that tells of a failure, or of a call that was not let
+    /// run. For outputs without a flag for it. Only the beginning is read, so that a long output costs nothing.
     pub(crate) fn begins_like_a_failure(raw: &str) -> bool {
-        const SIGNS: [&str; 7] = [
-            "error",
-            "traceback (most recent",
-            "fatal:",
-            "exception",
-            "panicked at",
-            "{\"error\"",
-            "{\"status\":\"error",
-        ];
         let start: String = if json::is_text(raw) {
             let text = json::chars(raw).skip_while(|c| *c == ' ');
-            text.take(24).collect()
+            text.take(baler_digest::BEGINNING).collect()
         } else {
-            raw.chars().take(24).collect()
+            raw.chars().take(baler_digest::BEGINNING).collect()
         };
-        SIGNS.iter().any(|sign| {
-            start
-                .get(..sign.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(sign))
-        })
+        baler_digest::begins_like_a_failure(&start)
     }
 }
 
@@ -540,6 +527,23 @@ mod tests {
         let pointers = |count: usize| count * size_of::<usize>();
         assert!(size_of::<Message>() <= pointers(11));
         assert!(size_of::<Part>() <= pointers(5));
+    }
+
+    #[test]
+    fn output_that_refuses_its_call_is_a_failure() {
+        for (raw, expected) in [
+            (r#""  Error: no berth""#, true),
+            (r#"{"error": "no berth"}"#, true),
+            (r#""exec command rejected by user""#, true),
+            (
+                r#""Permission to use Bash with command git push --force origin main has been denied.""#,
+                true,
+            ),
+            (r#""four boats""#, false),
+            ("null", false),
+        ] {
+            assert_eq!(Output::begins_like_a_failure(raw), expected, "{raw}");
+        }
     }
 
     #[test]

@@ -1,0 +1,152 @@
+//! How an output begins that tells of a failure, or of a call that was not let run.
+//!
+//! Most formats have no flag for either, and what was refused must not be told as done. The host's readers and the
+//! digest look here. `docs/wire-formats.md` says which program writes which.
+
+/// Characters of an output that are looked at.
+pub const BEGINNING: usize = 400;
+
+/// How an output begins that tells of a failure, in lower case.
+const FAILURES: [&str; 7] = [
+    "error",
+    "traceback (most recent",
+    "fatal:",
+    "exception",
+    "panicked at",
+    "{\"error\"",
+    "{\"status\":\"error",
+];
+
+/// How an output begins where the call was not let run, was stopped, or changed nothing, in lower case; and what
+/// stands behind that, where the beginning alone may be anything's.
+const REFUSALS: [(&str, &str); 31] = [
+    // Claude Code
+    ("the user doesn't want to proceed with this tool use", ""),
+    ("the user doesn't want to take this action right now", ""),
+    ("[request interrupted by user", ""),
+    // Licences begin like that, too.
+    ("permission to use ", "has been denied"),
+    ("permission for this action ", "denied"),
+    ("claude requested permissions to ", "granted"),
+    ("<tool_use_error>", ""),
+    ("string to replace not found in file", ""),
+    ("file has not been read yet", ""),
+    // Codex
+    ("exec command rejected by user", ""),
+    ("patch rejected by user", ""),
+    ("rejected by user", ""),
+    ("aborted by user", ""),
+    ("wall time: ", "\naborted by user"),
+    ("this action was rejected due to unacceptable risk", ""),
+    ("apply_patch verification failed", ""),
+    ("exec_command failed", ""),
+    // The editor that agents of many makers share
+    ("no replacement was performed", ""),
+    // OpenAI Agents SDK, LangChain, AI SDK, Pydantic AI, Microsoft Agent Framework, ellmer and chatlas
+    ("tool execution was not approved", ""),
+    ("user rejected the tool call", ""),
+    ("tool execution denied", ""),
+    ("the tool call was denied", ""),
+    ("tool call invocation was rejected", ""),
+    ("the user has chosen to disallow the tool call", ""),
+    // Cline, Roo Code
+    ("the user denied this operation", ""),
+    // Gemini CLI, Qwen Code
+    ("[operation cancelled]", ""),
+    ("user did not allow tool call", ""),
+    // opencode
+    (
+        "the user rejected permission to use this specific tool call",
+        "",
+    ),
+    (
+        "the user has specified a rule which prevents you from using this specific tool call",
+        "",
+    ),
+    // Goose
+    ("the user has declined to run this tool", ""),
+    // VS Code
+    ("the user chose to skip the tool call", ""),
+];
+
+/// Whether an output begins like one that tells of a failure or a refusal. No more of it is needed than
+/// [`BEGINNING`] characters.
+#[must_use]
+pub fn begins_like_a_failure(output: &str) -> bool {
+    let begins = output.trim_start_matches(' ');
+    FAILURES.iter().any(|sign| begins_with(begins, sign)) || is_refusal(output)
+}
+
+/// Whether an output says that its call was not let run, was stopped, or changed nothing.
+pub(crate) fn is_refusal(output: &str) -> bool {
+    let output = output.trim_start();
+    REFUSALS
+        .iter()
+        .any(|(begins, holds)| begins_with(output, begins) && holds_near(output, holds))
+}
+
+/// The line of a refusal that says most of it; none where that is not the first one, behind which the user's
+/// words stand.
+pub(crate) fn first_line(output: &str) -> Option<&str> {
+    let mut lines = output.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty())?;
+    (!first.ends_with(':')).then_some(first)
+}
+
+fn begins_with(text: &str, sign: &str) -> bool {
+    text.get(..sign.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(sign))
+}
+
+fn holds_near(text: &str, sign: &str) -> bool {
+    if sign.is_empty() {
+        return true;
+    }
+    let head = &text[..text.floor_char_boundary(BEGINNING)];
+    head.to_ascii_lowercase().contains(sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_let_run_is_told_from_other_outputs() {
+        for refusal in [
+            "Tool execution was not approved.",
+            "No replacement was performed, old_str `rate = 7` did not appear verbatim in src/tax.py.",
+            "User rejected the tool call for `write_file` with id h4",
+            "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. …",
+            "exec command rejected by user",
+            "aborted by user after 3.2s",
+            "Wall time: 3.2 seconds\naborted by user",
+            " Permission to use Bash with command git push has been denied. The user did not approve.",
+            "Claude requested permissions to use Bash, but you haven't granted it yet.",
+            "[Operation Cancelled] Reason: User denied execution.",
+        ] {
+            assert!(is_refusal(refusal), "{refusal}");
+            assert!(begins_like_a_failure(refusal), "{refusal}");
+        }
+        for other in [
+            "",
+            "ok",
+            "Permission to use, copy, modify, and distribute this software",
+            "Permission to use the harbour is granted by its master.",
+            "Wall time: 3.2 seconds\ndone",
+            "3 replacements. No replacement was performed in b.rs",
+        ] {
+            assert!(!begins_like_a_failure(other), "{other}");
+        }
+        assert!(begins_like_a_failure("Error: no berth") && !is_refusal("Error: no berth"));
+    }
+
+    #[test]
+    fn the_table_is_in_lower_case() {
+        let signs = REFUSALS
+            .iter()
+            .flat_map(|(begins, holds)| [*begins, *holds]);
+        for sign in signs.chain(FAILURES) {
+            assert_eq!(sign, sign.to_ascii_lowercase());
+        }
+    }
+}

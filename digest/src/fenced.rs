@@ -1,0 +1,191 @@
+//! Agents that speak in blocks of shell instead of calls: what they ran, and what they only proposed.
+
+use std::borrow::Cow;
+
+use super::actions::Action;
+use super::errors;
+use super::facts::Fact;
+use super::part::Part;
+
+const FENCE: &str = "```";
+
+/// The most bytes of a block where what the model says with it has to be shortened.
+const BLOCK: usize = 160;
+
+/// How the answer of a program to such a block begins. Nothing else shows that it was run: a model may propose a
+/// command that the user does not want.
+const ANSWERS: [&str; 6] = [
+    // mini-swe-agent, which does not put all of them in a form that is known for a program's
+    "<returncode>",
+    "<output>",
+    STOPPED,
+    // Agents that call tools in text
+    "<tool_response",
+    "<tool_result",
+    "<function_results",
+];
+
+/// The same, where the whole form is known for a program's: SWE-agent and others, and OpenHands.
+const BY_PROGRAM: [&str; 3] = ["Observation:", "OBSERVATION:", "EXECUTION RESULT of ["];
+
+/// The answer of mini-swe-agent where the command took too long.
+const STOPPED: &str = "The last command <command>";
+
+/// The newest command that the model wrote and nothing has answered yet, with the number of its unit.
+#[derive(Debug, Default)]
+pub(crate) struct Proposed(Option<(usize, String)>);
+
+impl Proposed {
+    /// Reads the next unit. Gives what was run, each with the number of the unit that holds its command.
+    pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>]) -> Vec<(usize, Fact)> {
+        let mut ran = Vec::new();
+        for part in parts {
+            match part {
+                Part::Assistant { text, calls: false } => {
+                    if let Some(command) = command(text) {
+                        self.0 = Some((unit, command.to_owned()));
+                    }
+                }
+                Part::User(text) | Part::Program(text) if is_answer(part, text) => {
+                    let failed = errors::exited_badly(text) || begins_with(text, STOPPED);
+                    ran.extend(self.0.take().map(|(unit, command)| {
+                        (unit, Fact::Action(Box::new(Action::of_command(&command, failed))))
+                    }));
+                }
+                // What the user says may stand beside the answer.
+                Part::User(_) | Part::Program(_) => {}
+                _ => self.0 = None,
+            }
+        }
+        // The user's turn is over, and held no answer.
+        if matches!(parts.last(), Some(Part::User(_) | Part::Program(_))) {
+            self.0 = None;
+        }
+        ran
+    }
+}
+
+fn is_answer(part: &Part<'_>, text: &str) -> bool {
+    let begins = |answer: &&str| begins_with(text, answer);
+    ANSWERS.iter().any(begins) || matches!(part, Part::Program(_)) && BY_PROGRAM.iter().any(begins)
+}
+
+fn begins_with(text: &str, start: &str) -> bool {
+    text.trim_start().starts_with(start)
+}
+
+/// The command of an agent that speaks in blocks of shell instead of calls.
+fn command(text: &str) -> Option<&str> {
+    let (_, block) = text.split_once(FENCE)?;
+    let (language, block) = block.split_once('\n')?;
+    let (command, _) = block.split_once(FENCE)?;
+    matches!(
+        language.trim(),
+        "bash" | "sh" | "shell" | "console" | "zsh" | "powershell"
+    )
+    .then(|| command.trim())
+    .filter(|command| !command.is_empty())
+}
+
+/// A text of the model's with a command in it, of more than `limit` bytes, with the beginnings of its blocks only:
+/// its own words say more, such as that it has run nothing.
+pub(super) fn with_short_blocks(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit || command(text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut short = String::new();
+    for (index, piece) in text.split(FENCE).enumerate() {
+        if index > 0 {
+            short.push_str(FENCE);
+        }
+        if index.is_multiple_of(2) || piece.len() <= BLOCK {
+            short.push_str(piece);
+            continue;
+        }
+        let end = piece.floor_char_boundary(BLOCK);
+        short.push_str(piece[..end].trim_end());
+        short.push_str("…\n");
+    }
+    Cow::Owned(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROPOSAL: &str =
+        "I would run this:\n```sh\n./deploy.sh production --force\n```\nI have not done it.";
+
+    fn said(text: &str) -> Part<'_> {
+        let text = text.into();
+        Part::Assistant { text, calls: false }
+    }
+
+    fn ran(answer: Part<'_>) -> Vec<(usize, String)> {
+        let mut proposed = Proposed::default();
+        assert!(proposed.read(0, &[said(PROPOSAL)]).is_empty());
+        let ran = proposed.read(1, &[answer]);
+        // What answers once answers nothing more.
+        let again = Part::Program("<returncode>0</returncode>\n<output>".into());
+        assert!(proposed.read(2, &[again]).is_empty());
+        ran.into_iter()
+            .filter_map(|(unit, fact)| match fact {
+                Fact::Action(action) => Some((unit, action.line())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_command_that_nothing_answers_was_not_run() {
+        for answer in [
+            Part::User("No, wait with that.".into()),
+            Part::Program("<system-reminder>Be brief.</system-reminder>".into()),
+        ] {
+            assert!(ran(answer).is_empty());
+        }
+        let mut proposed = Proposed::default();
+        let call = Part::Call {
+            id: "a".into(),
+            name: "look".into(),
+            arguments: "{}".into(),
+        };
+        let output = Part::Program("Observation:\nfour boats".into());
+        assert!(proposed.read(0, &[said(PROPOSAL), call, output]).is_empty());
+    }
+
+    #[test]
+    fn a_command_that_a_program_answers_was_run() {
+        let line = "ran `./deploy.sh production --force`";
+        for (answer, line) in [
+            (
+                "<returncode>0</returncode>\n<output>\n</output>",
+                line.to_owned(),
+            ),
+            (
+                "<returncode>1</returncode>\n<output>\n</output>",
+                format!("{line} — failed"),
+            ),
+            ("Observation:\ndone", line.to_owned()),
+            ("<output>done</output>", line.to_owned()),
+        ] {
+            assert_eq!(ran(Part::Program(answer.into())), [(0, line)]);
+        }
+        let answer = Part::User("<output>done</output>".into());
+        assert_eq!(ran(answer), [(0, line.to_owned())]);
+        // The user speaks.
+        assert!(ran(Part::User("Observation: it is late.".into())).is_empty());
+    }
+
+    #[test]
+    fn the_words_beside_a_long_block_are_not_cut_away() {
+        let block = "echo moored\n".repeat(100);
+        let text = format!("I would run:\n```bash\n{block}```\nI have not done it.");
+        let short = with_short_blocks(&text, 700);
+        assert!(
+            short.len() < 300 && short.ends_with("…\n```\nI have not done it."),
+            "{short}"
+        );
+        assert_eq!(with_short_blocks(PROPOSAL, 700), PROPOSAL);
+    }
+}
