@@ -1,10 +1,13 @@
 //! Sentences of the user's that hold a rule.
 
+mod opening;
 mod words;
 
 use std::sync::LazyLock;
 
-use words::{IDLE, REQUESTING, RULES, UNSPACED, UNSPACED_ENDS, UNSPACED_STARTS, WISHES};
+use words::{
+    IDLE, REQUESTING, RULES, UNSPACED, UNSPACED_ENDS, UNSPACED_STARTS, UNSPACED_WISHES, WISHES,
+};
 
 /// How much a sentence binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +40,18 @@ pub(super) fn strength(sentence: &str) -> Option<Strength> {
     Some(if is_rule { found } else { Strength::Wish })
 }
 
+/// How much of a request is looked at for a new goal.
+const BEGINNING: usize = 300;
+
+/// Whether a request begins with a sentence that takes back what was asked before, or sets another goal.
+pub(super) fn changes_goal(request: &str) -> bool {
+    let beginning = request.char_indices().nth(BEGINNING);
+    let end = beginning.map_or(request.len(), |(at, _)| at);
+    request[..end]
+        .split(['.', '!', '?', '\n', '。', '！'])
+        .any(|sentence| opening::changes(sentence.trim()))
+}
+
 fn strength_of_words(sentence: &str) -> Option<Strength> {
     let mut is_wish = false;
     let mut rest = words(sentence);
@@ -44,22 +59,29 @@ fn strength_of_words(sentence: &str) -> Option<Strength> {
         if !may_begin(word) {
             continue;
         }
+        // What is taken back by `never mind the …` is more than talk.
+        is_wish = is_wish || WISHES.iter().any(|phrase| goes(phrase, word, &rest));
         if let Some(idle) = IDLE.iter().find(|idle| goes(idle, word, &rest)) {
             for _ in 1..idle.len() {
                 rest.next();
             }
             continue;
         }
-        let follows = |phrases: &[&[&str]]| phrases.iter().any(|phrase| goes(phrase, word, &rest));
-        if follows(RULES) {
+        if RULES.iter().any(|phrase| goes(phrase, word, &rest)) {
             return Some(Strength::Rule);
         }
-        is_wish = is_wish || follows(WISHES);
     }
-    if !sentence.is_ascii() && is_unspaced_rule(sentence) || is_french_ban(sentence) {
+    if !sentence.is_ascii() && is_unspaced_rule(sentence)
+        || is_french_ban(sentence)
+        || opening::changes(sentence)
+    {
         return Some(Strength::Rule);
     }
-    (is_wish || begins_as_ban(sentence)).then_some(Strength::Wish)
+    let is_unspaced_wish =
+        || !sentence.is_ascii() && UNSPACED_WISHES.iter().any(|word| sentence.contains(word));
+    let is_wish =
+        is_wish || begins_as_ban(sentence) || opening::asks(sentence) || is_unspaced_wish();
+    is_wish.then_some(Strength::Wish)
 }
 
 /// Whether `word` and what follows it are the words of `phrase`.
@@ -239,6 +261,49 @@ mod tests {
             "لا تعدل الملف.",
         ] {
             assert_eq!(strength(wish), Some(Strength::Wish), "{wish}");
+        }
+    }
+
+    #[test]
+    fn what_takes_a_rule_back_or_sets_a_new_goal_binds() {
+        for rule in [
+            "Scratch that about the database: prod is fine.",
+            "OK, forget the revenue, I need the churn.",
+            "We have a new goal: the churn per month.",
+            "Change of plan.",
+            "Vergiss das mit der Datenbank.",
+            "Neues Ziel: die Abgänge im Monat.",
+            "Oublie la base.",
+            "Olvida lo de la base.",
+            "Забудь про базу.",
+            "新目标：每月流失率。",
+        ] {
+            assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
+            assert!(changes_goal(&format!("Hello.\n{rule} Thanks.")), "{rule}");
+        }
+        for wish in [
+            "Prod is fine from here on.",
+            "Never mind the French.",
+            "Instead, use the churn.",
+            "Actually, use npm.",
+            "Ab jetzt auf main.",
+            "Stattdessen die Abgänge.",
+            "A partir de ahora, en main.",
+            "やっぱり英語でお願いします。",
+            "不用了，直接部署吧。",
+        ] {
+            assert_eq!(strength(wish), Some(Strength::Wish), "{wish}");
+        }
+        for talk in [
+            "Add a field for a new goal.",
+            "It prints 3 instead of 4.",
+            "It actually works.",
+            "Users forget the password.",
+            "Did you forget the tests?",
+            "修复取消按钮。",
+        ] {
+            assert_eq!(strength(talk), None, "{talk}");
+            assert!(!changes_goal(talk), "{talk}");
         }
     }
 
