@@ -6,7 +6,8 @@ mod words;
 use std::sync::LazyLock;
 
 use words::{
-    IDLE, REQUESTING, RULES, UNSPACED, UNSPACED_ENDS, UNSPACED_STARTS, UNSPACED_WISHES, WISHES,
+    AFTER_BAN, IDLE, REQUESTING, RULES, SPANISH, UNSPACED, UNSPACED_ENDS, UNSPACED_STARTS,
+    UNSPACED_TOLD, UNSPACED_WISHES, WISHES,
 };
 
 /// How much a sentence binds.
@@ -109,9 +110,21 @@ fn requests(sentence: &str) -> bool {
 
 fn is_unspaced_rule(sentence: &str) -> bool {
     let bare = sentence.trim_end_matches(['。', '｡', '.', '!', '！']);
-    UNSPACED.iter().any(|word| sentence.contains(word))
+    // `SKU-7だけです。` answers a question.
+    let told = UNSPACED_TOLD.iter().find_map(|end| bare.strip_suffix(end));
+    let wanted = told.unwrap_or(sentence);
+    UNSPACED.iter().any(|word| wanted.contains(word))
+        || is_japanese_ban(bare)
         || UNSPACED_STARTS.iter().any(|start| bare.starts_with(start))
         || UNSPACED_ENDS.iter().any(|end| bare.ends_with(end))
+}
+
+/// `触らないでください`, `使わないで`: with nothing behind it but what makes it polite.
+fn is_japanese_ban(sentence: &str) -> bool {
+    sentence.match_indices("ないで").any(|(at, found)| {
+        let behind = &sentence[at + found.len()..];
+        matches!(behind, "" | "ね" | "よ") || AFTER_BAN.iter().any(|word| behind.starts_with(word))
+    })
 }
 
 /// `Ne modifie pas`, `N'ajoute aucune`: a sentence that begins with the first of both words forbids.
@@ -126,15 +139,20 @@ fn is_french_ban(sentence: &str) -> bool {
     begins && !sentence.contains("nqui") && words.any(|word| no.iter().any(|no| is_same(no, word)))
 }
 
-/// Whether a sentence begins as one that forbids does in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`. It
-/// may as well tell what is not so.
+/// Whether a sentence begins as one that forbids does in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`,
+/// `No toques`. It may as well tell what is not so.
 fn begins_as_ban(sentence: &str) -> bool {
     let mut words = words(sentence);
     let (Some(first), Some(second)) = (words.next(), words.next()) else {
         return false;
     };
     let russian = ["й", "йте", "ите", "ьте"];
-    is_same("nicht", first) && (second.ends_with("en") || words.any(|word| word.ends_with("en")))
+    let is_spanish = |word: &str| SPANISH.iter().any(|known| is_same(known, word));
+    is_same("no", first)
+        && (second.ends_with("es") || second.ends_with("as"))
+        && (is_spanish(second) || words.clone().any(is_spanish))
+        || is_same("nicht", first)
+            && (second.ends_with("en") || words.any(|word| word.ends_with("en")))
         || is_same("не", first) && russian.iter().any(|end| second.ends_with(end))
         || first == "لا" && second.starts_with('ت') && second != "تقلق"
 }
@@ -251,6 +269,12 @@ mod tests {
             "ممنوع حذف الملفات.",
             "Нельзя трогать папку.",
             "Запрещено удалять копии.",
+            "本番DBには触らないでください。",
+            "rmは使わないで。",
+            "SKU-78は消さないでね。",
+            "触っていいのはSKU-78だけです。",
+            "别碰 vendor。",
+            "Pushe nichts ohne meine Freigabe.",
         ] {
             assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
         }
@@ -259,6 +283,27 @@ mod tests {
             "Не меняй код.",
             "Nicht auf main pushen.",
             "لا تعدل الملف.",
+            "No hagas push a main.",
+            "No toques la base.",
+            "Stop editing the lockfile.",
+            "Nothing gets deployed without my OK.",
+            "Rien sans mon accord.",
+            "Leave vendor/ alone.",
+            "Keep it under 50 EUR.",
+            "Use pnpm, not npm.",
+            "Use pnpm instead of npm.",
+            "Nutze pnpm statt npm.",
+            "Buchen Sie höchstens 50 € ab.",
+            "Die Datei bleibt unangetastet.",
+            "Answer in French.",
+            "Please answer in french.",
+            "Antworte auf Deutsch.",
+            "Réponds en français.",
+            "Responde en español.",
+            "Отвечай по-русски.",
+            "أجب بالعربية.",
+            "英語で答えて。",
+            "用中文回答。",
         ] {
             assert_eq!(strength(wish), Some(Strength::Wish), "{wish}");
         }
@@ -328,6 +373,15 @@ mod tests {
             "Nicht schlecht.",
             "存在しないことを確認した。",
             "لا تقلق.",
+            "SKU-77だけです。",
+            "見ないで進めた。",
+            "見ないでよかった。",
+            "No changes.",
+            "No errors in the log.",
+            "Answer in one sentence.",
+            "Stop it.",
+            "The tests use npm, not pnpm.",
+            "Die Datei heißt a statt b.",
         ] {
             assert_eq!(strength(talk), None, "{talk}");
         }

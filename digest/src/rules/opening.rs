@@ -1,6 +1,6 @@
 //! What a sentence is by how it begins.
 
-use super::words::{CHANGES, FILLERS, TURNS};
+use super::words::{CHANGES, CONTRASTS, FILLERS, LANGUAGES, NAMES, PAIRS, TURNS};
 use super::{goes, is_same, words};
 
 /// Words that may stand before what a sentence says.
@@ -13,10 +13,39 @@ pub(super) fn changes(sentence: &str) -> bool {
     })
 }
 
-/// Whether a sentence begins as one that asks for something else than before. It may as well tell what happened.
+/// Whether a sentence begins as one that orders something without a word for that, or asks for something else than
+/// before. It may as well tell what happened.
 pub(super) fn asks(sentence: &str) -> bool {
-    opening(sentence)
-        .is_some_and(|(first, rest)| TURNS.iter().any(|phrase| goes(phrase, first, &rest)))
+    let Some((first, rest)) = opening(sentence) else {
+        return false;
+    };
+    let holds = |wanted: &str| rest.clone().any(|word| is_same(wanted, word));
+    let is_named = |phrase: &[&str]| {
+        let name = rest.clone().nth(phrase.len() - 1);
+        name.is_some_and(|name| {
+            name.starts_with(char::is_uppercase) || NAMES.iter().any(|known| is_same(known, name))
+        })
+    };
+    let stops = || {
+        let second = rest.clone().next();
+        is_same("stop", first) && second.is_some_and(|word| word.ends_with("ing"))
+    };
+    let contrasts = |verbs: &[&str], between: &[&str]| {
+        verbs.iter().any(|verb| is_same(verb, first))
+            && (sentence.contains(", not ") || between.iter().any(|word| holds(word)))
+    };
+    TURNS.iter().any(|phrase| goes(phrase, first, &rest))
+        || stops()
+        || is_same("أجب", first)
+        || LANGUAGES
+            .iter()
+            .any(|phrase| goes(phrase, first, &rest) && is_named(phrase))
+        || PAIRS
+            .iter()
+            .any(|(begin, further)| is_same(begin, first) && holds(further))
+        || CONTRASTS
+            .iter()
+            .any(|(verbs, between)| contrasts(verbs, between))
 }
 
 /// The same as [`changes`] in scripts without spaces between words.

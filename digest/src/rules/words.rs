@@ -22,6 +22,7 @@ pub(super) const RULES: &[&[&str]] = &[
     &["prohibited"],
     &["off", "limits"],
     // German, French, Spanish, Portuguese, Italian
+    &["nichts", "ohne"],
     &["nie"],
     &["niemals"],
     &["immer"],
@@ -112,6 +113,25 @@ pub(super) const WISHES: &[&[&str]] = &[
     &["at", "least"],
     &["unless"],
     &["refrain", "from"],
+    &["without", "asking"],
+    &["without", "my", "ok"],
+    &["without", "my", "okay"],
+    &["without", "my", "approval"],
+    &["without", "my", "consent"],
+    &["without", "my", "permission"],
+    &["ohne", "rückfrage"],
+    &["ohne", "meine", "freigabe"],
+    &["ohne", "meine", "zustimmung"],
+    &["ohne", "meine", "erlaubnis"],
+    &["sans", "mon", "accord"],
+    &["sin", "mi", "permiso"],
+    &["без", "моего", "согласия"],
+    &["بدون", "إذني"],
+    &["höchstens"],
+    &["mindestens"],
+    &["unangetastet"],
+    &["au", "maximum"],
+    &["como", "máximo"],
     &["from", "now", "on"],
     &["from", "here", "on"],
     &["changed", "my", "mind"],
@@ -151,7 +171,6 @@ pub(super) const CHANGES: &[&[&str]] = &[
     &["forget", "my"],
     &["forget", "everything"],
     &["disregard"],
-    &["cancel", "that"],
     &["new", "goal"],
     &["change", "of", "plan"],
     &["change", "of", "plans"],
@@ -206,6 +225,150 @@ pub(super) const TURNS: &[&[&str]] = &[
     &["вместо", "этого"],
 ];
 
+/// How a sentence begins that says in which language to answer. A name stands behind it with a capital letter, or is
+/// one of [`NAMES`]: `in one sentence` may be asked for once.
+pub(super) const LANGUAGES: &[&[&str]] = &[
+    &["answer", "in"],
+    &["reply", "in"],
+    &["respond", "in"],
+    &["antworte", "auf"],
+    &["antworten", "sie", "auf"],
+    &["réponds", "en"],
+    &["répondez", "en"],
+    &["responde", "en"],
+    &["responda", "en"],
+    &["rispondi", "in"],
+    &["отвечай", "по"],
+    &["отвечайте", "по"],
+    &["отвечай", "на"],
+];
+
+/// Languages, as people write them without a capital letter.
+pub(super) const NAMES: &[&str] = &[
+    "english",
+    "german",
+    "french",
+    "spanish",
+    "deutsch",
+    "englisch",
+    "français",
+    "anglais",
+    "español",
+    "inglés",
+    "castellano",
+    "português",
+    "inglês",
+    "italiano",
+    "inglese",
+    "русски",
+    "английски",
+    "русском",
+    "английском",
+];
+
+/// The first word of an order, and one that stands further on: `Nothing gets deployed without …`, `Leave it alone`.
+pub(super) const PAIRS: &[(&str, &str)] = &[
+    ("nothing", "without"),
+    ("nichts", "ohne"),
+    ("rien", "sans"),
+    ("nada", "sin"),
+    ("niente", "senza"),
+    ("leave", "alone"),
+    ("lass", "ruhe"),
+    ("lassen", "ruhe"),
+    ("keep", "under"),
+    ("keep", "below"),
+    ("keep", "within"),
+    ("keep", "out"),
+];
+
+/// The first words of orders that take one thing and not another, and the words between both.
+pub(super) const CONTRASTS: &[(&[&str], &[&str])] = &[
+    (
+        &[
+            "use", "prefer", "take", "choose", "pick", "keep", "call", "run", "write", "import",
+            "install", "make", "put", "book", "send", "answer", "deploy",
+        ],
+        &["instead", "rather"],
+    ),
+    (
+        &[
+            "nutze",
+            "nutzt",
+            "nutzen",
+            "verwende",
+            "verwendet",
+            "verwenden",
+            "benutze",
+            "nimm",
+            "nehmt",
+            "nehmen",
+            "schreibe",
+            "schreib",
+            "mach",
+            "mache",
+            "installiere",
+            "rufe",
+            "wähle",
+            "buche",
+            "starte",
+        ],
+        &["statt", "anstatt", "anstelle"],
+    ),
+    (
+        &["utilise", "utilisez", "prends", "prenez", "écris"],
+        &["lieu", "plutôt"],
+    ),
+    (
+        &["usa", "use", "utiliza", "utilice", "pon", "escribe"],
+        &["lugar", "vez"],
+    ),
+];
+
+/// Words by which a sentence that begins like `No toques` is known to be Spanish, and such verbs.
+pub(super) const SPANISH: &[&str] = &[
+    "el",
+    "la",
+    "los",
+    "las",
+    "un",
+    "una",
+    "en",
+    "con",
+    "sin",
+    "nada",
+    "ningún",
+    "ninguna",
+    "mi",
+    "al",
+    "del",
+    "por",
+    "para",
+    "que",
+    "ni",
+    "este",
+    "esta",
+    "nunca",
+    "hagas",
+    "toques",
+    "uses",
+    "borres",
+    "modifiques",
+    "cambies",
+    "pongas",
+    "subas",
+    "ejecutes",
+    "instales",
+    "publiques",
+    "envíes",
+    "elimines",
+    "añadas",
+    "escribas",
+    "reserves",
+    "pagues",
+    "despliegues",
+];
+
 /// Words before the first that says something.
 pub(super) const FILLERS: &[&str] = &[
     "please", "ok", "okay", "and", "so", "but", "no", "yes", "well", "oh", "wait", "hm", "hmm",
@@ -214,8 +377,15 @@ pub(super) const FILLERS: &[&str] = &[
     "nun", "pero", "por", "favor", "mais",
 ];
 
-/// Words of such sentences in scripts that put no spaces between words.
+/// Wishes in scripts that put no spaces between words.
 pub(super) const UNSPACED_WISHES: &[&str] = &[
+    "語で答え",
+    "語で回答",
+    "文回答",
+    "语回答",
+    "語回答",
+    "국어로 답",
+    "先问我",
     "やっぱり",
     "代わりに",
     "取り消",
@@ -280,6 +450,9 @@ pub(super) const UNSPACED: &[&str] = &[
     "别用",
     "别删",
     "别改",
+    "别碰",
+    "ていいのは",
+    "てよいのは",
     "금지",
     "지 마",
     "지 말",
@@ -300,6 +473,28 @@ pub(super) const IDLE: &[&[&str]] = &[
 
 /// How a ban in a script without spaces begins; elsewhere these tell what fails.
 pub(super) const UNSPACED_STARTS: [&str; 2] = ["不能", "不可以"];
+
+/// How a sentence ends that tells what there is: `それだけです`.
+pub(super) const UNSPACED_TOLD: [&str; 6] = [
+    "だけです",
+    "だけでした",
+    "だけだ",
+    "だけだった",
+    "のみです",
+    "のみだ",
+];
+
+/// What follows a Japanese verb in `ないで` where that forbids; elsewhere it says how something is done.
+pub(super) const AFTER_BAN: [&str; 8] = [
+    "くだ",
+    "下さ",
+    "ほしい",
+    "欲しい",
+    "いただ",
+    "頂",
+    "ね、",
+    "。",
+];
 
 /// How a ban in such a script ends; elsewhere it tells what is not so.
 pub(super) const UNSPACED_ENDS: [&str; 3] = ["ないこと", "지 말 것", "ないように"];
