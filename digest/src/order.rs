@@ -2,7 +2,7 @@
 
 use super::actions::merged;
 use super::facts::{Evidence, Fact};
-use super::rules::Strength;
+use super::rules::{Strength, changes_goal};
 
 /// Rules above this size come after the others: they are mostly pasted text.
 const LONG_RULE: usize = 400;
@@ -55,7 +55,7 @@ pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a s
         .collect()
 }
 
-/// Requests: the first, then from the newest back.
+/// Requests: the first, the newest that sets another goal, then from the newest back.
 pub(super) fn sorted_requests<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
     let mut requests = list(facts, |fact| match fact {
         Fact::Request(request) => Some(request),
@@ -63,6 +63,9 @@ pub(super) fn sorted_requests<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'
     });
     if let Some((_, later)) = requests.split_first_mut() {
         later.reverse();
+        if let Some(at) = later.iter().position(|(_, request)| changes_goal(request)) {
+            later[..=at].rotate_right(1);
+        }
     }
     requests
 }

@@ -37,7 +37,7 @@ use Holds::{Output, Typed, Words};
 /// The tags by which programs mark what they write as the user, in lower case. Behind a blank stands how an
 /// attribute begins that the opening tag must have; a star stands for the rest of a name. Names that people use
 /// in prompts of their own (`context`, `rules`, `task`) are left out.
-const TAGS: [(&str, Holds); 71] = [
+const TAGS: [(&str, Holds); 76] = [
     // Claude Code
     ("bash-stdout", Output),
     ("bash-stderr", Output),
@@ -54,6 +54,11 @@ const TAGS: [(&str, Holds); 71] = [
     ("post-tool-use-hook", Output),
     ("ide_selection", Output),
     ("available-deferred-tools", Output),
+    ("github-webhook-activity", Output),
+    ("mcp-resource-update", Output),
+    ("mcp-polling-update", Output),
+    ("persisted-output", Output),
+    ("fork-boilerplate", Words),
     ("bash-input", Words),
     ("command-name", Words),
     ("command-message", Words),

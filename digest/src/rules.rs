@@ -1,10 +1,14 @@
 //! Sentences of the user's that hold a rule.
 
+mod opening;
 mod words;
 
 use std::sync::LazyLock;
 
-use words::{IDLE, REQUESTING, RULES, UNSPACED, UNSPACED_ENDS, UNSPACED_STARTS, WISHES};
+use words::{
+    AFTER_BAN, IDLE, REQUESTING, RULES, SPANISH, UNSPACED, UNSPACED_ENDS, UNSPACED_STARTS,
+    UNSPACED_TOLD, UNSPACED_WISHES, WISHES,
+};
 
 /// How much a sentence binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +41,18 @@ pub(super) fn strength(sentence: &str) -> Option<Strength> {
     Some(if is_rule { found } else { Strength::Wish })
 }
 
+/// How much of a request is looked at for a new goal.
+const BEGINNING: usize = 300;
+
+/// Whether a request begins with a sentence that takes back what was asked before, or sets another goal.
+pub(super) fn changes_goal(request: &str) -> bool {
+    let beginning = request.char_indices().nth(BEGINNING);
+    let end = beginning.map_or(request.len(), |(at, _)| at);
+    request[..end]
+        .split(['.', '!', '?', '\n', '。', '！'])
+        .any(|sentence| opening::changes(sentence.trim()))
+}
+
 fn strength_of_words(sentence: &str) -> Option<Strength> {
     let mut is_wish = false;
     let mut rest = words(sentence);
@@ -44,22 +60,29 @@ fn strength_of_words(sentence: &str) -> Option<Strength> {
         if !may_begin(word) {
             continue;
         }
+        // What is taken back by `never mind the …` is more than talk.
+        is_wish = is_wish || WISHES.iter().any(|phrase| goes(phrase, word, &rest));
         if let Some(idle) = IDLE.iter().find(|idle| goes(idle, word, &rest)) {
             for _ in 1..idle.len() {
                 rest.next();
             }
             continue;
         }
-        let follows = |phrases: &[&[&str]]| phrases.iter().any(|phrase| goes(phrase, word, &rest));
-        if follows(RULES) {
+        if RULES.iter().any(|phrase| goes(phrase, word, &rest)) {
             return Some(Strength::Rule);
         }
-        is_wish = is_wish || follows(WISHES);
     }
-    if !sentence.is_ascii() && is_unspaced_rule(sentence) || is_french_ban(sentence) {
+    if !sentence.is_ascii() && is_unspaced_rule(sentence)
+        || is_french_ban(sentence)
+        || opening::changes(sentence)
+    {
         return Some(Strength::Rule);
     }
-    (is_wish || begins_as_ban(sentence)).then_some(Strength::Wish)
+    let is_unspaced_wish =
+        || !sentence.is_ascii() && UNSPACED_WISHES.iter().any(|word| sentence.contains(word));
+    let is_wish =
+        is_wish || begins_as_ban(sentence) || opening::asks(sentence) || is_unspaced_wish();
+    is_wish.then_some(Strength::Wish)
 }
 
 /// Whether `word` and what follows it are the words of `phrase`.
@@ -87,9 +110,21 @@ fn requests(sentence: &str) -> bool {
 
 fn is_unspaced_rule(sentence: &str) -> bool {
     let bare = sentence.trim_end_matches(['。', '｡', '.', '!', '！']);
-    UNSPACED.iter().any(|word| sentence.contains(word))
+    // `SKU-7だけです。` answers a question.
+    let told = UNSPACED_TOLD.iter().find_map(|end| bare.strip_suffix(end));
+    let wanted = told.unwrap_or(sentence);
+    UNSPACED.iter().any(|word| wanted.contains(word))
+        || is_japanese_ban(bare)
         || UNSPACED_STARTS.iter().any(|start| bare.starts_with(start))
         || UNSPACED_ENDS.iter().any(|end| bare.ends_with(end))
+}
+
+/// `触らないでください`, `使わないで`: with nothing behind it but what makes it polite.
+fn is_japanese_ban(sentence: &str) -> bool {
+    sentence.match_indices("ないで").any(|(at, found)| {
+        let behind = &sentence[at + found.len()..];
+        matches!(behind, "" | "ね" | "よ") || AFTER_BAN.iter().any(|word| behind.starts_with(word))
+    })
 }
 
 /// `Ne modifie pas`, `N'ajoute aucune`: a sentence that begins with the first of both words forbids.
@@ -104,15 +139,20 @@ fn is_french_ban(sentence: &str) -> bool {
     begins && !sentence.contains("nqui") && words.any(|word| no.iter().any(|no| is_same(no, word)))
 }
 
-/// Whether a sentence begins as one that forbids does in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`. It
-/// may as well tell what is not so.
+/// Whether a sentence begins as one that forbids does in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`,
+/// `No toques`. It may as well tell what is not so.
 fn begins_as_ban(sentence: &str) -> bool {
     let mut words = words(sentence);
     let (Some(first), Some(second)) = (words.next(), words.next()) else {
         return false;
     };
     let russian = ["й", "йте", "ите", "ьте"];
-    is_same("nicht", first) && (second.ends_with("en") || words.any(|word| word.ends_with("en")))
+    let is_spanish = |word: &str| SPANISH.iter().any(|known| is_same(known, word));
+    is_same("no", first)
+        && (second.ends_with("es") || second.ends_with("as"))
+        && (is_spanish(second) || words.clone().any(is_spanish))
+        || is_same("nicht", first)
+            && (second.ends_with("en") || words.any(|word| word.ends_with("en")))
         || is_same("не", first) && russian.iter().any(|end| second.ends_with(end))
         || first == "لا" && second.starts_with('ت') && second != "تقلق"
 }
@@ -229,6 +269,12 @@ mod tests {
             "ممنوع حذف الملفات.",
             "Нельзя трогать папку.",
             "Запрещено удалять копии.",
+            "本番DBには触らないでください。",
+            "rmは使わないで。",
+            "SKU-78は消さないでね。",
+            "触っていいのはSKU-78だけです。",
+            "别碰 vendor。",
+            "Pushe nichts ohne meine Freigabe.",
         ] {
             assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
         }
@@ -237,8 +283,72 @@ mod tests {
             "Не меняй код.",
             "Nicht auf main pushen.",
             "لا تعدل الملف.",
+            "No hagas push a main.",
+            "No toques la base.",
+            "Stop editing the lockfile.",
+            "Nothing gets deployed without my OK.",
+            "Rien sans mon accord.",
+            "Leave vendor/ alone.",
+            "Keep it under 50 EUR.",
+            "Use pnpm, not npm.",
+            "Use pnpm instead of npm.",
+            "Nutze pnpm statt npm.",
+            "Buchen Sie höchstens 50 € ab.",
+            "Die Datei bleibt unangetastet.",
+            "Answer in French.",
+            "Please answer in french.",
+            "Antworte auf Deutsch.",
+            "Réponds en français.",
+            "Responde en español.",
+            "Отвечай по-русски.",
+            "أجب بالعربية.",
+            "英語で答えて。",
+            "用中文回答。",
         ] {
             assert_eq!(strength(wish), Some(Strength::Wish), "{wish}");
+        }
+    }
+
+    #[test]
+    fn what_takes_a_rule_back_or_sets_a_new_goal_binds() {
+        for rule in [
+            "Scratch that about the database: prod is fine.",
+            "OK, forget the revenue, I need the churn.",
+            "We have a new goal: the churn per month.",
+            "Change of plan.",
+            "Vergiss das mit der Datenbank.",
+            "Neues Ziel: die Abgänge im Monat.",
+            "Oublie la base.",
+            "Olvida lo de la base.",
+            "Забудь про базу.",
+            "新目标：每月流失率。",
+        ] {
+            assert_eq!(strength(rule), Some(Strength::Rule), "{rule}");
+            assert!(changes_goal(&format!("Hello.\n{rule} Thanks.")), "{rule}");
+        }
+        for wish in [
+            "Prod is fine from here on.",
+            "Never mind the French.",
+            "Instead, use the churn.",
+            "Actually, use npm.",
+            "Ab jetzt auf main.",
+            "Stattdessen die Abgänge.",
+            "A partir de ahora, en main.",
+            "やっぱり英語でお願いします。",
+            "不用了，直接部署吧。",
+        ] {
+            assert_eq!(strength(wish), Some(Strength::Wish), "{wish}");
+        }
+        for talk in [
+            "Add a field for a new goal.",
+            "It prints 3 instead of 4.",
+            "It actually works.",
+            "Users forget the password.",
+            "Did you forget the tests?",
+            "修复取消按钮。",
+        ] {
+            assert_eq!(strength(talk), None, "{talk}");
+            assert!(!changes_goal(talk), "{talk}");
         }
     }
 
@@ -263,6 +373,15 @@ mod tests {
             "Nicht schlecht.",
             "存在しないことを確認した。",
             "لا تقلق.",
+            "SKU-77だけです。",
+            "見ないで進めた。",
+            "見ないでよかった。",
+            "No changes.",
+            "No errors in the log.",
+            "Answer in one sentence.",
+            "Stop it.",
+            "The tests use npm, not pnpm.",
+            "Die Datei heißt a statt b.",
         ] {
             assert_eq!(strength(talk), None, "{talk}");
         }

@@ -237,6 +237,35 @@ fn an_error_begins_no_line_of_its_own() {
     }
 }
 
+#[test]
+fn a_rule_that_was_taken_back_does_not_outlive_that_and_a_new_goal_stays() {
+    let mut notes = Notes::default();
+    for message in [
+        "Write the query for the revenue per region. Then show it.",
+        "Never use the prod database.",
+        "Scratch that about the database: prod is fine. Go on.",
+        "New goal: forget the revenue. I need the churn per month as CSV in /out/churn.csv.",
+    ] {
+        notes.read(&[Part::User(message.into())]);
+    }
+    for night in 0..60 {
+        let message =
+            format!("Please check run {night} of the night and tell me how long it took.");
+        notes.read(&[Part::User(message.into())]);
+    }
+    let digest = notes.write(&[], 300, 1 << 20, &mut Costs::new(&count)).text;
+    for kept in [
+        "Write the query",
+        "- Never use the prod database.",
+        "- Scratch that about the database: prod is fine.",
+        "- New goal: forget the revenue.",
+        "I need the churn per month",
+    ] {
+        assert!(digest.contains(kept), "{kept}: {digest}");
+    }
+    assert!(!digest.contains("check run 20 of"), "{digest}");
+}
+
 /// How often it is asked whether to stop, where the answer is yes from the ask with this number on.
 fn asked(parts: &[Part<'_>], last: usize) -> usize {
     let asked = Cell::new(0);

@@ -3,7 +3,7 @@
 /// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 35] = [
+const BEGINNINGS: [Beginning; 39] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -11,7 +11,19 @@ const BEGINNINGS: [Beginning; 35] = [
     // Gemini CLI and Qwen Code: the folder, before the tag for it.
     ("This is the Gemini CLI. We are setting up the context", all),
     ("This is the Qwen Code. We are setting up the context", all),
-    // The same: what the model thought before its summary.
+    // The same: what an editor shows, whole and what changed of it.
+    ("Here is the user's editor context as a JSON object", all),
+    (
+        "Here is the user's editor context. This is for your information only.",
+        all,
+    ),
+    (
+        "Here is a summary of changes in the user's editor context",
+        all,
+    ),
+    // Gemini CLI: what it says to a model that repeats itself.
+    ("System: Potential loop detected. Details: ", all),
+    // Gemini CLI and Qwen Code: what the model thought before its summary.
     ("<scratchpad>", thoughts_of_gemini_cli),
     // Claude Code: a notice on one line, what a hook printed, what a task or another agent says with words
     // about it, and a summary that the model wrote.

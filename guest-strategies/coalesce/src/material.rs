@@ -1,7 +1,7 @@
 //! What may go, read once.
 
-use baler_digest::parted;
-use baler_strategy::{Content, Conversation, Message, Part, PartTraits, UnitKind};
+use baler_digest::{Parted, parted};
+use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, UnitKind};
 
 use crate::limits::{Limits, cut};
 use crate::text::SUMMARY;
@@ -45,27 +45,56 @@ impl Material {
             UnitKind::Step => {
                 let turn = Turn::of_step(messages, limits.excerpt);
                 self.turns.push((index, turn));
+                // What the user says beside outputs is no part of the turn.
+                let parts: Vec<&Part> = messages
+                    .iter()
+                    .filter(|message| message.role == Role::User)
+                    .flat_map(|message| &message.parts)
+                    .collect();
+                let (earlier, said): (Vec<&Part>, Vec<&Part>) =
+                    parts.into_iter().partition(|part| {
+                        is_earlier_text(part) && matches!(part.content, Content::Text(_))
+                    });
+                self.add_earlier(index, earlier, limits);
+                let texts = users_texts(&said);
+                let told = parted(&texts);
+                let own = told.iter().filter_map(Parted::own_words).collect();
+                self.add_said(index, own, limits);
             }
             UnitKind::User | UnitKind::Summary => {
                 let (earlier, said): (Vec<&Part>, Vec<&Part>) = messages
                     .iter()
                     .flat_map(|message| &message.parts)
                     .partition(|part| kind == UnitKind::Summary || is_earlier_text(part));
-                // One character more, so that what is cut still says so when it is shown.
-                let longest = limits.line.saturating_add(1);
-                let earlier: Vec<String> = earlier.into_iter().map(shown).collect();
-                let earlier = joined(earlier, longest.saturating_mul(SUMMARY));
-                self.summaries.extend(earlier.map(|text| (index, text)));
+                self.add_earlier(index, earlier, limits);
                 let (own, is_by_program) = own_words(&said);
-                match joined(own, longest) {
-                    Some(own) => self.said.push((index, own)),
-                    None if is_by_program => self.others.push(index),
-                    None => {}
+                if !self.add_said(index, own, limits) && is_by_program {
+                    self.others.push(index);
                 }
             }
             UnitKind::Instructions | UnitKind::Other => self.others.push(index),
         }
     }
+
+    /// Adds what earlier compactions wrote.
+    fn add_earlier(&mut self, index: usize, parts: Vec<&Part>, limits: &Limits) {
+        let texts: Vec<String> = parts.into_iter().map(shown).collect();
+        let text = joined(texts, longest(limits).saturating_mul(SUMMARY));
+        self.summaries.extend(text.map(|text| (index, text)));
+    }
+
+    /// Adds what the user said. Whether that is anything.
+    fn add_said(&mut self, index: usize, texts: Vec<String>, limits: &Limits) -> bool {
+        let text = joined(texts, longest(limits));
+        let says = text.is_some();
+        self.said.extend(text.map(|text| (index, text)));
+        says
+    }
+}
+
+/// The most characters of a line that are read: one more, so that what is cut still says so when it is shown.
+fn longest(limits: &Limits) -> usize {
+    limits.line.saturating_add(1)
 }
 
 /// Whether an earlier compaction wrote it.
@@ -76,13 +105,7 @@ pub(crate) fn is_earlier_text(part: &Part) -> bool {
 /// What the user says in each of the parts, and whether a program wrote anything there: outputs of commands,
 /// reminders and the like are not the user's words.
 fn own_words(parts: &[&Part]) -> (Vec<String>, bool) {
-    let texts: Vec<&str> = parts
-        .iter()
-        .map(|part| match &part.content {
-            Content::Text(text) => text.as_str(),
-            _ => "",
-        })
-        .collect();
+    let texts = users_texts(parts);
     let told = parted(&texts);
     let is_by_program = told.iter().any(|told| told.by_programs().is_some());
     let own = parts
@@ -94,6 +117,17 @@ fn own_words(parts: &[&Part]) -> (Vec<String>, bool) {
         })
         .collect();
     (own, is_by_program)
+}
+
+/// For each part its text, or an empty one.
+fn users_texts<'a>(parts: &[&'a Part]) -> Vec<&'a str> {
+    parts
+        .iter()
+        .map(|part| match &part.content {
+            Content::Text(text) => text.as_str(),
+            _ => "",
+        })
+        .collect()
 }
 
 /// The text of a part, or words for what is no text.

@@ -1,6 +1,6 @@
 //! Turns, from the conversation or from the program.
 
-use baler_strategy::{Content, Message, ToolCall, ToolOutput};
+use baler_strategy::{Content, Message, Role, ToolCall, ToolOutput};
 
 use crate::context::TurnOfProgram;
 use crate::limits::cut;
@@ -53,26 +53,33 @@ impl Turn {
                 _ => None,
             })
             .collect();
-        let mut turn = Self::default();
+        // What the user says beside outputs is no reply of the model's.
+        let mut replies = messages
+            .iter()
+            .filter(|message| message.role != Role::User)
+            .flat_map(|message| &message.parts);
+        let mut turn = Self {
+            has_result: replies.any(
+                |part| matches!(&part.content, Content::Text(text) if !text.trim().is_empty()),
+            ),
+            ..Self::default()
+        };
         let mut next = 0;
         for part in parts() {
-            match &part.content {
-                Content::Text(text) => turn.has_result |= !text.trim().is_empty(),
-                Content::Call(call) => {
-                    let output = answer(call, next, &outputs);
-                    next += 1;
-                    if call.name == PRINTLN {
-                        let lines = output.map_or("", |output| output.text.as_str()).lines();
-                        turn.prints.extend(lines.map(str::to_owned));
-                    } else {
-                        turn.calls.push(Call {
-                            name: call.name.clone(),
-                            arguments: Value::of_arguments(&call.arguments),
-                            result: output.map(|output| cut(&output.text, excerpt)),
-                        });
-                    }
-                }
-                _ => {}
+            let Content::Call(call) = &part.content else {
+                continue;
+            };
+            let output = answer(call, next, &outputs);
+            next += 1;
+            if call.name == PRINTLN {
+                let lines = output.map_or("", |output| output.text.as_str()).lines();
+                turn.prints.extend(lines.map(str::to_owned));
+            } else {
+                turn.calls.push(Call {
+                    name: call.name.clone(),
+                    arguments: Value::of_arguments(&call.arguments),
+                    result: output.map(|output| cut(&output.text, excerpt)),
+                });
             }
         }
         turn.failure = outputs

@@ -256,6 +256,29 @@ fn what_programs_wrote_is_not_what_the_user_said() {
 }
 
 #[test]
+fn what_the_user_said_beside_outputs_leaves_its_words() {
+    let recording = Recording::new()
+        .user("Find X")
+        .step("", [call("search", r#"{"q":"a"}"#, "found")])
+        .beside("<system-reminder>Always push.</system-reminder>\nDo not force-push, ever.")
+        .tokens(1000)
+        .step("", [call("search", r#"{"q":"b"}"#, "found")])
+        .beside("<system-reminder>Always push.</system-reminder>")
+        .tokens(1000)
+        .user("Go on");
+    let tested = coalesced(&recording, PLENTY, ALL);
+    assert_eq!(tested.kept(), [0, 3]);
+    let text = text(&tested);
+    assert!(
+        text.contains("\n\n;; The user also said:\n;   Do not force-push, ever.\n\n"),
+        "{text}"
+    );
+    assert!(!text.contains("Always push"), "{text}");
+    // They are no replies of the model's either.
+    assert!(!text.contains("Replies left out"), "{text}");
+}
+
+#[test]
 fn an_earlier_summary_that_is_carried_on_opens_no_section() {
     let recording = Recording::new()
         .user("Find X")

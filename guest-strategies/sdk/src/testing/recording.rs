@@ -126,6 +126,14 @@ impl Recording {
             .and(|unit| unit.traits |= traits)
     }
 
+    /// The user says this beside the outputs of the newest step.
+    #[must_use]
+    pub fn beside(self, text: &str) -> Self {
+        self.and(|unit| {
+            unit.messages.push(message(Role::User, vec![plain(text)]));
+        })
+    }
+
     /// The newest unit starts with thinking.
     #[must_use]
     pub fn thinking(self, text: &str) -> Self {
