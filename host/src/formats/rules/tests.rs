@@ -937,6 +937,7 @@ fn lenient() -> Vec<Case> {
         json!({"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"});
     let reasoning = json!({"type": "reasoning", "summary": [], "encrypted_content": "AAAA"});
     let says = json!({"type": "message", "role": "assistant", "content": "Hm."});
+    let plain = |content: &Value| json!({"type": "reasoning", "id": "rs_1", "summary": [], "content": content});
     let uses = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {}}]});
     let result = |result: Value| json!({"role": "user", "content": [result]});
     let of_other_model = |first: &Value| {
@@ -977,6 +978,20 @@ fn lenient() -> Vec<Case> {
             json!({"store": false, "input": [hello(), reasoning, hello()]}),
             vec![2],
             json!({"store": false, "input": [hello(), reasoning, says, hello()]}),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-5",
+            json!({"model": "gpt-oss-20b", "store": false, "input": [hello(), plain(&json!([])), says]}),
+            vec![2],
+            json!({"model": "gpt-oss-20b", "store": false, "input": [hello(), reasoning, says]}),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-5",
+            json!({"store": false, "input": [hello(), plain(&json!([{"type": "reasoning_text", "text": "Hm."}])), says]}),
+            vec![2],
+            json!({"store": false, "input": [hello(), reasoning, says]}),
         ),
         (
             Anthropic,
@@ -1070,6 +1085,8 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiResponses, "ALL-6", 0),
     (OpenAiResponses, "RESP-1", 1),
     (OpenAiResponses, "RESP-3", 1),
+    (OpenAiResponses, "RESP-5", 2),
+    (OpenAiResponses, "RESP-5", 3),
     (OpenAiResponses, "RESP-9", 2),
     (OpenAiResponses, "RESP-9", 3),
     (OpenAiResponses, "RESP-9", 4),
