@@ -121,8 +121,6 @@ impl WireFormat for Anthropic {
         envelope.tool_list = tools.map(|raw| body.place(raw));
         envelope.thinks = type_of(body, "thinking") == "enabled";
         envelope.binding = binding::of(body);
-        let model = body.text("model");
-        envelope.is_makers_own = model.is_empty() || model.contains("claude");
         // `create` begins one, and carries the whole conversation.
         envelope.continues = type_of(body, "thread") == "continue";
         envelope.asks_to_compact = type_of(body, "compaction") == "summarize";

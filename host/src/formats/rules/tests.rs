@@ -1092,6 +1092,8 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiResponses, "RESP-9", 4),
     (Anthropic, "ANTH-1", 0),
     (Anthropic, "ANTH-4", 1),
+    (Anthropic, "ANTH-5", 0),
+    (Anthropic, "ANTH-5", 1),
     (Anthropic, "ANTH-5", 2),
     (Anthropic, "ANTH-7", 0),
     (Anthropic, "ANTH-11", 5),
