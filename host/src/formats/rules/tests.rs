@@ -1078,6 +1078,7 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiChat, "CHAT-1", 3),
     (OpenAiChat, "CHAT-3", 4),
     (OpenAiChat, "CHAT-3", 8),
+    (OpenAiChat, "CHAT-4", 1),
     (OpenAiChat, "CHAT-4", 4),
     (OpenAiChat, "CHAT-5", 0),
     (OpenAiChat, "CHAT-5", 1),
@@ -1125,6 +1126,32 @@ fn violation_is_an_error_where_a_refusal_is_known_and_a_warning_elsewhere() {
         *number += 1;
     }
     assert_eq!(warnings, WARNINGS.iter().copied().collect());
+}
+
+/// CHAT-4: there are APIs that name no type of a function, and none that take another type for it.
+#[test]
+fn a_call_without_its_type_is_an_error_unless_it_is_of_a_function() {
+    let function = json!({"name": "read", "arguments": "{}"});
+    let custom = json!({"name": "read", "input": ""});
+    for (call, expected) in [
+        (json!({"id": "a", "function": function}), Severity::Warning),
+        (json!({"id": "a", "custom": custom}), Severity::Error),
+        (
+            json!({"id": "a", "type": 1, "function": function}),
+            Severity::Error,
+        ),
+        (
+            json!({"id": "a", "type": null, "function": function}),
+            Severity::Error,
+        ),
+    ] {
+        let messages = json!([hello(), {"role": "assistant", "tool_calls": [call]}]);
+        let conversation = Conversation::of(&messages.to_string(), Some(OpenAiChat));
+        let conversation = conversation.expect("reads");
+        let found = conversation.violations().iter();
+        let found: Vec<_> = found.map(|own| (own.rule, own.severity)).collect();
+        assert_eq!(found, [(Rule::Chat4, expected)], "{messages}");
+    }
 }
 
 #[test]
