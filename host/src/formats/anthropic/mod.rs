@@ -106,6 +106,8 @@ impl WireFormat for Anthropic {
             }
             None => {}
         }
+        // One of the whole request takes a place of its own.
+        envelope.cache_marks += u32::from(body.member("cache_control").is_some());
         let tools = body.member("tools");
         let list: Vec<Members<'_>> = tools
             .and_then(|raw| serde_json::from_str(raw.get()).ok())

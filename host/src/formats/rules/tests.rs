@@ -622,6 +622,13 @@ fn anthropic() -> Vec<Case> {
         ),
         (
             Anthropic,
+            "ANTH-9",
+            json!({"cache_control": {"type": "ephemeral"}, "messages": [marked(4)]}),
+            vec![0],
+            json!({"cache_control": {"type": "ephemeral"}, "messages": [marked(3)]}),
+        ),
+        (
+            Anthropic,
             "ANTH-6",
             json!({"system": [{"type": "text", "text": ""}], "messages": [hello()]}),
             vec![0],
