@@ -5,6 +5,7 @@ mod boundaries;
 mod branches;
 mod copies;
 mod kept;
+mod results;
 mod segment;
 mod turns;
 
