@@ -29,7 +29,7 @@ enum Turn<'a> {
 /// There is no message in it.
 pub(super) fn body(segment: Segment<'_>, mut facts: LogFacts) -> Result<Log, LogError> {
     let mut body = Body::new(LogKind::ClaudeCode, Format::Anthropic);
-    let left = branches::left(&segment.nodes);
+    let left = branches::left(&segment.nodes, segment.leaf());
     facts.other_branches = left.iter().filter(|left| **left).count();
     let mut flow = Flow::default();
     let lines = segment.contents.into_iter().zip(segment.nodes);
