@@ -286,12 +286,15 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
 /// Tells which rules of its format a conversation breaks, or would break after a repair, and
 /// what to do about each. Warnings and sizes are no reason to leave it alone, and are not told.
 pub(crate) fn tell_violations(conversation: &Conversation, arguments: &ConversationArguments) {
+    let repaired = conversation.repaired();
     let (left, advice) = if arguments.repair {
-        let left = conversation.repaired();
-        (left, "--repair cannot mend that, so nothing was done")
+        (repaired, "--repair cannot mend that, so nothing was done")
+    } else if repaired.repairs().is_empty() {
+        let advice = "nothing was done, and --repair can mend none of it";
+        (conversation.clone(), advice)
     } else {
-        let all = conversation.clone();
-        (all, "nothing was done; --repair mends what can be mended")
+        let advice = "nothing was done; --repair mends what can be mended";
+        (conversation.clone(), advice)
     };
     let mut violations = left.unrepaired();
     violations.retain(Violation::is_fatal);

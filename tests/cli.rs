@@ -1381,6 +1381,25 @@ fn places(list: &Value) -> Vec<(&str, u64)> {
 const REPAIRS: [(&str, u64); 3] = [("CHAT-1", 4), ("ALL-4", 5), ("ALL-4", 7)];
 
 #[test]
+fn a_repair_is_not_advised_where_it_would_mend_nothing() {
+    let bench = Bench::new();
+    // Nobody but the model can name what it called.
+    let call = json!({"id": "c1", "type": "function", "function": {"arguments": "{}"}});
+    let document = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "Find the treasure."},
+        {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "only sand here; ".repeat(50)},
+        {"role": "user", "content": "Dig deeper."},
+    ]});
+    let file = bench.file("nameless.json", &document.to_string());
+    let ran = bench
+        .run(&["compact", &file, "--budget", "60%", "-s", "native:truncate"])
+        .ends(5)
+        .says(&["nothing was done, and --repair can mend none of it"]);
+    assert_eq!(ran.stdout, document.to_string());
+}
+
+#[test]
 fn a_conversation_that_breaks_rules_is_refused_without_repair_and_compacted_with_it() {
     let bench = Bench::new();
     let document = broken_chat().to_string();

@@ -805,6 +805,30 @@ async fn the_only_thinking_of_an_open_loop_stays_in_front_of_it() {
     );
 }
 
+// ANTH-5: the API takes such a loop, and does not think for that request.
+#[tokio::test]
+async fn an_open_loop_that_came_in_without_thinking_is_compacted() {
+    let mut document = thinking(
+        "claude-sonnet-4-5",
+        json!({"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+    );
+    for step in 0..6 {
+        let blocks = document["messages"][2 * step + 1]["content"].as_array_mut();
+        blocks.expect("blocks").drain(..2);
+    }
+    let conversation = read(&document);
+    let messages: Vec<usize> = conversation
+        .violations()
+        .iter()
+        .map(|own| own.message)
+        .collect();
+    assert_eq!(messages, [12]);
+    assert!(!conversation.is_broken());
+    let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
+    assert!(compaction.is_compacted());
+    assert!(!compaction.receipt().fell_back);
+}
+
 // ANTH-5: where the newest step thinks too, the first one need not stay, however large it is.
 #[tokio::test]
 async fn an_open_loop_goes_on_from_its_newest_thinking() {

@@ -106,6 +106,8 @@ impl WireFormat for Anthropic {
             }
             None => {}
         }
+        // One of the whole request takes a place of its own.
+        envelope.cache_marks += u32::from(body.member("cache_control").is_some());
         let tools = body.member("tools");
         let list: Vec<Members<'_>> = tools
             .and_then(|raw| serde_json::from_str(raw.get()).ok())
@@ -121,8 +123,6 @@ impl WireFormat for Anthropic {
         envelope.tool_list = tools.map(|raw| body.place(raw));
         envelope.thinks = type_of(body, "thinking") == "enabled";
         envelope.binding = binding::of(body);
-        let model = body.text("model");
-        envelope.is_makers_own = model.is_empty() || model.contains("claude");
         // `create` begins one, and carries the whole conversation.
         envelope.continues = type_of(body, "thread") == "continue";
         envelope.asks_to_compact = type_of(body, "compaction") == "summarize";

@@ -190,8 +190,8 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 }
 
 /// The API looks at the open loop only, and only where thinking is on. Without interleaved
-/// thinking the loop's first response alone thinks; the error text speaks of the final one. So
-/// either will do.
+/// thinking the loop's first response alone thinks; the older error text speaks of the final one. So
+/// either will do. Now the API takes such a request and does not think, which no result may bring about.
 fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     // What began the loop may be held by the provider.
     if !view.envelope.wants_thinking() || view.envelope.continues {
@@ -221,14 +221,10 @@ fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     };
     let first = steps.last().unwrap_or(newest);
     if !begins_with_thinking(newest.1) && !begins_with_thinking(first.1) {
-        let what = "the response of an open tool loop does not begin with its thinking";
-        // Servers of other models that speak this format do not look.
-        let severity = if view.envelope.is_makers_own {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
-        found.note(severity, newest.0, what);
+        found.warn(
+            newest.0,
+            "the response of an open tool loop does not begin with its thinking",
+        );
     }
 }
 

@@ -74,6 +74,7 @@ impl WireFormat for OpenAiResponses {
                 .collect(),
             tools: tool_definitions(body, tools),
             tool_list: tools.map(|raw| body.place(raw)),
+            is_makers_own: is_openais(&body.text("model")),
             stateless: body.member("store").is_some_and(|raw| raw.get() == "false"),
             continues: ["previous_response_id", "conversation"]
                 .iter()
@@ -100,5 +101,43 @@ impl WireFormat for OpenAiResponses {
 
     fn text_part(&self, text: &str) -> String {
         format!(r#"{{"type":"input_text","text":{text}}}"#)
+    }
+}
+
+/// Whether a model is one that OpenAI serves, by its name; a request without one is taken for its own.
+/// `gpt-oss` is OpenAI's too, but others serve it.
+fn is_openais(model: &str) -> bool {
+    // Routers put the provider in front: `openai/gpt-5`.
+    let bare = model.rsplit('/').next().unwrap_or(model);
+    let bare = bare.strip_prefix("ft:").unwrap_or(bare);
+    let is_numbered = bare
+        .strip_prefix('o')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is_named = ["gpt-", "chatgpt-", "codex-", "computer-use-"]
+        .iter()
+        .any(|prefix| bare.starts_with(prefix));
+    model.is_empty() || is_numbered || is_named && !bare.starts_with("gpt-oss")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_openais;
+
+    #[test]
+    fn a_model_is_openais_by_its_name() {
+        for (model, expected) in [
+            ("", true),
+            ("gpt-5.2-codex", true),
+            ("openai/gpt-5", true),
+            ("o4-mini", true),
+            ("ft:gpt-4o:us:x:1", true),
+            ("codex-mini-latest", true),
+            ("gpt-oss-120b", false),
+            ("openai/gpt-oss-20b", false),
+            ("Qwen/Qwen3-8B", false),
+            ("olmo-3", false),
+        ] {
+            assert_eq!(is_openais(model), expected, "{model}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::answers::{Answer, Answers};
 use super::units::{is_reasoning_item, unanswered};
 use crate::conversation::message::{Content, Message, Role};
-use crate::formats::json::Members;
+use crate::formats::json::{self, Members};
 use crate::formats::rules::{Check, Findings, Severity, View, checks, common};
 
 pub(super) const CHECKS: &[Check] = checks![
@@ -126,9 +126,9 @@ fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
             continue;
         }
         let raw = view.document.get(message.place.clone()).unwrap_or_default();
-        let has_summary = serde_json::from_str::<Members<'_>>(raw)
-            .is_ok_and(|members| members.present("summary").is_some());
-        if !has_summary {
+        let members = serde_json::from_str::<Members<'_>>(raw).ok();
+        let present = |key: &str| members.as_ref().and_then(|members| members.present(key));
+        if present("summary").is_none() {
             found.add(
                 index,
                 "reasoning has no `summary`, which may be an empty list",
@@ -138,7 +138,17 @@ fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
             matches!(&part.content, Content::Opaque(opaque) if opaque.kind == "encrypted_content")
         });
         if view.envelope.stateless && message.id().is_some() && !is_encrypted {
-            found.add(
+            // Servers of open models keep nothing and encrypt nothing: the reasoning stands there as a text.
+            let is_shown = present("content").is_some_and(|content| {
+                json::is_list(content.get()) && !json::is_empty_list(content.get())
+            });
+            let severity = if view.envelope.is_makers_own && !is_shown {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            found.note(
+                severity,
                 index,
                 "reasoning has no `encrypted_content`, and `store` is false",
             );

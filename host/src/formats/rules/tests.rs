@@ -622,6 +622,13 @@ fn anthropic() -> Vec<Case> {
         ),
         (
             Anthropic,
+            "ANTH-9",
+            json!({"cache_control": {"type": "ephemeral"}, "messages": [marked(4)]}),
+            vec![0],
+            json!({"cache_control": {"type": "ephemeral"}, "messages": [marked(3)]}),
+        ),
+        (
+            Anthropic,
             "ANTH-6",
             json!({"system": [{"type": "text", "text": ""}], "messages": [hello()]}),
             vec![0],
@@ -937,6 +944,7 @@ fn lenient() -> Vec<Case> {
         json!({"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"});
     let reasoning = json!({"type": "reasoning", "summary": [], "encrypted_content": "AAAA"});
     let says = json!({"type": "message", "role": "assistant", "content": "Hm."});
+    let plain = |content: &Value| json!({"type": "reasoning", "id": "rs_1", "summary": [], "content": content});
     let uses = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {}}]});
     let result = |result: Value| json!({"role": "user", "content": [result]});
     let of_other_model = |first: &Value| {
@@ -977,6 +985,20 @@ fn lenient() -> Vec<Case> {
             json!({"store": false, "input": [hello(), reasoning, hello()]}),
             vec![2],
             json!({"store": false, "input": [hello(), reasoning, says, hello()]}),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-5",
+            json!({"model": "gpt-oss-20b", "store": false, "input": [hello(), plain(&json!([])), says]}),
+            vec![2],
+            json!({"model": "gpt-oss-20b", "store": false, "input": [hello(), reasoning, says]}),
+        ),
+        (
+            OpenAiResponses,
+            "RESP-5",
+            json!({"store": false, "input": [hello(), plain(&json!([{"type": "reasoning_text", "text": "Hm."}])), says]}),
+            vec![2],
+            json!({"store": false, "input": [hello(), reasoning, says]}),
         ),
         (
             Anthropic,
@@ -1063,6 +1085,7 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiChat, "CHAT-1", 3),
     (OpenAiChat, "CHAT-3", 4),
     (OpenAiChat, "CHAT-3", 8),
+    (OpenAiChat, "CHAT-4", 1),
     (OpenAiChat, "CHAT-4", 4),
     (OpenAiChat, "CHAT-5", 0),
     (OpenAiChat, "CHAT-5", 1),
@@ -1070,11 +1093,15 @@ const WARNINGS: &[(Format, &str, usize)] = &[
     (OpenAiResponses, "ALL-6", 0),
     (OpenAiResponses, "RESP-1", 1),
     (OpenAiResponses, "RESP-3", 1),
+    (OpenAiResponses, "RESP-5", 2),
+    (OpenAiResponses, "RESP-5", 3),
     (OpenAiResponses, "RESP-9", 2),
     (OpenAiResponses, "RESP-9", 3),
     (OpenAiResponses, "RESP-9", 4),
     (Anthropic, "ANTH-1", 0),
     (Anthropic, "ANTH-4", 1),
+    (Anthropic, "ANTH-5", 0),
+    (Anthropic, "ANTH-5", 1),
     (Anthropic, "ANTH-5", 2),
     (Anthropic, "ANTH-7", 0),
     (Anthropic, "ANTH-11", 5),
@@ -1106,6 +1133,32 @@ fn violation_is_an_error_where_a_refusal_is_known_and_a_warning_elsewhere() {
         *number += 1;
     }
     assert_eq!(warnings, WARNINGS.iter().copied().collect());
+}
+
+/// CHAT-4: there are APIs that name no type of a function, and none that take another type for it.
+#[test]
+fn a_call_without_its_type_is_an_error_unless_it_is_of_a_function() {
+    let function = json!({"name": "read", "arguments": "{}"});
+    let custom = json!({"name": "read", "input": ""});
+    for (call, expected) in [
+        (json!({"id": "a", "function": function}), Severity::Warning),
+        (json!({"id": "a", "custom": custom}), Severity::Error),
+        (
+            json!({"id": "a", "type": 1, "function": function}),
+            Severity::Error,
+        ),
+        (
+            json!({"id": "a", "type": null, "function": function}),
+            Severity::Error,
+        ),
+    ] {
+        let messages = json!([hello(), {"role": "assistant", "tool_calls": [call]}]);
+        let conversation = Conversation::of(&messages.to_string(), Some(OpenAiChat));
+        let conversation = conversation.expect("reads");
+        let found = conversation.violations().iter();
+        let found: Vec<_> = found.map(|own| (own.rule, own.severity)).collect();
+        assert_eq!(found, [(Rule::Chat4, expected)], "{messages}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! File order is the rule (LCC-6): the chain of parents forks at parallel calls too, where
 //! nothing was left. So a branch counts as left only where all signs say so.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A line, as far as branches go.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +11,17 @@ pub(super) struct Node {
     /// The index of its parent, which is always smaller.
     pub(super) parent: Option<usize>,
     pub(super) kind: Kind,
+    /// The number of the session in which it is a prompt that hangs on nothing: the first one, or what the
+    /// user wrote in its place after going back to it (LCC-19).
+    pub(super) root: Option<usize>,
+}
+
+/// Where the conversation goes on, as the program says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf {
+    pub(super) node: usize,
+    /// How many nodes there were when it said so.
+    pub(super) nodes: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +42,11 @@ pub(super) enum Kind {
 const EFFORT: usize = 64;
 
 /// Which nodes are on a branch that was left.
-pub(super) fn left(nodes: &[Node]) -> Vec<bool> {
+pub(super) fn left(nodes: &[Node], leaf: Option<Leaf>) -> Vec<bool> {
     let family = Family::of(nodes);
     let mut left = vec![false; nodes.len()];
+    // The newest root of each session.
+    let mut roots: HashMap<usize, usize> = HashMap::new();
     // Messages of the main flow so far.
     let mut flow: Vec<usize> = Vec::new();
     let mut effort = nodes.len().saturating_mul(EFFORT);
@@ -44,16 +57,19 @@ pub(super) fn left(nodes: &[Node]) -> Vec<bool> {
             if start < flow.len() && !left[parent] && cost <= effort {
                 effort -= cost;
                 if let Some(branch) = family.branch(parent, index, &flow[start..]) {
-                    let after = flow.split_off(start);
-                    flow.extend(
-                        after
-                            .into_iter()
-                            .filter(|message| !branch.contains(message)),
-                    );
-                    for message in branch {
-                        left[message] = true;
-                    }
+                    leave(&branch, start, &mut flow, &mut left);
                 }
+            }
+        }
+        let before = node.root.and_then(|session| roots.insert(session, index));
+        if let Some(root) = before.filter(|root| !left[*root] && index - root <= effort) {
+            effort -= index - root;
+            let start = flow.partition_point(|message| *message < root);
+            let is_live = |below: &HashSet<usize>| {
+                leaf.is_some_and(|leaf| leaf.nodes > index && below.contains(&leaf.node))
+            };
+            if let Some(branch) = family.tree(root, index, &flow[start..], is_live) {
+                leave(&branch, start, &mut flow, &mut left);
             }
         }
         if node.kind != Kind::Passing {
@@ -61,6 +77,19 @@ pub(super) fn left(nodes: &[Node]) -> Vec<bool> {
         }
     }
     left
+}
+
+/// Takes a branch out of the flow, of which it holds nothing before `start`.
+fn leave(branch: &HashSet<usize>, start: usize, flow: &mut Vec<usize>, left: &mut [bool]) {
+    let after = flow.split_off(start);
+    flow.extend(
+        after
+            .into_iter()
+            .filter(|message| !branch.contains(message)),
+    );
+    for message in branch {
+        left[*message] = true;
+    }
 }
 
 struct Family<'n> {
@@ -112,6 +141,39 @@ impl<'n> Family<'n> {
             .any(|index| matches!(self.nodes[*index].kind, Kind::Reply(_)));
         let is_left = |index: &usize| below.contains(index) && self.last_child[*index] < child;
         (has_reply && branch.iter().all(is_left)).then_some(branch)
+    }
+
+    /// The nodes that hang on a root and were left with the next root of its session: all messages of its tree.
+    /// None where it is not certain that they were left: the model never answered, something goes on
+    /// with them, or somebody else's messages stand between.
+    fn tree(
+        &self,
+        root: usize,
+        next: usize,
+        between: &[usize],
+        is_live: impl Fn(&HashSet<usize>) -> bool,
+    ) -> Option<HashSet<usize>> {
+        let mut below: HashSet<usize> = HashSet::from([root]);
+        for index in root + 1..next {
+            let parent = self.nodes[index].parent;
+            if parent.is_some_and(|parent| below.contains(&parent)) {
+                below.insert(index);
+            }
+        }
+        let goes_on = below.iter().any(|index| self.last_child[*index] > next);
+        let kind = |index: &usize| self.nodes[*index].kind;
+        let has_others = between
+            .iter()
+            .any(|index| !below.contains(index) && kind(index) != Kind::Other);
+        if goes_on || has_others || is_live(&below) {
+            return None;
+        }
+        let mut branch = below;
+        branch.retain(|index| between.binary_search(index).is_ok());
+        let has_reply = branch
+            .iter()
+            .any(|index| matches!(kind(index), Kind::Reply(_)));
+        has_reply.then_some(branch)
     }
 
     /// Whether a node is a part of a response that began before `parent`, or its results.

@@ -5,6 +5,7 @@ mod boundaries;
 mod branches;
 mod copies;
 mod kept;
+mod results;
 mod segment;
 mod turns;
 
@@ -120,6 +121,10 @@ fn read_lines<'a>(
                 said(&line, follows_command, facts)
             }
             Some("attachment") => attachments::content(&line, facts),
+            Some("last-prompt") => {
+                segment.go_on_from(line.text("leafUuid"));
+                Content::None
+            }
             _ => Content::None,
         };
         if let (Some(id), Content::Said { blocks, source }) = (&id, &content)
@@ -155,7 +160,8 @@ fn read_lines<'a>(
         }
         // A boundary hangs on nothing else.
         let parent = parent.or_else(|| line.text("logicalParentUuid").filter(|_| is_void));
-        segment.push(id, parent, content);
+        let root = root_of(&line, &content);
+        segment.push(id, parent, root, content);
     }
     let mut facts = lines.finish(LogKind::ClaudeCode)?;
     facts.missing_messages = segment.finish();
@@ -172,6 +178,37 @@ fn read_lines<'a>(
 fn is_prompt(blocks: &[Block<'_>], source: Source) -> bool {
     let is_result = |block: &Block<'_>| matches!(block.kind, BlockKind::Result(_));
     source == Source::Prompt && !blocks.iter().any(is_result)
+}
+
+/// The session in which a line is a prompt that the user typed and that hangs on nothing (LCC-19).
+fn root_of<'a>(line: &Members<'a>, content: &Content<'a>) -> Option<Cow<'a, str>> {
+    let Content::Said { blocks, source } = content else {
+        return None;
+    };
+    let hangs_on_nothing = line
+        .get("parentUuid")
+        .is_some_and(|parent| parent.get() == "null");
+    let is_root = hangs_on_nothing
+        && is_prompt(blocks, *source)
+        && !is_true(line, "isSidechain")
+        && blocks.iter().any(is_typed);
+    line.text("sessionId")
+        .filter(|session| is_root && !session.is_empty())
+}
+
+/// How what programs write in the user's lines begins: commands and their output, and that the user broke in.
+const PROGRAMS: [&str; 3] = [
+    "<",
+    "Caveat: The messages below",
+    "[Request interrupted by user",
+];
+
+/// Whether a block holds what the user typed, and no program.
+fn is_typed(block: &Block<'_>) -> bool {
+    text_of(block).is_some_and(|text| {
+        let text = text.trim_start();
+        !PROGRAMS.iter().any(|program| text.starts_with(program))
+    })
 }
 
 /// What a line holds for the model.

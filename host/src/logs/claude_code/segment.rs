@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::branches::{Kind, Node};
+use super::branches::{Kind, Leaf, Node};
 use super::kept::{Kept, Named};
 use super::{BlockKind, Content, Reply, Source};
 
@@ -33,6 +33,10 @@ pub(super) struct Segment<'a> {
     missing: HashSet<Cow<'a, str>>,
     /// How many lines chains may still go through.
     effort: usize,
+    /// The sessions of prompts that hang on nothing, with numbers.
+    roots: HashMap<Cow<'a, str>, usize>,
+    /// The line with which the conversation goes on, as the program said last, and how many nodes there were.
+    leaf: Option<(Cow<'a, str>, usize)>,
     /// The sessions that its messages name.
     pub(super) sessions: HashSet<Cow<'a, str>>,
 }
@@ -168,13 +172,31 @@ impl<'a> Segment<'a> {
         Some(stays)
     }
 
-    /// Adds a line, and the kept ones behind it if it is their anchor. Where that is missing, they come
+    /// The program says that the conversation goes on from the line with this id.
+    pub(super) fn go_on_from(&mut self, id: Option<Cow<'a, str>>) {
+        if let Some(id) = id {
+            self.leaf = Some((id, self.nodes.len()));
+        }
+    }
+
+    /// The line from which it goes on, where that is known.
+    pub(super) fn leaf(&self) -> Option<Leaf> {
+        let (id, nodes) = self.leaf.as_ref()?;
+        let node = *self.places.get(id)?;
+        Some(Leaf {
+            node,
+            nodes: *nodes,
+        })
+    }
+
+    /// Adds a line, the session of which it is a `root`, and the kept ones behind it if it is their anchor. Where that is missing, they come
     /// before the next message. What is said between a boundary and its summary stands behind the kept
     /// lines, and so waits with them.
     pub(super) fn push(
         &mut self,
         id: Option<Cow<'a, str>>,
         parent: Option<Cow<'a, str>>,
+        root: Option<Cow<'a, str>>,
         content: Content<'a>,
     ) {
         self.effort = self.effort.saturating_add(EFFORT);
@@ -195,7 +217,7 @@ impl<'a> Segment<'a> {
                 self.place_kept();
             }
         }
-        self.add(id, parent, content);
+        self.add(id, parent, root, content);
         if is_anchor {
             self.place_kept();
         }
@@ -205,7 +227,7 @@ impl<'a> Segment<'a> {
         for line in std::mem::take(&mut self.waiting).lines {
             let is_summary = matches!(line.content, Content::Summary(_));
             let messages = self.messages;
-            self.add(line.id, line.parent, line.content);
+            self.add(line.id, line.parent, None, line.content);
             if !is_summary {
                 self.kept += self.messages - messages;
             }
@@ -216,6 +238,7 @@ impl<'a> Segment<'a> {
         &mut self,
         id: Option<Cow<'a, str>>,
         parent: Option<Cow<'a, str>>,
+        root: Option<Cow<'a, str>>,
         content: Content<'a>,
     ) {
         let parent = parent.and_then(|parent| self.places.get(&parent).copied());
@@ -261,7 +284,11 @@ impl<'a> Segment<'a> {
             self.missing.remove(&id);
             self.places.insert(id, self.nodes.len());
         }
-        self.nodes.push(Node { parent, kind });
+        let root = root.filter(|_| kind == Kind::Typed).map(|session| {
+            let next = self.roots.len();
+            *self.roots.entry(session).or_insert(next)
+        });
+        self.nodes.push(Node { parent, kind, root });
         self.contents.push(content);
     }
 

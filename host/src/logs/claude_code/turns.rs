@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::branches::Kind;
 use super::segment::Segment;
-use super::{Block, BlockKind, Content, Reply, branches};
+use super::{Block, BlockKind, Content, Reply, branches, results};
 use crate::formats::Format;
 use crate::formats::json;
 use crate::logs::body::{Body, Message};
@@ -29,7 +29,7 @@ enum Turn<'a> {
 /// There is no message in it.
 pub(super) fn body(segment: Segment<'_>, mut facts: LogFacts) -> Result<Log, LogError> {
     let mut body = Body::new(LogKind::ClaudeCode, Format::Anthropic);
-    let left = branches::left(&segment.nodes);
+    let left = branches::left(&segment.nodes, segment.leaf());
     facts.other_branches = left.iter().filter(|left| **left).count();
     let mut flow = Flow::default();
     let lines = segment.contents.into_iter().zip(segment.nodes);
@@ -212,10 +212,11 @@ impl<'a> User<'a> {
 
 /// A result of the call that has this id in the body.
 fn answer<'a>(block: &Block<'a>, id: &str) -> Cow<'a, str> {
-    match &block.kind {
+    let raw = match &block.kind {
         BlockKind::Result(logged) if logged.is_empty() => with_id(block.raw, "tool_use_id", id),
         _ => Cow::Borrowed(block.raw),
-    }
+    };
+    results::mended(&raw).map_or(raw, Cow::Owned)
 }
 
 fn missing(id: &str) -> Cow<'static, str> {

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::claude_code::{calls, result, says, user};
+use super::claude_code::{calls, reply, result, says, user, with};
 use super::{log, messages};
 
 fn texts(log: &crate::logs::Log) -> String {
@@ -96,4 +96,113 @@ fn several_sessions_in_one_file_stay_in_file_order() {
         second,
     ]);
     assert_eq!(messages(&log).len(), 3);
+}
+
+/// The user asks, gets an answer, and asks something else in the place of that.
+fn asked_anew() -> Vec<Value> {
+    vec![
+        user("u1", "", json!("Plan a week in Oslo.")),
+        calls("a1", "u1", "m1", "t1"),
+        calls("a2", "a1", "m1", "t2"),
+        result("r1", "a1", "t1", "rain"),
+        result("r2", "a2", "t2", "no flights"),
+        says("a3", "r2", "m2", "Take the ferry."),
+        user("u2", "", json!("Plan a week in Bergen.")),
+        says("a4", "u2", "m3", "It rains there."),
+    ]
+}
+
+/// The line in which the program says where the conversation goes on.
+fn goes_on(leaf: &str) -> Value {
+    json!({"type": "last-prompt", "lastPrompt": "…", "sessionId": "s-1", "leafUuid": leaf})
+}
+
+// LCC-19
+#[test]
+fn who_goes_back_to_the_first_prompt_leaves_all_behind_it() {
+    for end in [None, Some("a4"), Some("gone")] {
+        let mut lines = asked_anew();
+        lines.extend(end.map(goes_on));
+        let log = log(&lines);
+        assert_eq!(log.facts.other_branches, 6, "{end:?}");
+        assert_eq!(messages(&log).len(), 2);
+        assert!(!texts(&log).contains("Oslo"));
+    }
+    // What the program said before the user went back is old.
+    let mut lines = asked_anew();
+    lines.insert(6, goes_on("a3"));
+    assert_eq!(log(&lines).facts.other_branches, 6);
+    // And back again.
+    lines.push(user("u3", "", json!("Plan a day in Moss.")));
+    lines.push(says("a5", "u3", "m4", "Gladly."));
+    let log = log(&lines);
+    assert_eq!(log.facts.other_branches, 8);
+    assert_eq!(messages(&log).len(), 2);
+}
+
+// LCC-19: only where all signs say so.
+#[test]
+fn a_second_prompt_that_hangs_on_nothing_may_leave_nothing() {
+    let at = |index: usize, line: Value| {
+        let mut lines = asked_anew();
+        lines[index] = line;
+        lines
+    };
+    let and = |line: Value| {
+        let mut lines = asked_anew();
+        lines.push(line);
+        lines
+    };
+    let bergen = || user("u2", "", json!("Plan a week in Bergen."));
+    let typed = |text: &str| user("u2", "", json!(text));
+    let mut hook = with(bergen(), "type", json!("attachment"));
+    hook["attachment"] = json!({"type": "queued_command", "prompt": "Bergen!"});
+    for lines in [
+        at(6, with(bergen(), "sessionId", json!("s-2"))),
+        at(6, with(bergen(), "isMeta", json!(true))),
+        at(
+            6,
+            typed("<local-command-stdout>Set model</local-command-stdout>"),
+        ),
+        at(6, typed("<command-name>/model</command-name>")),
+        at(6, typed("[Request interrupted by user]")),
+        at(
+            0,
+            user("u1", "", json!("<command-name>/model</command-name>")),
+        ),
+        at(
+            0,
+            with(user("u1", "", json!("Oslo.")), "isMeta", json!(true)),
+        ),
+        at(6, hook),
+        // The program still goes on with the first one.
+        and(goes_on("a3")),
+        and(says("a5", "a3", "m4", "Or fly.")),
+    ] {
+        let log = log(&lines);
+        assert_eq!(log.facts.other_branches, 0, "{lines:?}");
+    }
+    // Nobody answered the first one.
+    let unanswered = [bergen(), user("u3", "", json!("And Moss?"))];
+    assert_eq!(log(&unanswered).facts.other_branches, 0);
+    // A part of a response whose own parent is in no line is not certain to be of the first one.
+    let block = json!({"type": "text", "text": "Wait."});
+    let lines = at(5, reply("a3", "lost", "m2", block));
+    assert_eq!(log(&lines).facts.other_branches, 0);
+}
+
+// LCC-19: a boundary begins anew.
+#[test]
+fn a_compaction_parts_prompts_that_hang_on_nothing() {
+    let mut summary = user("s1", "b1", json!("Oslo was planned."));
+    summary["isCompactSummary"] = json!(true);
+    let boundary = json!({
+        "parentUuid": null, "logicalParentUuid": "a3", "type": "system", "uuid": "b1",
+        "subtype": "compact_boundary", "sessionId": "s-1", "content": "Conversation compacted",
+    });
+    let mut lines = asked_anew();
+    lines.splice(6..6, [boundary, summary]);
+    let log = log(&lines);
+    assert_eq!(log.facts.other_branches, 0);
+    assert!(texts(&log).contains("Oslo was planned."));
 }

@@ -177,3 +177,39 @@ fn thinking_stays_unless_the_model_binds_it() {
         assert_eq!(blocks.last().unwrap()["text"], "The main.");
     }
 }
+
+// ANTH-11: as pi's reader does it.
+#[test]
+fn failed_results_are_such_as_the_api_takes() {
+    let text = json!({"type": "text", "text": "The rope parted."});
+    let empty = json!({"type": "text", "text": ""});
+    let source = json!({"type": "base64", "media_type": "image/png", "data": "AAAA"});
+    let picture = json!({"type": "image", "source": source});
+    for (content, expected, is_error) in [
+        (json!(""), json!("(no output)"), true),
+        (json!(null), json!("(no output)"), true),
+        (json!([]), json!("(no output)"), true),
+        (json!([empty]), json!("(no output)"), true),
+        (json!("It tore."), json!("It tore."), true),
+        (json!([empty, text]), json!([empty, text]), true),
+        (json!([picture]), json!([picture]), false),
+        (json!([text, picture]), json!([text, picture]), false),
+    ] {
+        let block = json!({"tool_use_id": "t1", "type": "tool_result", "content": content, "is_error": true});
+        let log = log(&[
+            user("u1", "", json!("Haul.")),
+            calls("a1", "u1", "m1", "t1"),
+            user("r1", "a1", json!([block])),
+        ]);
+        let result = messages(&log)[2]["content"][0].clone();
+        assert_eq!(result["content"], expected);
+        assert_eq!(result["is_error"], is_error, "{expected}");
+    }
+    let bare = json!({"tool_use_id": "t1", "type": "tool_result", "is_error": true});
+    let log = log(&[
+        user("u1", "", json!("Haul.")),
+        calls("a1", "u1", "m1", "t1"),
+        user("r1", "a1", json!([bare])),
+    ]);
+    assert_eq!(messages(&log)[2]["content"][0]["content"], "(no output)");
+}
