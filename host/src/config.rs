@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::host::IntrospectError;
+
 /// The most bytes of a schema, and of a config.
 const MOST_BYTES: usize = 64 << 10;
 
@@ -52,6 +54,14 @@ pub enum ConfigError {
         /// Where, and what is allowed there.
         problems: Vec<String>,
     },
+    /// The strategy itself does not take it.
+    #[error("the config of `{strategy}` is wrong: {words}")]
+    Declared {
+        /// The strategy.
+        strategy: String,
+        /// Its own words, which can hold whatever it was ever shown.
+        words: String,
+    },
     /// The strategy's schema cannot be used.
     #[error("`{strategy}` declares a config schema that cannot be used: {what}")]
     Schema {
@@ -61,13 +71,32 @@ pub enum ConfigError {
         what: String,
     },
     /// The strategy could not be asked for its schema.
-    #[error("`{strategy}` could not be asked for its config schema: {what}")]
+    #[error("`{strategy}` could not be asked for its config schema: {error}")]
     NoIntrospection {
         /// The strategy.
         strategy: String,
         /// What happened.
-        what: String,
+        error: Box<IntrospectError>,
     },
+}
+
+impl ConfigError {
+    /// What is wrong, without what a strategy says of it in words of its own. One that serves
+    /// many can put into these what another of its users showed it. Its schema is quoted: that it
+    /// tells to everybody who asks who it is.
+    #[must_use]
+    pub fn without_words(&self) -> String {
+        match self {
+            Self::Declared { strategy, .. } => {
+                format!("the strategy `{strategy}` does not take this config")
+            }
+            Self::NoIntrospection { strategy, error } => format!(
+                "`{strategy}` could not be asked for its config schema: {}",
+                error.without_words()
+            ),
+            error => error.to_string(),
+        }
+    }
 }
 
 /// Checks `config` against `schema`. Both may come from a stranger.
