@@ -186,9 +186,16 @@ fn unreadable(file: Option<&Path>, error: &ReadError) -> Failure {
 fn tell_used(used: u32, conversation: &Conversation, messages: Messages) {
     let counted = conversation.tokens();
     if counted.abs_diff(used) > used / 20 {
+        let why = if counted < used {
+            "counts are not corrected upwards so far"
+        } else if conversation.tokenizer().is_exact() {
+            "the vocabulary of this model is known, so the count is never corrected downwards"
+        } else {
+            "counts are corrected down to a quarter at most"
+        };
         messages.warn(&format!(
-            "--used {} does not fit this conversation: counts are corrected by a factor from ¼ to 4 at \
-             most, and so it counts as {} tokens; give what was reported for exactly this conversation",
+            "--used {} does not fit this conversation: {why}, and so it counts as {} tokens; give what \
+             was reported for exactly this conversation",
             figures::number(used),
             figures::number(counted)
         ));

@@ -1720,6 +1720,14 @@ fn figures_and_requests_of_another_conversation_are_told() {
         .says(&["warning: --used 9,000,000 does not fit this conversation"]);
     let ran = bench.run(&["compact", &file, "--used", "14000"]).ends(0);
     assert!(!ran.stderr.contains("does not fit"), "{}", ran.stderr);
+    // What happened is told: it names a model whose vocabulary is known, unless another is chosen.
+    let few = ["compact", "-n", &file, "--used", "1000"];
+    bench.run(&few).says(&[
+        "the vocabulary of this model is known, so the count is never corrected downwards",
+    ]);
+    bench
+        .run(&[&few[..], &["--tokenizer", "cl100k_base"]].concat())
+        .says(&["counts are corrected down to a quarter at most"]);
     let other = bench.file("other.json", half_mendable());
     bench
         .run(&["compact", &file, "--previous", &other])
