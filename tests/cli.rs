@@ -1835,6 +1835,45 @@ fn a_model_that_no_named_strategy_asks_is_warned_of() {
 }
 
 #[test]
+fn instructions_and_a_context_that_no_named_strategy_reads_are_warned_of() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    let run = |arguments: &[&str]| {
+        let arguments = [&["compact", &file, "-n"][..], arguments].concat();
+        bench.run(&arguments)
+    };
+    let instructions = ["--instructions", "keep the API design"];
+    run(&instructions).says(&[
+        "warning: --instructions are given, and `tiered` reads none",
+        "--model",
+    ]);
+    let context = ["--context", "{}"];
+    run(&[
+        &["-s", "sliding-window", "-s", "native:digest"][..],
+        &context,
+    ]
+    .concat())
+    .says(&[
+        "warning: --context is given, and `sliding-window` and `native:digest` read none",
+        "`trim`",
+    ]);
+    let model = ["--model", "http://127.0.0.1:9/v1#small", "--timeout", "1s"];
+    for read in [
+        [&model[..], &instructions].concat(),
+        [&["-s", "trim"][..], &context].concat(),
+        [&["-s", "tiered", "-s", "coalesce"][..], &context].concat(),
+    ] {
+        let ran = run(&read);
+        assert!(!ran.stderr.contains("warning:"), "{}", ran.stderr);
+    }
+    let gate = ["should-compact", &file, "--budget", "9000"];
+    bench
+        .run(&[&gate[..], &context].concat())
+        .ends(0)
+        .says(&["warning: --context is given, and `tiered` reads none"]);
+}
+
+#[test]
 fn a_typo_in_a_config_is_told_with_what_is_allowed() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
