@@ -36,7 +36,8 @@ pub(crate) struct ConversationArguments {
     pub(crate) tokenizer: String,
 
     /// Tokens that the provider reported for the whole conversation (input and output of its
-    /// last response): counts are corrected to agree with it [default: what a log recorded]
+    /// last response): counts are corrected to agree with it. Where the model's vocabulary is
+    /// known, they are never corrected downwards [default: what a log recorded]
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = reported, help_heading = "Conversation")]
     pub(crate) used: Option<u32>,
 

@@ -140,6 +140,15 @@ impl Source {
         }
     }
 
+    /// Whether it reads the context of a request; none where that is not known.
+    pub(crate) fn reads_context(&self) -> Option<bool> {
+        match self {
+            Self::Native(_) => Some(false),
+            Self::Remote(_) => None,
+            Self::Component { wasm, .. } => baler_strategies::reads_context(wasm),
+        }
+    }
+
     /// Makes the strategy ready, under the limits that were typed.
     pub(crate) async fn load(
         &self,

@@ -188,14 +188,28 @@ fn tell_used(used: u32, conversation: &Conversation, messages: Messages) {
     let beyond = conversation.tokens_not_shown();
     // Of a document without system prompt and tools all overhead is what it does not show.
     let is_beyond = beyond > 0 && conversation.overhead() > beyond;
-    if is_beyond || counted.abs_diff(used) > used / 20 {
+    if is_beyond {
         messages.warn(&format!(
-            "--used {} does not fit this conversation: counts are corrected by a factor from ¼ to 4 at \
-             most, and so it counts as {} tokens, {} of them as overhead that the document does not show; \
-             give what was reported for exactly this conversation",
+            "--used {} does not fit this conversation: counts are multiplied by 4 at most, so {} of its {} \
+             tokens count as overhead that the document does not show; give what was reported for exactly \
+             this conversation",
             figures::number(used),
-            figures::number(counted),
-            figures::number(beyond)
+            figures::number(beyond),
+            figures::number(counted)
+        ));
+    } else if counted.abs_diff(used) > used / 20 {
+        let why = if counted < used {
+            "counts are not corrected upwards so far"
+        } else if conversation.tokenizer().is_exact() {
+            "the vocabulary of this model is known, so the count is never corrected downwards"
+        } else {
+            "counts are corrected down to a quarter at most"
+        };
+        messages.warn(&format!(
+            "--used {} does not fit this conversation: {why}, and so it counts as {} tokens; give what \
+             was reported for exactly this conversation",
+            figures::number(used),
+            figures::number(counted)
         ));
     }
 }

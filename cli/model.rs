@@ -8,6 +8,8 @@ use baler_host::{ModelGrant, ModelLimits, Price, Strategy};
 use baler_models::clients::{Client, KeySource, ModelChoice};
 use clap::Args;
 
+use crate::arguments::GoalArguments;
+use crate::chain::Source;
 use crate::exit::Failure;
 use crate::figures;
 use crate::output::Messages;
@@ -113,17 +115,52 @@ pub(crate) fn warn_if_unasked(chain: &[Strategy], grant: Option<&ModelGrant>, me
     if grant.is_none() || chain.iter().any(Strategy::lacks_model) {
         return;
     }
+    messages.warn(&format!(
+        "--model is named, and {} no model: only the fallback `native:summarize` will, if it \
+         comes to that; for a model's summary name a strategy that asks one, such as `tiered-model`, \
+         or none; else leave --model out",
+        doing(chain, "ask")
+    ));
+}
+
+/// Warns where the instructions or the context are for strategies, and none of those that were
+/// named reads them. What a strategy does that does not ship with baler is not known. Nothing is
+/// granted to these yet.
+pub(crate) fn warn_if_unread(
+    sources: &[Source],
+    chain: &[Strategy],
+    goal: &GoalArguments,
+    messages: Messages,
+) {
+    let is_own = |source: &Source| source.reads_context().is_some();
+    let mut all = sources.iter().zip(chain);
+    if goal.instructions.is_some()
+        && all.all(|(source, strategy)| is_own(source) && !strategy.lacks_model())
+    {
+        messages.warn(&format!(
+            "--instructions are given, and {} none: only strategies that ask a model do, such as \
+             `tiered-model`, which --model makes the default; else leave --instructions out",
+            doing(chain, "read")
+        ));
+    }
+    let is_unread = |source: &Source| source.reads_context() == Some(false);
+    if goal.context.is_some() && sources.iter().all(is_unread) {
+        messages.warn(&format!(
+            "--context is given, and {} none: of the strategies that ship with baler, `coalesce` and \
+             `trim` do; name one that does, or leave --context out",
+            doing(chain, "read")
+        ));
+    }
+}
+
+/// The names of strategies, and what they do: `` `one` and `two` ask ``.
+fn doing(chain: &[Strategy], what: &str) -> String {
     let names: Vec<String> = chain
         .iter()
         .map(|strategy| format!("`{}`", figures::cleaned(strategy.name())))
         .collect();
-    messages.warn(&format!(
-        "--model is named, and {} ask{} no model: only the fallback `native:summarize` will, if it \
-         comes to that; for a model's summary name a strategy that asks one, such as `tiered-model`, \
-         or none; else leave --model out",
-        names.join(" and "),
-        if names.len() == 1 { "s" } else { "" }
-    ));
+    let ending = if names.len() == 1 { "s" } else { "" };
+    format!("{} {what}{ending}", names.join(" and "))
 }
 
 /// Gives strategies that want a model the grant.

@@ -57,10 +57,11 @@ impl RemoteArguments {
     }
 }
 
-/// Whether a strategy is named by a URL.
+/// Whether a strategy is named by a URL, rightly or not: one that is mistyped is no file, of which
+/// the whole name may be shown.
 pub(crate) fn is_url(named: &str) -> bool {
     let lower = named.trim_start().to_ascii_lowercase();
-    lower.starts_with("http://") || lower.starts_with("https://")
+    lower.starts_with("http:") || lower.starts_with("https:") || lower.contains("://")
 }
 
 /// The strategy behind a URL, with the token for its server. Nothing is connected to yet.
@@ -74,10 +75,12 @@ pub(crate) fn find(url: &str, tokens: &Tokens) -> Result<Strategy, Failure> {
         None => Ok(remote),
     });
     let remote = remote.map_err(|error| {
-        // Without the URL where a password stands in it.
-        let shown = match error {
-            UrlError::HasSecret => String::new(),
-            _ => format!(" `{}`", cleaned(url)),
+        let is_secret = matches!(error, UrlError::HasSecret);
+        // Without the URL where a password stands in it, and without what may be a key in its query.
+        let shown = match (is_secret, url.find(['?', '#'])) {
+            (true, _) => String::new(),
+            (false, Some(query)) => format!(" `{}…`", cleaned(&url[..=query])),
+            (false, None) => format!(" `{}`", cleaned(url)),
         };
         Failure::wrong_use(anyhow::anyhow!("cannot use the strategy{shown}: {error}"))
     })?;

@@ -1739,6 +1739,14 @@ fn figures_and_requests_of_another_conversation_are_told() {
         .says(&["warning: --used 9,000,000 does not fit this conversation"]);
     let ran = bench.run(&["compact", &file, "--used", "14000"]).ends(0);
     assert!(!ran.stderr.contains("does not fit"), "{}", ran.stderr);
+    // What happened is told: it names a model whose vocabulary is known, unless another is chosen.
+    let few = ["compact", "-n", &file, "--used", "1000"];
+    bench.run(&few).says(&[
+        "the vocabulary of this model is known, so the count is never corrected downwards",
+    ]);
+    bench
+        .run(&[&few[..], &["--tokenizer", "cl100k_base"]].concat())
+        .says(&["counts are corrected down to a quarter at most"]);
     let other = bench.file("other.json", half_mendable());
     bench
         .run(&["compact", &file, "--previous", &other])
@@ -1843,6 +1851,45 @@ fn a_model_that_no_named_strategy_asks_is_warned_of() {
     }
     let quiet = run(&["-s", "sliding-window", "-q"]).ends(0);
     assert_eq!(quiet.stderr, "");
+}
+
+#[test]
+fn instructions_and_a_context_that_no_named_strategy_reads_are_warned_of() {
+    let bench = Bench::new();
+    let file = example("fix-a-bug.openai.json");
+    let run = |arguments: &[&str]| {
+        let arguments = [&["compact", &file, "-n"][..], arguments].concat();
+        bench.run(&arguments)
+    };
+    let instructions = ["--instructions", "keep the API design"];
+    run(&instructions).says(&[
+        "warning: --instructions are given, and `tiered` reads none",
+        "--model",
+    ]);
+    let context = ["--context", "{}"];
+    run(&[
+        &["-s", "sliding-window", "-s", "native:digest"][..],
+        &context,
+    ]
+    .concat())
+    .says(&[
+        "warning: --context is given, and `sliding-window` and `native:digest` read none",
+        "`trim`",
+    ]);
+    let model = ["--model", "http://127.0.0.1:9/v1#small", "--timeout", "1s"];
+    for read in [
+        [&model[..], &instructions].concat(),
+        [&["-s", "trim"][..], &context].concat(),
+        [&["-s", "tiered", "-s", "coalesce"][..], &context].concat(),
+    ] {
+        let ran = run(&read);
+        assert!(!ran.stderr.contains("warning:"), "{}", ran.stderr);
+    }
+    let gate = ["should-compact", &file, "--budget", "9000"];
+    bench
+        .run(&[&gate[..], &context].concat())
+        .ends(0)
+        .says(&["warning: --context is given, and `tiered` reads none"]);
 }
 
 #[test]

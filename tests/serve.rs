@@ -424,6 +424,21 @@ fn wrong_use_is_told_with_what_to_do() {
             ],
             "user or password",
         ),
+        (
+            &["introspect", "http://me:s3cret/s3cret@127.0.0.1/x"],
+            "user or password",
+        ),
+        (
+            &["introspect", "http://me:12#s3cret@127.0.0.1/x"],
+            "user or password",
+        ),
+        (&["introspect", "http://me:s3cret@"], "user or password"),
+        (&["introspect", "https:/me:s3cret@a/x"], "user or password"),
+        (&["introspect", "htps://me:s3cret@a/x"], "user or password"),
+        (
+            &["introspect", "http://127.0.0.1:1/ok?key=s3cret"],
+            "`http://127.0.0.1:1/ok?…`",
+        ),
     ] {
         let (code, _, stderr) = run(&folder, arguments);
         assert_eq!(code, 2, "{arguments:?}: {stderr}");

@@ -169,6 +169,7 @@ impl CompactCommand {
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, config.as_deref(), &self.sandbox).await?;
         model::warn_if_unasked(&chain, grant.as_ref(), messages);
+        model::warn_if_unread(&sources, &chain, &self.goal, messages);
         let chain = model::granted(chain, grant.as_ref())?;
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.check_log_stays(&conversation)?;

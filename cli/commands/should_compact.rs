@@ -1,3 +1,5 @@
+use std::slice;
+
 use anyhow::anyhow;
 use baler_host::{AttemptResult, Budget, CachePrice, Decision, Request};
 use clap::Args;
@@ -10,7 +12,7 @@ use crate::output::{self, Messages};
 use crate::receipt::remedy;
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
-use crate::{chain, files, input};
+use crate::{chain, files, input, model};
 
 /// Ask whether it is time to compact a conversation
 ///
@@ -143,6 +145,8 @@ impl ShouldCompactCommand {
         if let Some(config) = &config {
             strategy = chain::configured(&host, &strategy, &source, config).await?;
         }
+        let (sources, chain) = (slice::from_ref(&source), slice::from_ref(&strategy));
+        model::warn_if_unread(sources, chain, &self.goal, messages);
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.goal.check_pins(&conversation)?;
         if conversation.is_broken() {

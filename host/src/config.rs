@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::host::IntrospectError;
+
 /// The most bytes of a schema, and of a config.
 const MOST_BYTES: usize = 64 << 10;
 
@@ -17,6 +19,14 @@ const MOST_TOLD: usize = 4 << 20;
 
 /// The most patterns in a schema.
 const PATTERNS: usize = 32;
+
+/// The most that is matched: patterns times bytes of the config. A hostile pattern takes some 15 µs for a byte, so
+/// this is a second or so, and nothing can end it earlier.
+const MOST_MATCHED: usize = 64 << 10;
+
+/// The most for which problems are told: the same times the depth of the schema. Forms within forms are matched
+/// again at each of their levels.
+const MOST_TOLD_MATCHED: usize = 256 << 10;
 
 /// The most bytes that a pattern takes compiled, and that its matching remembers: a pattern of a few
 /// characters can stand for an automaton of many megabytes.
@@ -52,6 +62,14 @@ pub enum ConfigError {
         /// Where, and what is allowed there.
         problems: Vec<String>,
     },
+    /// The strategy itself does not take it.
+    #[error("the config of `{strategy}` is wrong: {words}")]
+    Declared {
+        /// The strategy.
+        strategy: String,
+        /// Its own words, which can hold whatever it was ever shown.
+        words: String,
+    },
     /// The strategy's schema cannot be used.
     #[error("`{strategy}` declares a config schema that cannot be used: {what}")]
     Schema {
@@ -61,13 +79,32 @@ pub enum ConfigError {
         what: String,
     },
     /// The strategy could not be asked for its schema.
-    #[error("`{strategy}` could not be asked for its config schema: {what}")]
+    #[error("`{strategy}` could not be asked for its config schema: {error}")]
     NoIntrospection {
         /// The strategy.
         strategy: String,
         /// What happened.
-        what: String,
+        error: Box<IntrospectError>,
     },
+}
+
+impl ConfigError {
+    /// What is wrong, without what a strategy says of it in words of its own. One that serves
+    /// many can put into these what another of its users showed it. Its schema is quoted: that it
+    /// tells to everybody who asks who it is.
+    #[must_use]
+    pub fn without_words(&self) -> String {
+        match self {
+            Self::Declared { strategy, .. } => {
+                format!("the strategy `{strategy}` does not take this config")
+            }
+            Self::NoIntrospection { strategy, error } => format!(
+                "`{strategy}` could not be asked for its config schema: {}",
+                error.without_words()
+            ),
+            error => error.to_string(),
+        }
+    }
 }
 
 /// Checks `config` against `schema`. Both may come from a stranger.
@@ -104,17 +141,9 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
         ));
     }
     let rules = nodes(&schema);
-    let work = rules.saturating_mul(nodes(&config));
-    if work > MOST_WORK {
-        return Err(unusable(format!(
-            "its values times those of the config are {work}; the most is {MOST_WORK}"
-        )));
-    }
     let patterns = patterns(&schema);
-    if patterns > PATTERNS {
-        return Err(unusable(format!(
-            "it has {patterns} patterns; the most is {PATTERNS}"
-        )));
+    if let Some(what) = too_much(rules, nodes(&config), patterns, bytes) {
+        return Err(unusable(what));
     }
     // Without backtracking, so that no pattern can hang the host.
     let engine = jsonschema::PatternOptions::regex()
@@ -143,11 +172,9 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
             problems,
         })
     };
-    let told = rules.saturating_mul(bytes);
-    if told > MOST_TOLD {
+    if let Some(why) = too_much_to_tell(rules, patterns, depth(&schema), bytes) {
         return invalid(vec![format!(
-            "it does not obey the schema; where cannot be told, as the values of the schema ({rules}) times the \
-             bytes of the config ({bytes}) are {told}, and {MOST_TOLD} is the most for that; try a smaller config"
+            "it does not obey the schema; where cannot be told, as {why} is the most for that; try a smaller config"
         )]);
     }
     let problems: Vec<String> = validator
@@ -165,6 +192,46 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
         })
         .collect();
     invalid(problems)
+}
+
+/// Why a schema of so many values and patterns is not checked against a config of so many values and bytes; none
+/// where it is.
+fn too_much(rules: usize, values: usize, patterns: usize, bytes: usize) -> Option<String> {
+    let work = rules.saturating_mul(values);
+    if work > MOST_WORK {
+        return Some(format!(
+            "its values times those of the config are {work}; the most is {MOST_WORK}"
+        ));
+    }
+    if patterns > PATTERNS {
+        return Some(format!(
+            "it has {patterns} patterns; the most is {PATTERNS}"
+        ));
+    }
+    let matched = patterns.saturating_mul(bytes);
+    (matched > MOST_MATCHED).then(|| {
+        format!(
+            "its patterns ({patterns}) times the bytes of the config ({bytes}) are {matched}; the most is \
+             {MOST_MATCHED}"
+        )
+    })
+}
+
+/// Why it is not told where a config does not obey; none where it is.
+fn too_much_to_tell(rules: usize, patterns: usize, depth: usize, bytes: usize) -> Option<String> {
+    let told = rules.saturating_mul(bytes);
+    if told > MOST_TOLD {
+        return Some(format!(
+            "the values of the schema ({rules}) times the bytes of the config ({bytes}) are {told}, and {MOST_TOLD}"
+        ));
+    }
+    let matched = patterns.saturating_mul(bytes).saturating_mul(depth);
+    (matched > MOST_TOLD_MATCHED).then(|| {
+        format!(
+            "the patterns of the schema ({patterns}) times its levels ({depth}) times the bytes of the config \
+             ({bytes}) are {matched}, and {MOST_TOLD_MATCHED}"
+        )
+    })
 }
 
 /// Cuts a text after [`PROBLEM`] characters.
@@ -247,6 +314,15 @@ fn nodes(value: &Value) -> usize {
     1 + match value {
         Value::Object(members) => members.values().map(nodes).sum(),
         Value::Array(items) => items.iter().map(nodes).sum(),
+        _ => 0,
+    }
+}
+
+/// Counts the levels of values within values.
+fn depth(value: &Value) -> usize {
+    1 + match value {
+        Value::Object(members) => members.values().map(depth).max().unwrap_or(0),
+        Value::Array(items) => items.iter().map(depth).max().unwrap_or(0),
         _ => 0,
     }
 }
@@ -376,6 +452,33 @@ mod tests {
             let fitting = format!(r#"{{"{several}":[{forms},{{"type":"string"}}]}}"#);
             assert!(check("s", &text(1_998), &fitting).is_ok());
         }
+    }
+
+    /// Each of these patterns takes microseconds for each byte.
+    #[test]
+    fn patterns_and_a_config_that_multiply_are_refused() {
+        let slow: String = (0..8)
+            .map(|index| format!(r#"{{"pattern":"[ab]*a[ab]{{800}}[^ab{index}]"}},"#))
+            .collect();
+        let slow = format!(r#"{{"allOf":[{}]}}"#, slow.trim_end_matches(','));
+        let config = |length: usize| format!(r#""{}""#, "ab".repeat(length / 2));
+        let error = check("s", &config(60_000), &slow).unwrap_err();
+        assert!(matches!(error, ConfigError::Schema { .. }), "{error:.200}");
+        let told = "its patterns (8) times the bytes of the config (60002) are 480016";
+        assert!(error.to_string().contains(told), "{error:.300}");
+        // Where forms nest, each level would match again.
+        let nested = (0..30).fold(r#"{"pattern":"^c"}"#.to_owned(), |inner, _| {
+            format!(r#"{{"anyOf":[{inner}]}}"#)
+        });
+        let error = check("s", &config(30_000), &nested).unwrap_err();
+        assert!(matches!(error, ConfigError::Invalid { .. }), "{error:.200}");
+        let told = "the patterns of the schema (1) times its levels (62)";
+        assert!(error.to_string().contains(told), "{error:.300}");
+        let error = check("s", &config(100), &nested).unwrap_err();
+        assert!(
+            error.to_string().contains("at the config: "),
+            "{error:.300}"
+        );
     }
 
     #[test]

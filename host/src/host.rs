@@ -206,6 +206,17 @@ pub enum IntrospectError {
     Host(HostError),
 }
 
+impl IntrospectError {
+    /// What happened, without the strategy's own words: see [`ConfigError::without_words`].
+    #[must_use]
+    pub fn without_words(&self) -> String {
+        match self {
+            Self::Declared(_) => "the strategy reports a failure".to_owned(),
+            error => error.to_string(),
+        }
+    }
+}
+
 impl Host {
     /// Where what leaves conversations is stored; none where it is gone.
     #[must_use]
@@ -262,7 +273,7 @@ impl Host {
                 let said = self.introspect(&strategy, None).await.map_err(|error| {
                     ConfigError::NoIntrospection {
                         strategy: strategy.name().to_owned(),
-                        what: error.to_string(),
+                        error: Box::new(error),
                     }
                 })?;
                 said.config_schema
@@ -273,9 +284,9 @@ impl Host {
             && let Err(IntrospectError::Declared(words)) =
                 self.introspect(&strategy, Some(config)).await
         {
-            return Err(ConfigError::Invalid {
+            return Err(ConfigError::Declared {
                 strategy: strategy.name().to_owned(),
-                problems: vec![words],
+                words,
             });
         }
         Ok(strategy.with_checked_config(config))

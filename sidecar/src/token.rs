@@ -11,6 +11,9 @@ use subtle::ConstantTimeEq as _;
 /// Bytes of the longest token: what servers take of one header.
 const MOST: usize = 8 * 1024;
 
+/// Bytes of a token that nothing else is spelled like.
+const LEAST_SECRET: usize = 8;
+
 /// A bearer token. It is never shown: neither by `Debug` nor in an error.
 #[derive(Clone)]
 pub struct Token(Arc<str>);
@@ -76,6 +79,31 @@ impl Token {
     pub(crate) fn header(&self) -> String {
         format!("Bearer {}", self.0)
     }
+
+    /// The JSON text of an answer without the token: some servers repeat what they were sent. Only
+    /// one with letters and digits is taken out, and none that is short: no name of a member and no
+    /// number is spelled like it.
+    pub(crate) fn taken_out_of(&self, answer: Vec<u8>) -> Vec<u8> {
+        let has = |is: fn(&u8) -> bool| self.0.bytes().any(|byte| is(&byte));
+        let is_secret =
+            self.0.len() >= LEAST_SECRET && has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
+        if !is_secret {
+            return answer;
+        }
+        // What is no UTF-8 is no JSON either, and comes to nothing.
+        let mut answer = match String::from_utf8(answer) {
+            Ok(answer) => answer,
+            Err(error) => return error.into_bytes(),
+        };
+        let escaped = self.0.replace('\\', r"\\").replace('"', r#"\""#);
+        let with_slashes = escaped.replace('/', r"\/");
+        for spelled in [&*self.0, escaped.as_str(), with_slashes.as_str()] {
+            if answer.contains(spelled) {
+                answer = answer.replace(spelled, "[token]");
+            }
+        }
+        answer.into_bytes()
+    }
 }
 
 impl fmt::Debug for Token {
@@ -118,6 +146,32 @@ mod tests {
         for unfit in ["", " \n", "two words", &"x".repeat(MOST + 1)] {
             assert!(Token::new(unfit).is_err(), "{unfit:?}");
         }
+    }
+
+    #[test]
+    fn a_token_is_taken_out_of_an_answer_however_json_spells_it() {
+        let left = |token: &str, answer: &str| {
+            let token = Token::new(token).expect("a token");
+            let left = token.taken_out_of(answer.as_bytes().to_vec());
+            String::from_utf8(left).expect("UTF-8")
+        };
+        let gone = r#"{"unchanged":"Bearer [token]!"}"#;
+        for (token, spelled) in [
+            ("s3cret-t0ken", "s3cret-t0ken"),
+            ("s3cret/t0ken", "s3cret/t0ken"),
+            ("s3cret/t0ken", r"s3cret\/t0ken"),
+            (r#"s3cret"\/t0ken"#, r#"s3cret\"\\/t0ken"#),
+            (r#"s3cret"\/t0ken"#, r#"s3cret\"\\\/t0ken"#),
+        ] {
+            let answer = format!(r#"{{"unchanged":"Bearer {spelled}!"}}"#);
+            assert_eq!(left(token, &answer), gone, "{spelled}");
+        }
+        for token in ["unchanged", "s3cret", "12345678"] {
+            let answer = r#"{"unchanged":"s3cret","value":12345678}"#;
+            assert_eq!(left(token, answer), answer);
+        }
+        let token = Token::new("s3cret-t0ken").expect("a token");
+        assert_eq!(token.taken_out_of(vec![0xff]), [0xff]);
     }
 
     #[cfg(unix)]

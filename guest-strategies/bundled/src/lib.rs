@@ -26,3 +26,10 @@ pub fn writes_digests(wasm: &[u8]) -> bool {
         .filter_map(by_name)
         .any(|own| own.wasm == wasm)
 }
+
+/// Whether a component reads the context of a request (`--context`); none where it is not one of
+/// these, byte for byte.
+pub fn reads_context(wasm: &[u8]) -> Option<bool> {
+    let own = ALL.iter().find(|own| own.wasm == wasm)?;
+    Some(["coalesce", "trim"].contains(&own.name))
+}

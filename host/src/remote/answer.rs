@@ -129,7 +129,7 @@ impl Host {
                     name: first.name().to_owned(),
                     failure: Some(wire::Failure {
                         kind: wire::FailureKind::BadConfig,
-                        message: error.to_string(),
+                        message: error.without_words(),
                     }),
                     ..wire::Introspection::default()
                 })
@@ -213,7 +213,7 @@ impl Host {
                         }
                         _ => wire::FailureKind::BadConfig,
                     },
-                    message: error.to_string(),
+                    message: error.without_words(),
                 })?;
         }
         Ok(chain

@@ -174,8 +174,10 @@ impl Tokenizer {
         }
     }
 
-    /// Whether it counts texts as the model's provider does.
-    pub(crate) const fn is_exact(&self) -> bool {
+    /// Whether it counts texts as the model's provider does: its vocabulary is known to be that of
+    /// the model. What a provider reported never makes such counts smaller.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
         self.is_exact
     }
 

@@ -54,7 +54,14 @@ impl Client {
             return Err(judge(reply.status, &complaint, reply.told, words));
         }
         match wire::answer(self.provider, &reply.body) {
-            Ok(said) => Ok(said.into_answer(question)),
+            Ok(said) => {
+                let mut answer = said.into_answer(question);
+                // It becomes part of a conversation.
+                if let Some(key) = &self.key {
+                    answer.text = key.taken_out_of_answer(answer.text);
+                }
+                Ok(answer)
+            }
             // Some gateways complain with status 200.
             Err(Unread::Complaint(complaint)) => {
                 let status = complaint.status().unwrap_or(400);

@@ -48,6 +48,9 @@ pub enum KeyError {
 /// No key comes near it.
 const MOST: usize = 8 * 1024;
 
+/// Shorter ones are no secret.
+const LEAST_SECRET: usize = 8;
+
 /// A secret that is sent to the provider and shown to nobody.
 #[derive(Clone)]
 pub(super) struct Key(String);
@@ -115,6 +118,18 @@ impl Key {
     /// `text` without the key: some servers repeat what they were sent.
     pub(super) fn taken_out_of(&self, text: &str) -> String {
         text.replace(&self.0, "[key]")
+    }
+
+    /// The same of what a model says, which is kept: only a key that no text holds by chance is
+    /// taken out. Servers that want none are given words such as `ollama` or `lm-studio`.
+    pub(super) fn taken_out_of_answer(&self, text: String) -> String {
+        let is_secret =
+            self.0.len() >= LEAST_SECRET && self.0.bytes().any(|byte| byte.is_ascii_digit());
+        if is_secret {
+            self.taken_out_of(&text)
+        } else {
+            text
+        }
     }
 }
 
@@ -186,6 +201,18 @@ mod tests {
             assert_eq!(wrong.parse::<KeySource>(), Err(KeySourceError), "{wrong}");
         }
         assert!(!KeySourceError.to_string().contains("sk-"));
+    }
+
+    #[test]
+    fn only_a_secret_is_taken_out_of_an_answer() {
+        for (key, text, left) in [
+            ("sk-secret-1", "It was sk-secret-1.", "It was [key]."),
+            ("lm-studio", "It runs lm-studio.", "It runs lm-studio."),
+            ("x1", "x1 and x2", "x1 and x2"),
+        ] {
+            let key = Key::new(key).unwrap();
+            assert_eq!(key.taken_out_of_answer(text.to_owned()), left);
+        }
     }
 
     #[test]

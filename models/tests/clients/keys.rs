@@ -109,6 +109,16 @@ async fn an_error_that_repeats_the_key_is_told_without_it() {
 }
 
 #[tokio::test]
+async fn an_answer_that_repeats_the_key_comes_without_it() {
+    for provider in PROVIDERS {
+        let said = format!("The agent used {KEY}.");
+        let server = server([Reply::text(provider, &said)]);
+        let answer = ask(&client(provider, &server), PLENTY).await.unwrap();
+        assert_eq!(answer.text, "The agent used [key].", "{provider:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_end_that_repeats_the_key_is_told_without_it() {
     for (provider, body) in [
         (

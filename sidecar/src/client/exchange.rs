@@ -31,10 +31,14 @@ pub(super) async fn ask(
     let request = self::request(remote, question, request)?;
     let connect = tokio::time::timeout(remote.connect_time, connect(remote));
     let stream = connect.await.map_err(|_| RemoteError::ConnectTimeout)??;
-    match stream {
+    let answer = match stream {
         Stream::Plain(stream) => exchange(TokioIo::new(stream), request, most_bytes).await,
         Stream::Secure(stream) => exchange(TokioIo::new(*stream), request, most_bytes).await,
-    }
+    }?;
+    Ok(match &remote.token {
+        Some(token) => token.taken_out_of(answer),
+        None => answer,
+    })
 }
 
 enum Stream {

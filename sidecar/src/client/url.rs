@@ -14,9 +14,10 @@ pub enum UrlError {
         "it is not the URL of a server, such as http://127.0.0.1:7410 or https://baler.example.org/team"
     )]
     Unfit,
-    /// It has a user or password in it, which would be shown wherever it is shown.
+    /// It has an `@`, and so perhaps a user or password in front of that, which would be shown
+    /// wherever it is shown.
     #[error(
-        "it has a user or password in it; a server that wants a token gets it from a variable or file"
+        "it has an `@`, and so perhaps a user or password in it; a server that wants a token gets it from a variable or file, and an `@` in a path is written %40"
     )]
     HasSecret,
     /// A token is for it, and the connection would show that token to every network on the way.
@@ -49,6 +50,11 @@ pub(crate) struct Address {
 
 impl Address {
     pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
+        // Before anything else is found wrong: a password that is no part of a URL, as with `/` or `#`
+        // in it, is one all the same, and may leave another URL behind.
+        if url.contains('@') {
+            return Err(UrlError::HasSecret);
+        }
         let uri: Uri = url.trim().parse().map_err(|_| UrlError::Unfit)?;
         let is_secure = match uri.scheme_str() {
             Some("http") => false,
@@ -56,9 +62,6 @@ impl Address {
             _ => return Err(UrlError::Unfit),
         };
         let authority = uri.authority().ok_or(UrlError::Unfit)?;
-        if authority.as_str().contains('@') {
-            return Err(UrlError::HasSecret);
-        }
         if uri.query().is_some() || url.contains('#') || authority.host().is_empty() {
             return Err(UrlError::Unfit);
         }
@@ -226,9 +229,24 @@ mod tests {
         ] {
             assert!(Address::parse(wrong).is_err(), "{wrong}");
         }
-        assert!(matches!(
-            Address::parse("http://me:s3cret@a/"),
-            Err(UrlError::HasSecret)
-        ));
+    }
+
+    #[test]
+    fn what_may_hold_a_password_is_told_as_that() {
+        for url in [
+            "http://me:s3cret@a/",
+            "http://me:s3#cret@a/",
+            "http://me:s3/cret@a/",
+            "http://me:12/cret@a/",
+            "http://me:s3 cret@a/",
+            "http://me:s3cret@",
+            "https:/me:s3cret@a/",
+            "htps://me:s3cret@a/",
+        ] {
+            let refused = Address::parse(url);
+            assert!(matches!(refused, Err(UrlError::HasSecret)), "{url}");
+        }
+        let path = Address::parse("http://a/%40team").expect("a URL");
+        assert_eq!(path.path, "/%40team");
     }
 }

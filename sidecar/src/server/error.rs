@@ -292,7 +292,7 @@ impl From<ConfigError> for ApiError {
     fn from(error: ConfigError) -> Self {
         let message = match error {
             ConfigError::NotJson(_) => "`config` is no JSON".to_owned(),
-            error => error.to_string(),
+            error => error.without_words(),
         };
         Self::bad_request("config", message)
     }
@@ -308,7 +308,7 @@ impl From<IntrospectError> for ApiError {
             error => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "cannot-say",
-                error.to_string(),
+                error.without_words(),
             ),
         }
     }
@@ -346,6 +346,27 @@ mod tests {
         }
         let unreadable = ApiError::from(ReadError::Empty).into_response();
         assert_eq!(unreadable.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    }
+
+    #[test]
+    fn no_refusal_holds_words_of_a_strategy() {
+        let words = || "the other client's night train".to_owned();
+        let introspect = || IntrospectError::Declared(words());
+        let strategy = || "far".to_owned();
+        for error in [
+            ApiError::from(introspect()),
+            ApiError::from(ConfigError::Declared {
+                strategy: strategy(),
+                words: words(),
+            }),
+            ApiError::from(ConfigError::NoIntrospection {
+                strategy: strategy(),
+                error: Box::new(introspect()),
+            }),
+        ] {
+            assert!(!error.message.contains("night"), "{}", error.message);
+            assert!(!error.message.is_empty());
+        }
     }
 
     #[test]

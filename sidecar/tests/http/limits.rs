@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::strategies::slow;
+use crate::strategies::{slow, telling};
 use crate::support::{
     Running, ask, figure, get, journey, post, receive, send, serve, serve_within, talk, until,
 };
@@ -108,6 +108,29 @@ async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
     );
     assert_eq!(get(&server, "/nowhere").await.code(), "not-found");
     assert_eq!(post(&server, "/v1/echo", "{}").await.status, 404);
+}
+
+/// What one client's conversation taught a strategy reaches no other client by a refusal.
+#[tokio::test]
+async fn a_refusal_holds_no_words_of_a_strategy() {
+    let server = serve(|builder| builder.chain(telling())).await;
+    assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+    let hello = json!([{"role": "user", "content": "Hello."}]);
+    let other = json!({"conversation": hello, "config": {"keep": 1}});
+    let who = json!({"strategy": "telling", "config": {"keep": 1}});
+    let host = json!({"contract": "baler:compaction@0.1.0", "config": {"keep": 1}});
+    for (path, body, code) in [
+        ("/v1/compact", other, Some("config")),
+        ("/v1/introspect", who, Some("cannot-say")),
+        ("/v1/introspect", host, None),
+    ] {
+        let response = post(&server, path, &body.to_string()).await;
+        match code {
+            Some(code) => assert_eq!(response.code(), code, "{response:?}"),
+            None => assert_eq!(response.json()["failure"]["kind"], "bad-config"),
+        }
+        assert!(!response.body.contains("train"), "{response:?}");
+    }
 }
 
 #[tokio::test]

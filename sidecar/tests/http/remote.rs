@@ -6,7 +6,7 @@ use baler_host::{
     AttemptResult, Budget, Compaction, Decision, Format, Host, Limits, Outcome, Question,
     ReadOptions, Remote as _, RemoteError, Request, Strategy, Unchanged,
 };
-use baler_sidecar::HttpRemote;
+use baler_sidecar::{HttpRemote, Token};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -320,6 +320,20 @@ async fn a_server_that_takes_no_more_connections_is_told_apart_from_one_that_is_
     assert_eq!(ask().await, Err(RemoteError::ConnectTimeout));
     drop((queue, listener));
     assert_eq!(ask().await, Err(RemoteError::Unreachable));
+}
+
+#[tokio::test]
+async fn a_token_that_its_server_repeats_is_not_in_the_answer() {
+    let act: Act = act!(stream => {
+        answer(&mut stream, "200 OK", r#"{"outcome":{"unchanged":"Bearer s3cret-t0ken"}}"#).await;
+    });
+    let address = bad(act).await;
+    let token = Token::new("s3cret-t0ken").expect("a token");
+    let remote = HttpRemote::new(&format!("http://{address}")).expect("a URL");
+    let remote = remote.token(token).expect("it is this machine");
+    let said = remote.ask(Question::Compact, String::new(), 1_000).await;
+    let expected = br#"{"outcome":{"unchanged":"Bearer [token]"}}"#;
+    assert_eq!(said, Ok(expected.to_vec()));
 }
 
 /// P12, P13: with half of what a remote strategy needs there is none, and nothing is asked.

@@ -57,6 +57,46 @@ pub(crate) fn broken() -> Vec<Strategy> {
     vec![Strategy::remote(Arc::new(Broken))]
 }
 
+/// A strategy that takes no config, and says so in the words of the conversation that it was shown
+/// last.
+#[derive(Debug, Default)]
+struct Telling {
+    shown: Mutex<String>,
+}
+
+impl Remote for Telling {
+    fn name(&self) -> &str {
+        "telling"
+    }
+
+    fn address(&self) -> &str {
+        "test:telling"
+    }
+
+    fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
+        let mut shown = self.shown.lock().expect("no panic");
+        let answer = match question {
+            Question::Introspect if request.contains("\"config\"") => {
+                let failure = serde_json::json!({"kind": "bad-config", "message": *shown});
+                let said = serde_json::json!({"config-schema": "{}", "failure": failure});
+                said.to_string().into_bytes()
+            }
+            Question::Introspect => br#"{"config-schema":"{}"}"#.to_vec(),
+            Question::Compact | Question::ShouldCompact => {
+                let start = request.find("by night train").unwrap_or_default();
+                *shown = request[start..].chars().take(40).collect();
+                UNCHANGED.to_vec()
+            }
+        };
+        drop(shown);
+        Box::pin(async move { Ok(answer) })
+    }
+}
+
+pub(crate) fn telling() -> Vec<Strategy> {
+    vec![Strategy::remote(Arc::new(Telling::default()))]
+}
+
 /// A strategy that blocks its thread until it is opened: work that cannot be interrupted.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
