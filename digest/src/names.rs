@@ -21,7 +21,7 @@ const EARLIER: &str = "earlier";
 /// A name of four letters takes fifty times its bytes, and what limits a conversation is its bytes.
 /// Ordinary text has fewer; beyond that, only names that are known already are counted.
 const NAMES: usize = 100_000;
-const BYTES_PER_NAME: usize = 64;
+const BYTES_PER_NAME: usize = 128;
 
 /// Labels from which on an earlier digest's own are no longer told apart.
 const LABELS: usize = 10_000;

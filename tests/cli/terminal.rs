@@ -22,6 +22,7 @@ fn hostile_names_and_arguments_are_spelled_out_in_every_message() {
     let at = format!("@{HOSTILE}");
     let option = format!("--{HOSTILE}");
     let key = format!("file:{HOSTILE}");
+    let model = format!("{HOSTILE}:a-model");
     bench
         .run(&["compact", &good, "-q", "--archive", "archive"])
         .ends(0);
@@ -41,7 +42,7 @@ fn hostile_names_and_arguments_are_spelled_out_in_every_message() {
         &["compact", &good, "--format", HOSTILE],
         &["compact", &good, "--tokenizer", HOSTILE],
         &["compact", &good, "--budget", HOSTILE],
-        &["compact", &good, "--model", HOSTILE],
+        &["compact", &good, "--model", &model],
         &["compact", &good, "--model", "openai:x", "--model-key", &key],
         &[
             "compact",

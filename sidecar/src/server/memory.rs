@@ -15,7 +15,8 @@ const PIECE: usize = 1 << 10;
 
 /// Bytes of memory that work is reckoned to take for each byte of its body. A body that is one
 /// text takes 7. One of nothing but names or short lines of a summary takes more, up to what
-/// `baler-digest` bounds by number (`NAMES`, `OF_ALL`): some 30 MB by the sizes of its types.
+/// `baler-digest` bounds by number (`NAMES`, `OF_ALL`): by the sizes of its types some 35 MB, and
+/// 2 bytes for each byte.
 const PER_BYTE: usize = 8;
 
 /// The same for each list, object and comma of its body. Of what thirteen bodies of 30 MB took
