@@ -594,9 +594,11 @@ impl Conversation {
 }
 
 /// The step by which the open loop begins with thinking, where the request wants that (ANTH-5):
-/// the newest one, which mostly stays anyway, or else the first. What stands directly behind outputs is one message with them (ANTH-2), and so the
-/// loop goes on behind it. Where no step of it begins so, what failed behind it stays: that parts it from
-/// the user's words.
+/// the newest one, which mostly stays anyway, or else the first behind a provider's compaction, or else
+/// the first. A compaction stays by itself, and a loop in front of it is open again once its answer left:
+/// the thinker has to be the same step then (invariant I3). What stands directly behind outputs is one
+/// message with them (ANTH-2), and so the loop goes on behind it. Where no step of it begins so, what
+/// failed behind it stays: that parts it from the user's words.
 fn thinker(conversation: &Conversation) -> Option<usize> {
     if !conversation.envelope().wants_thinking() {
         return None;
@@ -615,12 +617,23 @@ fn thinker(conversation: &Conversation) -> Option<usize> {
     let mut steps = open.iter().copied().filter(|index| calls(*index));
     let newest = steps.next()?;
     let first = steps.next_back().unwrap_or(newest);
+    let is_compacted = |index: usize| {
+        let mut messages = conversation.messages(index).iter();
+        messages.any(Message::has_compaction)
+    };
+    let first_behind_compaction = open
+        .iter()
+        .copied()
+        .take_while(|index| !is_compacted(*index))
+        .filter(|index| calls(*index))
+        .last()
+        .unwrap_or(newest);
     let begins = |index: &usize| {
         let message = conversation.messages(*index).first();
         message.is_some_and(|message| message.begins_with_thinking())
     };
     let failed = |index: &usize| *index > newest && units[*index].kind == UnitKind::Step;
-    [newest, first]
+    [newest, first_behind_compaction, first]
         .into_iter()
         .find(begins)
         .or_else(|| open.into_iter().rfind(failed))

@@ -160,6 +160,48 @@ async fn a_loop_keeps_its_thinking_in_front_of_an_answer_that_failed() {
     }
 }
 
+/// ANTH-5, I3: with the answer gone, the loop begins with the step of the compaction.
+#[tokio::test]
+async fn a_loop_behind_a_compaction_keeps_its_thinking_when_compacted_twice() {
+    let uses = |first: Option<Value>, id: &str| {
+        let call = json!({"type": "tool_use", "id": id, "name": "tides", "input": {}});
+        let content: Vec<Value> = first.into_iter().chain([call]).collect();
+        json!({"role": "assistant", "content": content})
+    };
+    let result = |id: &str, text: String| {
+        json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": text}]})
+    };
+    let compaction = json!({"type": "compaction", "content": "The user asks for the tides."});
+    let thinks = json!({"type": "thinking", "thinking": "The moon is full.", "signature": "c2ln"});
+    let before = read(&json!({"model": "claude-opus-4-5", "max_tokens": 4096,
+    "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": [
+        uses(Some(compaction), "a"),
+        result("a", listing("tide", 400)),
+        {"role": "assistant", "content": listing("answer", 400)},
+        {"role": "user", "content": "Good. And tomorrow?"},
+        uses(Some(thinks), "b"),
+        result("b", listing("tide", 400)),
+        uses(None, "c"),
+        result("c", "07:14".to_owned()),
+    ]}));
+    assert_eq!(before.violations(), []);
+    for strategy in [Strategy::truncate(), Strategy::digest()] {
+        for tokens in [1, 400] {
+            let request = budget(tokens);
+            let chain = std::slice::from_ref(&strategy);
+            let first = host().compact(&before, chain, &request).await;
+            let first = first.expect("no archive that could fail");
+            assert!(first.is_compacted());
+            assert!(first.document().contains("The moon is full."));
+            let second = host().compact(first.conversation(), chain, &request).await;
+            let second = second.expect("no archive that could fail");
+            let what = format!("{} {tokens}", strategy.name());
+            assert_eq!(second.document(), first.document(), "{what}");
+        }
+    }
+}
+
 /// ANTH-5: no step of the loop thinks, so it is legal only while something parts it from the user's words.
 #[tokio::test]
 async fn an_answer_that_failed_stays_behind_a_loop_without_thinking() {
