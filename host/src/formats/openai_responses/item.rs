@@ -35,6 +35,15 @@ const COMPACTION: &str = "cmp_";
 /// How those of calls of the client's own tools begin.
 const CALLS: [&str; 2] = ["fc_", "ctc_"];
 
+/// How the id begins that OpenAI's Agents SDK gives to all items of models that are not asked through
+/// Responses.
+const MADE_UP: &str = "__fake_id__";
+
+/// Whether an id is no provider's: many items have the same, and it is taken off before they are sent.
+pub(super) fn is_made_up(id: &str) -> bool {
+    id.starts_with(MADE_UP)
+}
+
 /// Whether an item is a reference to a call, by which the model has seen what came before.
 pub(super) fn refers_to_call(kind: &str, id: &str) -> bool {
     kind == REFERENCE && CALLS.iter().any(|start| id.starts_with(start))

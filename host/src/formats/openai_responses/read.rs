@@ -40,7 +40,9 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     let names_call = kind == Kind::Output && typed.as_deref().is_some_and(is_local_shell);
     if !names_call {
         // One that is empty is none.
-        let id = members.text("id").filter(|id| !id.is_empty());
+        let id = members
+            .text("id")
+            .filter(|id| !id.is_empty() && !item::is_made_up(id));
         message.set_id(id.map(Cow::into_owned));
     }
     Ok(message)
@@ -52,6 +54,11 @@ pub(super) fn is_untyped_reference(members: &Members<'_>) -> bool {
     let mut others = members.0.iter().filter(|(key, _)| key != "id");
     members.text("id").is_some()
         && others.all(|(key, value)| key == "type" && value.get() == "null")
+}
+
+/// Whether an item is sent under an id that the provider gave it.
+fn is_sent_under_id(members: &Members<'_>) -> bool {
+    members.present("id").is_some() && members.text("id").is_none_or(|id| !item::is_made_up(&id))
 }
 
 /// An `input` that is a text.
@@ -113,7 +120,7 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
         message.parts.push(Part { content, place });
     }
     // What is sent under the id that the provider gave it must be what it gave.
-    message.opaque |= role == Role::Assistant && members.present("id").is_some();
+    message.opaque |= role == Role::Assistant && is_sent_under_id(members);
     Ok(message)
 }
 
@@ -261,7 +268,7 @@ fn output(
             .is_some_and(|text| Output::begins_like_a_failure(body.get(text)));
     let mut message = Message {
         // Sent under the provider's id, it must be what has that id.
-        opaque: members.present("id").is_some() || !is_free,
+        opaque: is_sent_under_id(members) || !is_free,
         ..Message::new(Role::Tool, raw.place.clone())
     };
     note_id(&output.call_id, &mut message);

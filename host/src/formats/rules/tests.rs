@@ -1168,6 +1168,35 @@ fn a_conversation_that_just_keeps_a_rule_is_valid() {
     }
 }
 
+/// RESP-8: OpenAI's Agents SDK gives every item of other APIs the same id, and takes it off again.
+#[test]
+fn an_id_that_a_program_made_up_is_none() {
+    let items = |id: &str| {
+        let text = json!({"type": "output_text", "text": "It is in date.rs.", "annotations": []});
+        json!([
+            hello(),
+            {"type": "reasoning", "id": id, "summary": []},
+            {"type": "function_call", "id": id, "call_id": "a", "name": "read", "arguments": "{}"},
+            {"type": "function_call_output", "id": id, "call_id": "a", "output": "ok"},
+            {"type": "message", "id": id, "role": "assistant", "status": "completed", "content": [text]},
+            hello(),
+        ])
+    };
+    for id in ["__fake_id__", "__fake_id__63456181"] {
+        let document = items(id);
+        assert_eq!(broken(OpenAiResponses, &document), [], "{id}");
+        let conversation = Conversation::of(&document.to_string(), Some(OpenAiResponses));
+        let conversation = conversation.expect("reads");
+        let messages = conversation.all_messages().iter();
+        let sealed: Vec<bool> = messages.map(|own| own.opaque).collect();
+        assert_eq!(sealed, [false, true, false, false, false, false], "{id}");
+    }
+    assert_eq!(
+        broken(OpenAiResponses, &items("msg_1")),
+        [("RESP-8", 3), ("RESP-8", 4), ("RESP-8", 5)]
+    );
+}
+
 /// What sets options of the answer may stand anywhere else (ANTH-1).
 #[test]
 fn nothing_stands_between_a_call_and_its_result() {
