@@ -551,6 +551,25 @@ async fn a_turn_that_is_signed_in_part_is_left_alone_only_where_a_newer_model_is
     }
 }
 
+// CHAT-3: vLLM puts an empty list into answers without calls, and takes it back.
+#[tokio::test]
+async fn answers_of_vllm_with_an_empty_list_of_calls_are_compacted() {
+    let mut messages = vec![json!({"role": "user", "content": "Splice the ropes."})];
+    for rope in 0..8 {
+        messages
+            .push(json!({"role": "assistant", "content": listing("rope", 200), "tool_calls": []}));
+        messages.push(json!({"role": "user", "content": format!("And rope {rope}.")}));
+    }
+    let conversation = read(&json!({"model": "Qwen/Qwen3-32B", "messages": messages}));
+    assert!(!conversation.is_broken());
+    let compaction = host()
+        .compact(&conversation, &[Strategy::truncate()], &Request::default())
+        .await
+        .expect("no archive that could fail");
+    assert!(compaction.is_compacted());
+    assert!(!compaction.receipt().fell_back);
+}
+
 // CHAT-6: some servers refuse a message that lost it.
 #[tokio::test]
 async fn thinking_beside_a_text_stays_where_thinking_is_to_go() {

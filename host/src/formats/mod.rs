@@ -204,7 +204,7 @@ pub(crate) struct Envelope {
     pub(crate) thinks: bool,
     /// What becomes of thinking that stands behind something else than it was made behind.
     pub(crate) binding: Binding,
-    /// Whether the model that the request names is one of OpenAI's own, in OpenAI Responses (RESP-5).
+    /// Whether the model that the request names is one of OpenAI's own, in its formats (CHAT-3, RESP-5).
     pub(crate) is_makers_own: bool,
     /// Whether the request tells of a model that refuses calls without their signatures (GEM-3).
     pub(crate) wants_signatures: bool,

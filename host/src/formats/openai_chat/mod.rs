@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::body::{Body, Raw};
 use super::json::{self, Members};
+use super::openai_responses::is_openais;
 use super::rules::Check;
 use super::{Asked, Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::Unit;
@@ -81,6 +82,7 @@ impl WireFormat for OpenAiChat {
         Envelope {
             tools: tool_definitions(body, tools),
             tool_list: tools.map(|raw| body.place(raw)),
+            is_makers_own: is_openais(&body.text("model")),
             ..Envelope::default()
         }
     }

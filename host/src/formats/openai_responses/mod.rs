@@ -106,7 +106,7 @@ impl WireFormat for OpenAiResponses {
 
 /// Whether a model is one that OpenAI serves, by its name; a request without one is taken for its own.
 /// `gpt-oss` is OpenAI's too, but others serve it.
-fn is_openais(model: &str) -> bool {
+pub(super) fn is_openais(model: &str) -> bool {
     // Routers put the provider in front: `openai/gpt-5`.
     let bare = model.rsplit('/').next().unwrap_or(model);
     let bare = bare.strip_prefix("ft:").unwrap_or(bare);

@@ -1135,6 +1135,25 @@ fn violation_is_an_error_where_a_refusal_is_known_and_a_warning_elsewhere() {
     assert_eq!(warnings, WARNINGS.iter().copied().collect());
 }
 
+/// CHAT-3: vLLM puts an empty list into answers without calls, and takes it back.
+#[test]
+fn an_empty_list_of_calls_is_an_error_for_models_of_openais_alone() {
+    let says = json!({"role": "assistant", "content": "Done.", "tool_calls": []});
+    for (model, expected) in [
+        ("", Severity::Error),
+        ("gpt-5", Severity::Error),
+        ("openai/o4-mini", Severity::Error),
+        ("openai/gpt-oss-20b", Severity::Warning),
+        ("Qwen/Qwen3-32B", Severity::Warning),
+    ] {
+        let body = json!({"model": model, "messages": [hello(), says, hello()]});
+        let conversation = Conversation::of(&body.to_string(), Some(OpenAiChat)).expect("reads");
+        let found = conversation.violations().iter();
+        let found: Vec<_> = found.map(|own| (own.rule, own.severity)).collect();
+        assert_eq!(found, [(Rule::Chat3, expected)], "{model}");
+    }
+}
+
 /// CHAT-4: there are APIs that name no type of a function, and none that take another type for it.
 #[test]
 fn a_call_without_its_type_is_an_error_unless_it_is_of_a_function() {
