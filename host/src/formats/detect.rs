@@ -5,7 +5,7 @@ use super::{Format, anthropic, openai_chat, openai_responses};
 
 impl Format {
     /// Finds out which format `body` is in. Plain messages, legal in several, count as OpenAI
-    /// Chat unless the model's name speaks against it.
+    /// Chat unless the model's name speaks against it, and no tool for it.
     pub(crate) fn detect(body: &Body<'_>) -> Self {
         match body.list {
             List::Contents => Self::Gemini,

@@ -11,6 +11,9 @@ const CALL: &str = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"functi
 const ANSWER: &str = r#"{"role":"tool","tool_call_id":"a","content":"ok"}"#;
 const HELLO: &str = r#"{"role":"user","content":"hello"}"#;
 
+/// A tool as only OpenAI Chat writes it.
+const OWN_TOOL: &str = r#"{"type":"function","function":{"name":"f","parameters":{}}}"#;
+
 const USE: &str =
     r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
 const RESULT: &str =
@@ -44,6 +47,28 @@ fn the_format_is_found_out() {
                 list(&[HELLO, CALL, ANSWER])
             ),
             Format::OpenAiChat,
+        ),
+        (
+            format!(
+                r#"{{"model":"anthropic/claude-x","tools":[{OWN_TOOL}],"messages":{}}}"#,
+                list(&[HELLO])
+            ),
+            Format::OpenAiChat,
+        ),
+        (
+            format!(
+                r#"{{"model":"claude-x","tools":[{{"name":"function","input_schema":{{}}}}],"messages":{}}}"#,
+                list(&[HELLO])
+            ),
+            Format::Anthropic,
+        ),
+        // What the messages hold says more.
+        (
+            format!(
+                r#"{{"model":"claude-x","tools":[{OWN_TOOL}],"messages":{}}}"#,
+                list(&[HELLO, USE, RESULT])
+            ),
+            Format::Anthropic,
         ),
         (format!(r#"{{"contents":{}}}"#, "[]"), Format::Gemini),
         (r#"[{"role":"user","parts":[]}]"#.to_owned(), Format::Gemini),

@@ -14,6 +14,7 @@ pub(crate) use binding::binds;
 
 use super::body::{Body, Raw};
 use super::json::{self, Members};
+use super::openai_chat;
 use super::rules::Check;
 use super::{Asked, Envelope, ProviderLimits, ToolDefinition, WireFormat};
 use crate::conversation::message::{Content, Link, Message, Opaque, Role};
@@ -27,7 +28,8 @@ pub(super) fn looks_like(body: &Body<'_>) -> bool {
     if body.member("system").is_some() || body.member("anthropic_version").is_some() {
         return true;
     }
-    if body.text("model").contains("claude") {
+    // Routers serve its models through the format of OpenAI Chat.
+    if body.text("model").contains("claude") && !openai_chat::has_own_tools(body) {
         return true;
     }
     body.messages.iter().any(|raw| {

@@ -34,6 +34,17 @@ pub(super) fn looks_like(body: &Body<'_>) -> bool {
     })
 }
 
+/// Whether a tool of the request is written as no other format writes one.
+pub(super) fn has_own_tools(body: &Body<'_>) -> bool {
+    body.member("tools").is_some_and(|tools| {
+        let mut tools = json::objects(tools.get(), 0).flatten();
+        tools.any(|tool| {
+            let function = tool.members.get("function");
+            function.is_some_and(|function| json::is_object(function.get()))
+        })
+    })
+}
+
 /// Whether its content has a part of a type that no other format has.
 fn has_own_parts(raw: &Raw<'_>) -> bool {
     raw.get("content")
