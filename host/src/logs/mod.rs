@@ -132,7 +132,7 @@ pub struct LogFacts {
     pub completed_calls: usize,
     /// Calls that were left out: their id came twice in one response, or nothing can answer them.
     pub dropped_calls: usize,
-    /// Results that were left out: no earlier call of their id is without one.
+    /// Results that were left out: no call of their id is without one.
     pub dropped_results: usize,
     /// Blocks that were left out: they are no objects, or calls or results without an id.
     pub dropped_blocks: usize,

@@ -11,7 +11,7 @@ use crate::formats::json::{self, Members};
 /// What answers a call that has no recorded result.
 pub(super) const NO_RESULT: &str = "no result was recorded";
 
-/// Calls that nothing has answered yet, by their ids.
+/// Calls that nothing has answered yet, by their ids. An id stays when all of its calls were answered.
 #[derive(Default)]
 pub(super) struct Open<'a>(HashMap<Cow<'a, str>, Vec<Waiting>>);
 
@@ -43,10 +43,12 @@ impl<'a> Open<'a> {
         if newest.calls.is_empty() {
             waiting.pop();
         }
-        if waiting.is_empty() {
-            self.0.remove(id);
-        }
         call
+    }
+
+    /// Whether a call had this id.
+    fn knows(&self, id: &str) -> bool {
+        self.0.contains_key(id)
     }
 
     /// The calls that nothing answered, in no order.
@@ -97,6 +99,8 @@ pub(super) struct Calls<'a, R> {
     calls: Vec<Call<'a, R>>,
     open: Open<'a>,
     by_turn: HashMap<usize, Vec<usize>>,
+    /// Results that came before any call of their id in the log.
+    early: HashMap<Cow<'a, str>, VecDeque<R>>,
 }
 
 struct Call<'a, R> {
@@ -111,15 +115,19 @@ impl<R> Default for Calls<'_, R> {
             calls: Vec::new(),
             open: Open::default(),
             by_turn: HashMap::new(),
+            early: HashMap::new(),
         }
     }
 }
 
 impl<'a, R> Calls<'a, R> {
-    /// Adds a call of `turn`. `logged` is its id in the log, `id` the one in the body.
+    /// Adds a call of `turn`. `logged` is its id in the log, `id` the one in the body. A result that came
+    /// early answers it, until one comes behind it.
     pub(super) fn open(&mut self, turn: usize, logged: Cow<'a, str>, id: Cow<'a, str>) {
         let index = self.calls.len();
-        self.calls.push(Call { id, result: None });
+        let early = self.early.get_mut(&logged);
+        let result = early.and_then(VecDeque::pop_front);
+        self.calls.push(Call { id, result });
         self.open.add(turn, logged, index);
         self.by_turn.entry(turn).or_default().push(index);
     }
@@ -136,6 +144,21 @@ impl<'a, R> Calls<'a, R> {
             call.result = Some(result);
         }
         is_new
+    }
+
+    /// The same for a log in which a result may stand before its call: where no call of its id is known, it
+    /// waits for one.
+    pub(super) fn answer_or_wait(&mut self, logged: Cow<'a, str>, result: R) {
+        if self.open.knows(&logged) {
+            self.answer(&logged, result);
+        } else {
+            self.early.entry(logged).or_default().push_back(result);
+        }
+    }
+
+    /// No call that comes from here on is answered by a result that came before.
+    pub(super) fn stop_waiting(&mut self) {
+        self.early = HashMap::new();
     }
 
     /// The calls of a turn, in their order, with their results. None where there are none, or

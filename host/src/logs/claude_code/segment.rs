@@ -22,6 +22,8 @@ pub(super) struct Segment<'a> {
     reply_count: usize,
     /// The response that made the newest call of an id.
     callers: HashMap<Cow<'a, str>, usize>,
+    /// Lines with results that came before any call of their id, since the user's last prompt.
+    early: HashMap<Cow<'a, str>, usize>,
     messages: usize,
     summaries: usize,
     /// Messages from before the boundary, and those that waited with them, without summaries.
@@ -249,20 +251,24 @@ impl<'a> Segment<'a> {
                 for block in &reply.blocks {
                     if let BlockKind::Call(call) = &block.kind {
                         self.callers.insert(call.clone(), number);
+                        self.claim(call, number, parent);
                     }
                 }
                 Kind::Reply(number)
             }
             Content::Said { blocks, source } => {
-                let caller = blocks.iter().find_map(|block| match &block.kind {
-                    BlockKind::Result(call) => Some(self.callers.get(call).copied()),
+                let call = blocks.iter().find_map(|block| match &block.kind {
+                    BlockKind::Result(call) => Some(call),
                     _ => None,
                 });
-                match caller {
-                    Some(Some(number)) => Kind::Results(number),
-                    Some(None) => Kind::Other,
-                    None if *source == Source::Prompt => Kind::Typed,
-                    None => Kind::Other,
+                match (call, call.and_then(|call| self.callers.get(call))) {
+                    (Some(_), Some(number)) => Kind::Results(*number),
+                    (Some(call), None) => {
+                        self.early.insert(call.clone(), self.nodes.len());
+                        Kind::Other
+                    }
+                    (None, _) if *source == Source::Prompt => Kind::Typed,
+                    (None, _) => Kind::Other,
                 }
             }
             Content::Summary(_) => {
@@ -279,6 +285,7 @@ impl<'a> Segment<'a> {
         if kind == Kind::Typed {
             // No response goes on behind it, and gateways give all of them the same id.
             self.replies = HashMap::new();
+            self.early = HashMap::new();
         }
         if let Some(id) = id {
             self.missing.remove(&id);
@@ -290,6 +297,18 @@ impl<'a> Segment<'a> {
         });
         self.nodes.push(Node { parent, kind, root });
         self.contents.push(content);
+    }
+
+    /// Gives a call the line of its result that came early (LCC-20). That line hangs on the call, which was not
+    /// there yet: it stands beside the call, so that it is left where the call is.
+    fn claim(&mut self, call: &str, number: usize, parent: Option<usize>) {
+        let Some(place) = self.early.remove(call) else {
+            return;
+        };
+        if let Some(node) = self.nodes.get_mut(place) {
+            node.kind = Kind::Results(number);
+            node.parent = node.parent.or(parent.filter(|parent| *parent < place));
+        }
     }
 
     /// The number of the response that a part belongs to; a new one where its id is new or missing, or where it

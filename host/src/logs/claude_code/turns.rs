@@ -43,9 +43,15 @@ pub(super) fn body(segment: Segment<'_>, mut facts: LogFacts) -> Result<Log, Log
                 flow.reply(number, reply, &mut facts);
             }
             (Content::None | Content::Reply(_), _) => {}
-            (Content::Said { blocks, .. }, _) => flow.said(blocks, &mut facts),
+            (Content::Said { blocks, .. }, kind) => {
+                if kind == Kind::Typed {
+                    flow.calls.stop_waiting();
+                }
+                flow.said(blocks);
+            }
             (Content::Summary(text), _) => {
                 facts.recorded_summaries += 1;
+                flow.calls.stop_waiting();
                 flow.turns.push(Turn::Summary(text));
             }
         }
@@ -61,6 +67,8 @@ struct Flow<'a> {
     replies: HashMap<usize, usize>,
     ids: Ids<'a>,
     calls: Calls<'a, Block<'a>>,
+    /// Results that came so far.
+    results: usize,
 }
 
 /// The ids of calls, each with the turn of its response.
@@ -132,14 +140,15 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Adds what the user said, to the user message before it if there is one (LCC-5).
-    fn said(&mut self, said: Vec<Block<'a>>, facts: &mut LogFacts) {
+    /// Adds what the user said, to the user message before it if there is one (LCC-5). A result may stand
+    /// before its call (LCC-20).
+    fn said(&mut self, said: Vec<Block<'a>>) {
         let mut blocks = Vec::new();
         for block in said {
             if let BlockKind::Result(id) = &block.kind {
                 let id = id.clone();
-                let is_new = self.calls.answer(&id, block);
-                facts.dropped_results += usize::from(!is_new);
+                self.results += 1;
+                self.calls.answer_or_wait(id, block);
             } else {
                 blocks.push(block);
             }
@@ -154,6 +163,7 @@ impl<'a> Flow<'a> {
     fn write(mut self, body: &mut Body<'a>, facts: &mut LogFacts) {
         let last = self.turns.len().saturating_sub(1);
         let mut user = User::default();
+        let mut answers = 0;
         for (index, turn) in self.turns.into_iter().enumerate() {
             match turn {
                 Turn::Summary(text) => {
@@ -169,6 +179,7 @@ impl<'a> Flow<'a> {
                     body.report(tokens);
                     for (id, result) in self.calls.batch(index, index == last) {
                         facts.completed_calls += usize::from(result.is_none());
+                        answers += usize::from(result.is_some());
                         user.results
                             .push(result.map_or_else(|| missing(&id), |block| answer(&block, &id)));
                     }
@@ -176,6 +187,7 @@ impl<'a> Flow<'a> {
             }
         }
         user.write(body);
+        facts.dropped_results += self.results.saturating_sub(answers);
     }
 }
 

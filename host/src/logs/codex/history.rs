@@ -72,7 +72,16 @@ impl<'a> History<'a> {
 
     /// Adds an item; false where it is none for the model.
     pub(super) fn add(&mut self, raw: &'a str, members: &Members<'a>) -> bool {
-        let Some(item) = Item::new(raw, members) else {
+        self.add_item(Item::new(raw, members))
+    }
+
+    /// Adds what another agent said, of which a line of its own tells (LCX-12); false where that is nothing.
+    pub(super) fn add_message_of_agent(&mut self, members: &Members<'_>) -> bool {
+        self.add_item(Item::of_agent(members))
+    }
+
+    fn add_item(&mut self, item: Option<Item<'a>>) -> bool {
+        let Some(item) = item else {
             return false;
         };
         let is_reply = matches!(item.kind, Kind::Call { .. } | Kind::Reasoning | Kind::Reply);
@@ -94,7 +103,7 @@ impl<'a> History<'a> {
     fn push(&mut self, item: Item<'a>) {
         let end = self.items.len();
         let said = self.said(end) + usize::from(item.is_said());
-        let turns = self.turns(end) + usize::from(matches!(item.kind, Kind::User));
+        let turns = self.turns(end) + usize::from(item.begins_turn);
         self.items.push(Placed { item, said, turns });
     }
 

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use crate::formats::json::{self, Members};
 use crate::logs::body;
+use crate::logs::codex::agents;
 use crate::logs::codex::context::is_context;
 
 /// An item of the history, as raw JSON.
 pub(super) struct Item<'a> {
     pub(super) raw: Cow<'a, str>,
     pub(super) kind: Kind<'a>,
+    /// Whether a turn begins with it.
+    pub(super) begins_turn: bool,
 }
 
 pub(super) enum Kind<'a> {
@@ -26,7 +29,7 @@ pub(super) enum Kind<'a> {
     Reasoning,
     /// A message of the assistant, or a call that the provider answers itself.
     Reply,
-    /// What the user said: a turn begins with it.
+    /// What the user said.
     User,
     /// A message of anybody else, or what Codex itself says in the user's name.
     Input,
@@ -85,9 +88,15 @@ impl<'a> Item<'a> {
             (tag, _) if tag.ends_with("_call") => Kind::Reply,
             _ => Kind::Other,
         };
+        let begins_turn = match kind {
+            Kind::User => true,
+            Kind::Reply => only_text(members).is_some_and(|text| agents::is_message(&text)),
+            _ => tag == "agent_message",
+        };
         Some(Self {
             raw: Cow::Borrowed(raw),
             kind,
+            begins_turn,
         })
     }
 }
@@ -98,7 +107,17 @@ impl<'a> Item<'a> {
         Self {
             raw: text,
             kind: Kind::Summary,
+            begins_turn: false,
         }
+    }
+
+    /// A message of another agent that a line of its own records; none where that says nothing.
+    pub(super) fn of_agent(members: &Members<'_>) -> Option<Self> {
+        Some(Self {
+            raw: Cow::Owned(agents::item(members)?),
+            kind: Kind::Other,
+            begins_turn: true,
+        })
     }
 
     /// Makes the message that stands for a recorded summary. Only of those that are seen: it is
@@ -136,6 +155,11 @@ pub(super) fn user_text<'a>(members: &Members<'a>) -> Option<Cow<'a, str>> {
     if members.text("role").as_deref() != Some("user") {
         return None;
     }
+    only_text(members)
+}
+
+/// The text of a message that is one text.
+fn only_text<'a>(members: &Members<'a>) -> Option<Cow<'a, str>> {
     let mut texts = texts(members);
     let text = texts.next()?;
     texts.next().is_none().then_some(text)

@@ -1,5 +1,6 @@
 //! Codex: items of the Responses API, with or without a wrapper around each.
 
+mod agents;
 mod context;
 mod history;
 mod items;
@@ -44,6 +45,7 @@ pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogEr
         is_wrapped = true;
         let is_used = match line.text("type").as_deref() {
             Some("response_item") => history.add(payload.get(), &members),
+            Some("inter_agent_communication") => history.add_message_of_agent(&members),
             Some("compacted") => {
                 history.compact(&members);
                 true

@@ -26,6 +26,24 @@ fn what_was_rewound_is_not_seen() {
     assert!(texts(&log).contains("leaves at nine"));
 }
 
+// LCC-20
+#[test]
+fn a_result_that_stands_before_its_call_is_left_with_it() {
+    let log = log(&[
+        user("u1", "", json!("Plan a week in Oslo.")),
+        says("a1", "u1", "m1", "By train or ferry?"),
+        user("u2", "a1", json!("By plane.")),
+        result("r1", "a2", "t1", "no flights"),
+        calls("a2", "u2", "m2", "t1"),
+        says("a3", "r1", "m3", "There are none."),
+        user("u3", "a1", json!("By ferry.")),
+        says("a4", "u3", "m4", "It leaves at nine."),
+    ]);
+    assert_eq!(log.facts.other_branches, 4);
+    assert_eq!(log.facts.dropped_results, 0);
+    assert!(!texts(&log).contains("plane"));
+}
+
 #[test]
 fn going_back_keeps_the_parallel_results_of_the_step_gone_back_to() {
     let log = log(&[

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::claude_code::{calls, reply, result, roles, says, user};
 use super::{file, log, messages, try_read};
@@ -212,4 +212,65 @@ fn failed_results_are_such_as_the_api_takes() {
         user("r1", "a1", json!([bare])),
     ]);
     assert_eq!(messages(&log)[2]["content"][0]["content"], "(no output)");
+}
+
+// LCC-20
+#[test]
+fn a_result_whose_line_stands_before_that_of_its_call_answers_it() {
+    let mut lines = vec![
+        user("u1", "", json!("Ready about?")),
+        calls("a1", "u1", "m1", "t1"),
+        result("r2", "a2", "t2", "jib: ready"),
+        calls("a2", "a1", "m1", "t2"),
+        result("r1", "a1", "t1", "main: ready"),
+    ];
+    for _ in 0..2 {
+        let log = log(&lines);
+        let messages = messages(&log);
+        let results = &messages[2]["content"];
+        assert_eq!(results[0]["content"], "main: ready");
+        assert_eq!(results[1]["content"], "jib: ready");
+        let facts = log.facts;
+        assert_eq!((facts.completed_calls, facts.dropped_results), (0, 0));
+        // The same where the conversation goes on.
+        lines.push(says("a3", "r1", "m2", "Aye."));
+        lines.push(user("u2", "a3", json!("Hard over.")));
+    }
+}
+
+// LCC-20
+#[test]
+fn an_early_result_is_taken_by_no_call_that_may_not_be_its_own() {
+    let outcome = |lines: &[Value]| {
+        let log = log(lines);
+        let messages = Value::from(messages(&log)).to_string();
+        assert!(!messages.contains("stale"), "{messages}");
+        (log.facts.completed_calls, log.facts.dropped_results)
+    };
+    // A prompt lies between.
+    let asked = [
+        user("u1", "", json!("Sound the depth.")),
+        result("r0", "u1", "t1", "stale"),
+        user("u2", "r0", json!("Once more.")),
+        calls("a1", "u2", "m1", "t1"),
+        user("u3", "a1", json!("Well?")),
+    ];
+    assert_eq!(outcome(&asked), (1, 1));
+    // The call has a result behind it.
+    let answered = [
+        user("u1", "", json!("Sound the depth.")),
+        result("r0", "u1", "t1", "stale"),
+        calls("a1", "u1", "m1", "t1"),
+        result("r1", "a1", "t1", "nine fathoms"),
+    ];
+    assert_eq!(outcome(&answered), (0, 1));
+    // The result repeats one of an earlier call with this id, and the newest call still runs.
+    let repeated = [
+        user("u1", "", json!("Sound the depth.")),
+        calls("a1", "u1", "m1", "t1"),
+        result("r1", "a1", "t1", "nine fathoms"),
+        result("r2", "r1", "t1", "stale"),
+        calls("a2", "r2", "m2", "t1"),
+    ];
+    assert_eq!(outcome(&repeated), (0, 1));
 }

@@ -160,3 +160,79 @@ fn a_count_after_a_compaction_covers_what_it_kept() {
     // A count from before the compaction says nothing about what is left.
     assert_eq!(log(&lines[..5]).reported, None);
 }
+
+/// What one agent says to another, as Codex records it.
+fn told(text: &str) -> Value {
+    json!({
+        "author": "/root/worker", "recipient": "/root", "other_recipients": [],
+        "content": text, "trigger_turn": true,
+    })
+}
+
+fn agent_message(content: Value) -> Value {
+    json!({
+        "type": "agent_message", "author": "/root/worker", "recipient": "/root",
+        "content": content,
+    })
+}
+
+fn agent_says(text: &str) -> Value {
+    agent_message(json!([{"type": "input_text", "text": text}]))
+}
+
+// LCX-11
+#[test]
+fn a_message_between_agents_begins_a_turn() {
+    let left = |message: Value| {
+        let log = log(&[
+            item(user("Count the crates.")),
+            item(answer("A worker counts them.")),
+            message,
+            item(answer("It is done.")),
+            roll_back(1),
+            item(user("And barrels?")),
+        ]);
+        (messages(&log), log.facts.other_branches)
+    };
+    let kept = vec![
+        user("Count the crates."),
+        answer("A worker counts them."),
+        user("And barrels?"),
+    ];
+    for message in [
+        item(agent_says("Twelve.")),
+        item(answer(&told("Twelve.").to_string())),
+        line("inter_agent_communication", told("Twelve.")),
+    ] {
+        assert_eq!(left(message), (kept.clone(), 2));
+    }
+    // An answer in JSON that is no such message.
+    let other = answer(r#"{"author":"Kai","recipient":"/root","content":"Twelve."}"#);
+    assert_eq!(left(item(other)), (vec![user("And barrels?")], 4));
+}
+
+// LCX-12
+#[test]
+fn what_another_agent_says_in_a_line_of_its_own_is_an_item() {
+    let mut secret = told("");
+    secret["encrypted_content"] = json!("gAAAAB=");
+    let log = log(&[
+        item(user("Count the crates.")),
+        line("inter_agent_communication", told("Twelve.\n\"Red\" ones.")),
+        line("inter_agent_communication", secret),
+        line("inter_agent_communication", told(" \n")),
+    ]);
+    let head = "Message Type: NEW_TASK\nTask name: /root\nSender: /root/worker\nPayload:\n";
+    assert_eq!(
+        messages(&log),
+        [
+            user("Count the crates."),
+            agent_says("Twelve.\n\"Red\" ones."),
+            agent_message(json!([
+                {"type": "input_text", "text": head},
+                {"type": "encrypted_content", "encrypted_content": "gAAAAB="},
+            ])),
+        ]
+    );
+    assert_eq!(log.facts.skipped_lines, 1);
+}
