@@ -231,6 +231,25 @@ fn neither_config_nor_key_nor_strategy_is_replaced_by_what_comes_out() {
     compact(&bench, &["--previous", "last.json", "-o", "last.json"]).ends(0);
 }
 
+#[cfg(feature = "http")]
+#[test]
+fn the_file_of_tokens_that_the_environment_names_is_not_replaced() {
+    let bench = Bench::new();
+    bench.file("tokens", "a.example=s3cret-t0ken");
+    let input = example("plan-a-week.openai.json");
+    for option in ["-o", "--receipt"] {
+        let mut command = bench.command();
+        command
+            .env("BALER_REMOTE_TOKEN_FILE", "tokens")
+            .args(["compact", &input, "-q", "-s", "native:digest"])
+            .args([option, "./tokens"]);
+        Ran::of(command.output().expect("it runs"))
+            .ends(2)
+            .says(&["in use for something else"]);
+        assert_eq!(text(&bench, "tokens"), "a.example=s3cret-t0ken");
+    }
+}
+
 /// A compaction whose standard output is this file, written to its end.
 fn compact_into(bench: &Bench, file: &str, arguments: &[&str]) -> Ran {
     let mut command = bench.command();
