@@ -20,7 +20,7 @@ pub(crate) fn check_descriptors() -> anyhow::Result<()> {
     let opened: io::Result<Vec<File>> = (0..LEAST).map(|_| File::open("/dev/null")).collect();
     match opened {
         Err(error) if is_of_descriptors(&error) => Err(error).context(
-            "baler cannot open the files that every run needs; raise the limit of open files (`ulimit -n`)",
+            "cannot open the files that every run needs; raise the limit of open files (`ulimit -n`)",
         ),
         // Where that device is missing nobody can tell.
         _ => Ok(()),
