@@ -19,6 +19,11 @@ const VARIABLE: &str = "BALER_ARCHIVE";
 /// Beginnings of the variables that tell where a store is, and how to be let in.
 const OF_STORES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
+/// How the URLs of stores begin, rightly or not.
+const SCHEMES: [&str; 11] = [
+    "s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "http", "https", "file",
+];
+
 /// Where what leaves goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ArchivePlace {
@@ -115,9 +120,39 @@ fn check_place(named: &str) -> Result<(), Failure> {
             "`{named}` is no place for an archive; expected a folder or a URL, or for `baler compact` the word `off` in lower case (a folder of that name is `./{named}`)"
         )
     } else {
-        return Ok(());
+        match mistyped(named) {
+            Some(wrong) => wrong,
+            None => return Ok(()),
+        }
     };
     Err(Failure::wrong_use(wrong))
+}
+
+/// What is wrong with a name that is meant for something else than a folder. It would become one here,
+/// and nobody would look for what left in it. What may be a URL is not shown: it may hold a secret.
+fn mistyped(named: &str) -> Option<anyhow::Error> {
+    if named.trim() != named {
+        return Some(anyhow!(
+            "`--archive` (or ${VARIABLE}) has white space around the name, and that is no place for an archive; leave it out (a folder whose name has some is written as `./NAME/`)"
+        ));
+    }
+    if named.starts_with('~') {
+        return Some(anyhow!(
+            "`{named}` is no place for an archive: only a shell knows what `~` stands for, and only without quotes; give the whole path (a folder of that name is `./{named}`)"
+        ));
+    }
+    if named.eq_ignore_ascii_case("none") {
+        return Some(anyhow!(
+            "`{named}` is no place for an archive; expected a folder or a URL, or for `baler compact` the word `off` (a folder of that name is `./{named}`)"
+        ));
+    }
+    let scheme = named.split_once(':').map(|(scheme, _)| scheme)?;
+    let is_scheme = SCHEMES.iter().any(|own| scheme.eq_ignore_ascii_case(own));
+    (is_scheme && !is_url(named)).then(|| {
+        anyhow!(
+            "`{scheme}:…` is no place for an archive; a URL has `://` behind its scheme, such as s3://bucket/prefix (a folder of that name begins with `./{scheme}:`)"
+        )
+    })
 }
 
 /// The variables of stores. All others may hold any bytes.

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use baler_host::HostError;
 
+use crate::lack;
 use crate::visible::line;
 
 /// The exit codes, as help texts tell them.
@@ -11,7 +12,7 @@ pub(crate) const OF_COMPACT: &str = "\
 Exit codes:
   0  compacted; or, with --repair, repaired and for the rest left as it was
   1  baler itself failed: a file cannot be written, standard output was closed before all was
-     written, the sandbox cannot be made
+     written, the sandbox cannot be made, no more files can be opened
   2  wrong use: an unknown option or name, a config or strategy file that cannot be used
   3  nothing to do: the conversation comes back unchanged
   4  compacted, but by a fallback and not by the strategy that was asked for
@@ -48,18 +49,22 @@ pub(crate) struct Failure {
 impl Failure {
     /// The person who called is to blame.
     pub(crate) fn wrong_use(error: impl Into<anyhow::Error>) -> Self {
-        Self {
-            exit: Exit::WrongUse,
-            error: error.into(),
-            more: String::new(),
-        }
+        Self::blaming(Exit::WrongUse, error.into())
     }
 
     /// The conversation is to blame.
     pub(crate) fn wrong_input(error: impl Into<anyhow::Error>) -> Self {
+        Self::blaming(Exit::WrongInput, error.into())
+    }
+
+    /// Whoever is to blame, unless there was no descriptor left.
+    fn blaming(exit: Exit, error: anyhow::Error) -> Self {
+        if lack::is_cause_of(&error) {
+            return error.into();
+        }
         Self {
-            exit: Exit::WrongInput,
-            error: error.into(),
+            exit,
+            error,
             more: String::new(),
         }
     }

@@ -11,6 +11,12 @@ use anyhow::anyhow;
 use crate::exit::Failure;
 use crate::figures;
 
+/// The file by which a folder is known to be an archive.
+const MARKER: &str = "baler-archive";
+
+/// What an archive has in its folder.
+const OF_ARCHIVES: [&str; 4] = [MARKER, "entries", "undo", "staging"];
+
 /// All of `source`; none where it has more than `limit` bytes.
 pub(crate) fn bounded(source: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
@@ -174,12 +180,19 @@ pub(crate) fn check_output_is_apart(input: Option<&Path>) -> Result<(), Failure>
     )))
 }
 
-/// Refuses to write the file of an option over one that the run reads or keeps.
+/// Refuses to write the file of an option over one that the run reads or keeps, or among those of an
+/// archive, whichever archive it is.
 pub(crate) fn check_not_in_use(
     option: &str,
     target: &Path,
     in_use: &[PathBuf],
 ) -> Result<(), Failure> {
+    if is_of_archive(target) {
+        return Err(Failure::wrong_use(anyhow!(
+            "`{option}` names a file that is an archive's own, and would replace what is kept there: `{}`; name another file",
+            target.display()
+        )));
+    }
     match in_use.iter().find(|other| mixes(target, other)) {
         None => Ok(()),
         Some(other) => Err(Failure::wrong_use(anyhow!(
@@ -187,6 +200,22 @@ pub(crate) fn check_not_in_use(
             other.display()
         ))),
     }
+}
+
+/// Whether a file is an archive's own, or would be taken for one. What else lies in its folder is not.
+fn is_of_archive(file: &Path) -> bool {
+    let Some(place) = place(file) else {
+        return false;
+    };
+    place.ancestors().any(|path| {
+        let is_own = path
+            .file_name()
+            .is_some_and(|name| OF_ARCHIVES.iter().any(|own| name == *own));
+        is_own
+            && path
+                .parent()
+                .is_some_and(|folder| folder.join(MARKER).is_file())
+    })
 }
 
 /// Whether a stream is of this file.

@@ -10,6 +10,7 @@ mod archive;
 mod input;
 mod files;
 mod file_size;
+mod lack;
 #[cfg(feature = "http")]
 mod arenas;
 mod chain;
@@ -99,6 +100,11 @@ fn version() -> String {
 fn main() -> ExitCode {
     if let Some(done) = baler_host::serve_as_compiler() {
         return done;
+    }
+    if let Err(error) = lack::check_descriptors() {
+        let failure = Failure::from(error);
+        output::error(&failure.message());
+        return failure.exit.into();
     }
     file_size::make_excess_an_error();
     let done = match Program::try_parse() {

@@ -36,12 +36,13 @@ impl RemoteArguments {
         Tokens::read(&self.tokens, urls)
     }
 
-    /// The files that hold tokens.
+    /// The files that hold tokens, that of the environment included.
     #[cfg(feature = "http")]
     pub(crate) fn token_files(&self) -> impl Iterator<Item = PathBuf> {
         self.tokens
             .iter()
             .filter_map(|typed| tokens::file_of(typed))
+            .chain(tokens::file_of_environment())
     }
 
     /// Without HTTP there are none.

@@ -1,6 +1,7 @@
 //! Which server is shown which token.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -67,17 +68,26 @@ impl Tokens {
     }
 
     fn of_environment() -> anyhow::Result<Vec<Given>> {
-        let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
         let mut tokens = Vec::new();
         if let Some(text) = variable(VARIABLE) {
             tokens.extend(pairs(&text.to_string_lossy(), VARIABLE)?);
         }
-        if let Some(file) = variable(FILE_VARIABLE) {
-            let text = read(file.as_ref())?;
+        if let Some(file) = file_of_environment() {
+            let text = read(&file)?;
             tokens.extend(pairs(&text, FILE_VARIABLE)?);
         }
         Ok(tokens)
     }
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The file of tokens that the environment names.
+pub(super) fn file_of_environment() -> Option<PathBuf> {
+    variable(FILE_VARIABLE).map(PathBuf::from)
 }
 
 /// The token of an option.

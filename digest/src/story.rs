@@ -76,16 +76,37 @@ pub fn as_summary(text: &str) -> String {
 }
 
 /// What a model answered, without the thinking in front of it: models that think aloud do so first.
-/// None where the answer ends before the thinking does.
+/// None where the answer ends before the thinking does. The templates of some models (DeepSeek-R1,
+/// Qwen3-Thinking) put the opening tag into the prompt; then the closing one alone counts, where it
+/// stands apart, and not in a sentence that tells of it.
 #[must_use]
 pub fn after_thinking(text: &str) -> Option<&str> {
     let text = text.trim_start();
-    for (start, end) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
+    let tags = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+    for (start, end) in tags {
         if let Some(thought) = text.strip_prefix(start) {
             return thought.split_once(end).map(|(_, said)| said);
         }
     }
-    Some(text)
+    let behind = tags
+        .iter()
+        .find_map(|(start, end)| behind_closing_tag(text, start, end));
+    Some(behind.unwrap_or(text))
+}
+
+/// What stands behind the first closing tag that stands apart: alone on its line, or at the end of one
+/// with a blank line behind. None where thinking is opened before it.
+fn behind_closing_tag<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
+    let unopened = &text[..text.find(start).unwrap_or(text.len())];
+    unopened.match_indices(end).find_map(|(at, _)| {
+        let said = &text[at + end.len()..];
+        let is_blank = |line: &str| line.trim().is_empty();
+        let mut lines = said.lines();
+        let ends_line = lines.next().is_none_or(is_blank);
+        let has_blank_behind = lines.next().is_some_and(is_blank);
+        let begins_line = text[..at].rsplit('\n').next().is_none_or(is_blank);
+        (ends_line && (begins_line || has_blank_behind)).then_some(said)
+    })
 }
 
 /// An earlier summary for whoever tells the story anew: without its lists of names and values,
@@ -117,6 +138,21 @@ mod tests {
             ("<think>Hm. The first thing", None),
             ("<thinking>Hm.</think>", None),
             ("They wrote <think>.", Some("They wrote <think>.")),
+            ("Hm.\n</think>\n\nDone.", Some("\n\nDone.")),
+            ("Hm.\r\n </think> \r\nDone.", Some(" \r\nDone.")),
+            ("Hm.</think>\n\nDone.", Some("\n\nDone.")),
+            ("Hm.\n</thinking>\nDone.", Some("\nDone.")),
+            ("Hm.\n</think>", Some("")),
+            ("A </think> ends it.", Some("A </think> ends it.")),
+            (
+                "It ends with </think>\nso.",
+                Some("It ends with </think>\nso."),
+            ),
+            ("It ends with </think>", Some("It ends with </think>")),
+            (
+                "a\n<think>\nb\n</think>\n",
+                Some("a\n<think>\nb\n</think>\n"),
+            ),
         ] {
             assert_eq!(after_thinking(text), said, "{text}");
         }

@@ -90,20 +90,60 @@ impl Token {
         if !is_secret {
             return answer;
         }
-        // What is no UTF-8 is no JSON either, and comes to nothing.
-        let mut answer = match String::from_utf8(answer) {
-            Ok(answer) => answer,
-            Err(error) => return error.into_bytes(),
-        };
-        let escaped = self.0.replace('\\', r"\\").replace('"', r#"\""#);
-        let with_slashes = escaped.replace('/', r"\/");
-        for spelled in [&*self.0, escaped.as_str(), with_slashes.as_str()] {
-            if answer.contains(spelled) {
-                answer = answer.replace(spelled, "[token]");
+        let mut left = Vec::with_capacity(answer.len());
+        let mut rest = answer.as_slice();
+        let first = self.0.bytes().next();
+        while !rest.is_empty() {
+            // Most of an answer cannot begin a token.
+            let may_begin = |byte: &u8| *byte == b'\\' || Some(*byte) == first;
+            let passed = rest.iter().position(may_begin).unwrap_or(rest.len());
+            left.extend_from_slice(&rest[..passed]);
+            rest = &rest[passed..];
+            if let Some(bytes) = self.spelled_at_start(rest) {
+                left.extend_from_slice(b"[token]");
+                rest = &rest[bytes..];
+            } else {
+                // An escape as a whole: what is in it is not looked at as if it stood alone.
+                let (_, bytes) = character(rest);
+                left.extend_from_slice(&rest[..bytes]);
+                rest = &rest[bytes..];
             }
         }
-        answer.into_bytes()
+        left
     }
+
+    /// The bytes that JSON text begins with and that spell the token, with escapes or without.
+    fn spelled_at_start(&self, json: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        for byte in self.0.bytes() {
+            let (spelled, bytes) = character(&json[at..]);
+            if spelled != Some(byte) {
+                return None;
+            }
+            at += bytes;
+        }
+        Some(at)
+    }
+}
+
+/// What JSON text begins with: the byte that it spells, where that may be one of a token, and how many
+/// bytes spell it. None are only where there is no text.
+fn character(json: &[u8]) -> (Option<u8>, usize) {
+    match json {
+        [] => (None, 0),
+        [b'\\', b'u', hex @ ..] if hex.len() >= 4 => (unicode(&hex[..4]), 6),
+        [b'\\', escaped @ (b'"' | b'\\' | b'/'), ..] => (Some(*escaped), 2),
+        [b'\\', _, ..] => (None, 2),
+        [byte, ..] => (Some(*byte), 1),
+    }
+}
+
+/// The byte of this number, of hexadecimal digits in either case.
+fn unicode(hex: &[u8]) -> Option<u8> {
+    let number = hex.iter().try_fold(0_u32, |number, digit| {
+        Some(number * 16 + char::from(*digit).to_digit(16)?)
+    });
+    number.and_then(|number| u8::try_from(number).ok())
 }
 
 impl fmt::Debug for Token {
@@ -162,10 +202,28 @@ mod tests {
             ("s3cret/t0ken", r"s3cret\/t0ken"),
             (r#"s3cret"\/t0ken"#, r#"s3cret\"\\/t0ken"#),
             (r#"s3cret"\/t0ken"#, r#"s3cret\"\\\/t0ken"#),
+            (r#"s3cret"\/t0ken"#, r"s3cret\u0022\u005C\u002ft0ken"),
+            ("s3cret+t0ken==", r"s3cret\u002Bt0ken\u003d\u003D"),
+            ("s3cret-t0ken", r"\u00733cret\u002dt0ke\u006E"),
         ] {
             let answer = format!(r#"{{"unchanged":"Bearer {spelled}!"}}"#);
             assert_eq!(left(token, &answer), gone, "{spelled}");
         }
+        // Nothing is taken for an escape that is none, and no escape is broken.
+        for spelled in [
+            r"\\u00733cret-t0ken",
+            r"\u01733cret-t0ken",
+            r"\u00733cret\-t0ken",
+            r"\u00733cret-t0ke\u00",
+            "\\",
+        ] {
+            assert_eq!(left("s3cret-t0ken", spelled), spelled);
+        }
+        assert_eq!(left("n3cret-t0ken", r"\n3cret-t0ken"), r"\n3cret-t0ken");
+        assert_eq!(
+            left("s3cret-t0ken", r"s3crs3cret-t0ken\n"),
+            r"s3cr[token]\n"
+        );
         for token in ["unchanged", "s3cret", "12345678"] {
             let answer = r#"{"unchanged":"s3cret","value":12345678}"#;
             assert_eq!(left(token, answer), answer);

@@ -393,6 +393,17 @@ fn a_word_that_is_no_place_makes_no_folder_of_that_name() {
             "`off` in lower case (a folder of that name is `./Off`)",
         ),
         ("", "`--archive` is empty; expected a folder, or a URL"),
+        ("none", "the word `off` (a folder of that name is `./none`)"),
+        (" off", "has white space around the name"),
+        ("mine\n", "has white space around the name"),
+        ("~", "only a shell knows what `~` stands for"),
+        ("~/bales", "give the whole path"),
+        ("s3:bucket", "a URL has `://` behind its scheme"),
+        ("S3:/bucket/prefix", "a URL has `://` behind its scheme"),
+        ("gs:bucket", "a folder of that name begins with `./gs:`"),
+        ("az:", "a URL has `://` behind its scheme"),
+        ("https:bucket", "a URL has `://` behind its scheme"),
+        ("file:/bales", "a URL has `://` behind its scheme"),
     ] {
         for command in [
             &["compact", &input][..],
@@ -413,6 +424,9 @@ fn a_word_that_is_no_place_makes_no_folder_of_that_name() {
     let folder = ["compact", &input, "--archive", "./OFF"];
     bench.run(&folder).ends(0);
     assert_eq!(bench.entries(), ["OFF"]);
+    for folder in ["./~", "./s3:bucket", "./ off/", "2026:bales"] {
+        bench.run(&["compact", &input, "--archive", folder]).ends(0);
+    }
 }
 
 #[cfg(feature = "cloud")]

@@ -160,6 +160,30 @@ fn a_strategy_that_the_machine_has_no_memory_for_is_not_to_blame() {
     assert_eq!(told["receipt"]["strategy"], "native:digest");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn too_few_descriptors_are_a_failure_that_is_told() {
+    let bench = Bench::new();
+    let input = example("fix-a-bug.openai.json");
+    let compact = ["compact", &input, "-q", "-s", "native:digest"];
+    bench.run(&compact).ends(0);
+    for most in 6..24 {
+        let limits = format!("ulimit -n {most}");
+        for arguments in [&compact[..], &["validate", &input], &["--version"]] {
+            let mut shell = under(&bench, &limits, arguments);
+            let ran = Ran::of(shell.output().expect("it runs"));
+            let told = format!("{limits}: {} {}", ran.code, ran.stderr);
+            match ran.code {
+                0 => assert!(most > 6, "{told}"),
+                code => {
+                    assert_eq!(code, 1, "{told}");
+                    assert!(told.contains("Too many open files"), "{told}");
+                }
+            }
+        }
+    }
+}
+
 /// Lower limits than its own, which only root may raise again.
 #[cfg(target_os = "linux")]
 #[test]

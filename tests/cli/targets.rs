@@ -231,6 +231,25 @@ fn neither_config_nor_key_nor_strategy_is_replaced_by_what_comes_out() {
     compact(&bench, &["--previous", "last.json", "-o", "last.json"]).ends(0);
 }
 
+#[cfg(feature = "http")]
+#[test]
+fn the_file_of_tokens_that_the_environment_names_is_not_replaced() {
+    let bench = Bench::new();
+    bench.file("tokens", "a.example=s3cret-t0ken");
+    let input = example("plan-a-week.openai.json");
+    for option in ["-o", "--receipt"] {
+        let mut command = bench.command();
+        command
+            .env("BALER_REMOTE_TOKEN_FILE", "tokens")
+            .args(["compact", &input, "-q", "-s", "native:digest"])
+            .args([option, "./tokens"]);
+        Ran::of(command.output().expect("it runs"))
+            .ends(2)
+            .says(&["in use for something else"]);
+        assert_eq!(text(&bench, "tokens"), "a.example=s3cret-t0ken");
+    }
+}
+
 /// A compaction whose standard output is this file, written to its end.
 fn compact_into(bench: &Bench, file: &str, arguments: &[&str]) -> Ran {
     let mut command = bench.command();
@@ -413,6 +432,44 @@ fn no_result_of_any_command_replaces_the_key_or_stands_behind_a_file_in_use() {
     }
     assert_eq!(text(&bench, "config.json"), "{}");
     assert_eq!(text(&bench, "last.json"), before);
+}
+
+#[test]
+fn no_result_of_any_command_replaces_what_an_archive_keeps() {
+    let bench = Bench::new();
+    for folder in ["state/archive", "mine"] {
+        let place = ["--archive", folder];
+        let named = if folder == "mine" { &place[..] } else { &[] };
+        let made = ["-o", "out.json", "--receipt", "receipt.json"];
+        compact(&bench, &[&made[..], named].concat()).ends(0);
+        let entries = fs::read_dir(bench.path(folder).join("entries")).expect("a folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        let entry = names.first().expect("an entry").to_str().expect("UTF-8");
+        let entry = format!("{folder}/entries/{entry}");
+        let marker = format!("{folder}/baler-archive");
+        symlink(bench.path(&entry), bench.path("link.json")).expect("a link");
+        let new = format!("{folder}/undo/new.json");
+        let own = "that is an archive's own";
+        let before = (text(&bench, &entry), text(&bench, &marker));
+        for target in [&*entry, &*marker, "link.json", &*new] {
+            for option in ["-o", "--receipt"] {
+                compact(&bench, &[option, target]).ends(2).says(&[own]);
+                let off = [option, target, "--archive", "off"];
+                compact(&bench, &off).ends(2).says(&[own]);
+            }
+            for command in ["undo", "report"] {
+                let ran = bench.run(&[command, "receipt.json", "-o", target]);
+                ran.ends(2).says(&[own]);
+            }
+        }
+        assert_eq!((text(&bench, &entry), text(&bench, &marker)), before);
+        assert!(!bench.path(&new).exists());
+        fs::remove_file(bench.path("link.json")).expect("removes it");
+    }
+    // What else lies in its folder is not the archive's.
+    compact(&bench, &["-o", "mine/out.json"]).ends(0);
 }
 
 #[test]

@@ -849,6 +849,8 @@ fn failed_answers() -> Vec<(Format, Value, Vec<Value>)> {
         blocks(json!([thinking])),
         blocks(json!("\n<think>Twelve? The chart says")),
         blocks(json!("<think>\nTwelve?\n</think>\n\n")),
+        // The template of the model has the opening tag.
+        blocks(json!("Twelve?\n</think>\n\n")),
         // Only both parts together tell.
         blocks(json!([text("<thi"), text("nk>Twelve?")])),
         json!({"role": "assistant", "content": "", "refusal": ""}),
@@ -926,6 +928,9 @@ async fn words_behind_thinking_in_a_text_make_outputs_seen() {
     let host = host();
     for said in [
         "<think>Twelve?</think>Berth 12 is free.",
+        "Twelve?\n</think>\n\nBerth 12 is free.",
+        "Berth 12 is free, I think.",
+        "Berth 12 is free, and the tag is </think>",
         "<thinker>Berth 12 is free.</thinker>",
         "(no content) is all that the pilot sent; berth 12 is free.",
         "No response requested. Berth 12 is free.",

@@ -12,6 +12,10 @@ const BEGINNING: usize = 40;
 /// What agents write in the place of an answer that is missing.
 const PLACEHOLDERS: [&str; 2] = ["(no content)", "No response requested."];
 
+/// Bytes at the end of a text, as JSON has it, that a closing tag of thinking stands in where nothing
+/// stands behind it.
+const TAIL: usize = 64;
+
 /// Characters at the beginning of a text that tell whether the rest has to be read: no fewer than a
 /// placeholder has.
 const TELLING: usize = 24;
@@ -42,7 +46,8 @@ impl Conversation {
         let start: String = self.characters(parts).take(TELLING).collect();
         let may_be_none = start.is_empty()
             || start.starts_with("<think")
-            || PLACEHOLDERS.iter().any(|own| start.starts_with(*own));
+            || PLACEHOLDERS.iter().any(|own| start.starts_with(*own))
+            || parts.iter().any(|part| self.may_end_in_thinking(part));
         if !may_be_none {
             return true;
         }
@@ -50,6 +55,17 @@ impl Conversation {
         baler_digest::after_thinking(&text)
             .map(str::trim)
             .is_some_and(|said| !said.is_empty() && !PLACEHOLDERS.contains(&said))
+    }
+
+    /// Whether a text may end with the closing tag of thinking, of which the opening one was in the
+    /// prompt. Only its end is looked at: all texts of the model's are asked this.
+    fn may_end_in_thinking(&self, part: &Part) -> bool {
+        let Content::Text(text) = &part.content else {
+            return false;
+        };
+        let raw = self.source().get(text.clone()).unwrap_or_default();
+        let tail = raw.len().saturating_sub(TAIL);
+        raw[raw.ceil_char_boundary(tail)..].contains("think")
     }
 
     /// The characters of the texts among parts, from the first that is no white space on.

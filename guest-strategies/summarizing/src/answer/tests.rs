@@ -89,6 +89,11 @@ fn thinking_aloud_is_not_part_of_it() {
         ending("<think>What happened?</think>\nAll done.", Finish::Stop),
         Ok("All done.".to_owned())
     );
+    // The opening tag may be in the prompt.
+    assert_eq!(
+        ending("What happened?\n</think>\n\nAll done.", Finish::Stop),
+        Ok("All done.".to_owned())
+    );
     assert!(refusal("<think>What happened").contains("in the middle of thinking"));
 }
 

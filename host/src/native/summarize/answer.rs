@@ -94,6 +94,12 @@ mod tests {
             Err("the model's answer ends in the middle of thinking".to_owned())
         );
         assert!(said("<think>Nothing.</think> \n", Finish::Stop).is_err());
+        // The opening tag may be in the prompt.
+        assert_eq!(
+            said("Where did we sail?\n</think>\n\nWe sailed.", Finish::Stop).as_deref(),
+            Ok("We sailed.")
+        );
+        assert!(said("Where did we sail?\n</think>\n", Finish::Stop).is_err());
     }
 
     /// PAIN-11

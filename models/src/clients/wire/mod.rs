@@ -94,13 +94,35 @@ pub(super) fn answer(provider: Provider, body: &[u8]) -> Result<Said, Unread> {
 /// Local servers without a parser for thinking leave it at the start of the text.
 fn without_thinking(text: String, is_cut_off: bool) -> String {
     let Some(thinking) = text.trim_start().strip_prefix("<think>") else {
-        return text;
+        return match behind_thinking(&text) {
+            Some(answer) => answer.trim_start().to_owned(),
+            None => text,
+        };
     };
     match thinking.split_once("</think>") {
         Some((_, answer)) => answer.trim_start().to_owned(),
         None if is_cut_off => String::new(),
         None => text,
     }
+}
+
+/// What stands behind thinking that has only its closing tag: the templates of some models (DeepSeek-R1,
+/// Qwen3-Thinking) put the opening one into the prompt. A tag in quotes is one that is told of.
+fn behind_thinking(text: &str) -> Option<&str> {
+    const END: &str = "</think>";
+    let before_opening = match text.find("<think>") {
+        Some(opening) => &text[..opening],
+        None => text,
+    };
+    let closings = before_opening.match_indices(END);
+    closings
+        .map(|(at, _)| (&text[..at], &text[at + END.len()..]))
+        .find(|(thinking, answer)| {
+            let quote = thinking.chars().next_back();
+            let is_quoted = quote.is_some_and(|quote| matches!(quote, '`' | '"' | '\''));
+            !is_quoted || answer.chars().next() != quote
+        })
+        .map(|(_, answer)| answer)
 }
 
 impl Said {
@@ -192,6 +214,17 @@ mod tests {
                 "they wrote <think>x</think>",
                 false,
                 "they wrote <think>x</think>",
+            ),
+            ("hm\n</think>\n\nyes", false, "yes"),
+            ("hm</think>yes", false, "yes"),
+            ("</think>\n\nyes, </think> too", false, "yes, </think> too"),
+            ("hm: `</think>` ends it\n</think>\n\nyes", false, "yes"),
+            ("hm\n</think>\n\n", false, ""),
+            ("yes, `</think>` ends it", false, "yes, `</think>` ends it"),
+            (
+                "yes, \"</think>\" ends it",
+                false,
+                "yes, \"</think>\" ends it",
             ),
         ] {
             assert_eq!(without_thinking(text.to_owned(), cut), left);
