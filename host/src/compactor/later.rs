@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::compaction::Compaction;
 use crate::conversation::{Conversation, Role, UnitKind};
 use crate::formats::Rule;
-use crate::plan;
+use crate::plan::{self, Fate};
 
 /// A result, and behind it what came while it was worked out.
 pub(super) struct Continued {
@@ -23,15 +23,20 @@ struct Later<'a> {
     text: Cow<'a, str>,
 }
 
-/// The result, and behind it the messages of `view` from `first` on. They lose the thinking that a plan
-/// would take from them, since they were made behind another beginning. None where the provider
-/// would refuse that, and not what it is sent now.
+/// The result of a compaction of `snapshot`, and behind it the messages that `view` has beyond that.
+/// They lose the thinking that a plan would take from them, since they were made behind another
+/// beginning. None where the provider would refuse that, and not what it is sent now; and where they go
+/// on with a unit that left.
 pub(super) fn behind(
     compaction: &Compaction,
+    snapshot: &Conversation,
     view: &Conversation,
-    first: usize,
 ) -> Option<Continued> {
+    if goes_on_with_what_left(compaction, snapshot, view) {
+        return None;
+    }
     let result = compaction.conversation();
+    let first = snapshot.message_count();
     let later = fitting(compaction, view, first);
     let mut next = result.clone();
     next.append_all(later.iter().map(|own| &*own.text)).ok()?;
@@ -46,6 +51,28 @@ pub(super) fn behind(
         return Some(plain);
     }
     instructions_moved(result, &later).filter(|moved| is_sound(&moved.view, view))
+}
+
+/// Whether a message of `view` beyond the snapshot belongs to a unit that begins in there, such as a
+/// call to its reasoning, and not all of that stays and stands last. No rule tells of reasoning that is not there.
+fn goes_on_with_what_left(
+    compaction: &Compaction,
+    snapshot: &Conversation,
+    view: &Conversation,
+) -> bool {
+    let first = snapshot.message_count();
+    let units = view.units();
+    let reaching = units.get(units.partition_point(|unit| unit.end() <= first));
+    let Some(reaching) = reaching.filter(|unit| unit.first_message < first) else {
+        return false;
+    };
+    // What came may have made one unit of several.
+    let own = snapshot
+        .units()
+        .partition_point(|unit| unit.end() <= reaching.first_message);
+    let has_left = |fate: &Fate| *fate == Fate::Dropped;
+    let fates = compaction.fates();
+    fates.iter().skip(own).any(has_left) || compaction.insertions().iter().any(|unit| *unit > own)
 }
 
 /// Whether it breaks no rule that `view` keeps.
