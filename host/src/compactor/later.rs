@@ -1,7 +1,6 @@
 //! What came while a compaction ran, behind its result.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::compaction::Compaction;
 use crate::conversation::{Conversation, Role, UnitKind};
@@ -13,8 +12,9 @@ pub(super) struct Continued {
     pub(super) view: Conversation,
     /// Whether all of that stands behind all of the result, as it came.
     pub(super) is_as_it_came: bool,
-    /// The messages of the result that stand behind some of it, and behind how many.
-    pub(super) moved: Option<(Range<usize>, usize)>,
+    /// The messages of the result that stand somewhere else in the view, or were left out of it, each
+    /// with its place there.
+    pub(super) moved: Vec<(usize, Option<usize>)>,
 }
 
 /// A message that came meanwhile.
@@ -45,7 +45,7 @@ pub(super) fn behind(
     let plain = Continued {
         is_as_it_came: is_whole && later.iter().all(is_raw),
         view: next,
-        moved: None,
+        moved: Vec::new(),
     };
     if is_sound(&plain.view, view) {
         return Some(plain);
@@ -54,7 +54,8 @@ pub(super) fn behind(
 }
 
 /// Whether a message of `view` beyond the snapshot belongs to a unit that begins in there, such as a
-/// call to its reasoning, and not all of that stays and stands last. No rule tells of reasoning that is not there.
+/// call to its reasoning, and some of that left or was parted. No rule tells of reasoning that is not
+/// there.
 fn goes_on_with_what_left(
     compaction: &Compaction,
     snapshot: &Conversation,
@@ -112,7 +113,8 @@ fn turn_with_thinking(view: &Conversation) -> Option<u32> {
 }
 
 /// The same with the instructions that the result ends with behind what the user said meanwhile, since
-/// they may stand only in front of what the model says (ANTH-1). None where there are none.
+/// they may stand only in front of what the model says (ANTH-1). Those that held until then are left
+/// out: behind it they would hold once more. None where there are none.
 fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Continued> {
     let messages = result.all_messages();
     let start = messages.iter().rposition(|own| !result.moves(own))? + 1;
@@ -133,7 +135,15 @@ fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Cont
     if let Some((kind, facts)) = result.log() {
         next = next.of_log(kind, facts);
     }
-    let instructions = messages[start..].iter().map(|own| result.raw(own));
+    let mut moved = Vec::new();
+    let mut instructions = Vec::new();
+    for (index, own) in messages.iter().enumerate().skip(start) {
+        let place = (!own.expires).then(|| start + users + instructions.len());
+        if place.is_some() {
+            instructions.push(result.raw(own));
+        }
+        moved.push((index, place));
+    }
     let (said, rest) = later.split_at(users);
     let said = said.iter().map(|own| &*own.text);
     let rest = rest.iter().map(|own| &*own.text);
@@ -141,6 +151,6 @@ fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Cont
     Some(Continued {
         view: next,
         is_as_it_came: false,
-        moved: Some((start..messages.len(), users)),
+        moved,
     })
 }

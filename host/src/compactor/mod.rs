@@ -614,6 +614,11 @@ impl Compactor {
         let Some(next) = later::behind(compaction, snapshot, &self.view) else {
             return false;
         };
+        let mut pinned = self.pinned.clone();
+        pinned.follow(snapshot, compaction);
+        if !pinned.move_to(&next.moved) {
+            return false;
+        }
         self.failures = receipt.failures_in_a_row;
         self.fruitless = None;
         self.left
@@ -625,10 +630,7 @@ impl Compactor {
             // What came since became something else with it.
             self.journal.compaction(&self.view, &next.view);
         }
-        self.pinned.follow(snapshot, compaction);
-        if let Some((moved, by)) = &next.moved {
-            self.pinned.move_behind(moved, *by);
-        }
+        self.pinned = pinned;
         self.view = next.view;
         self.generation = Generation::default();
         self.reported = None;

@@ -113,6 +113,50 @@ fn instructions_at_the_end_of_a_result_stand_behind_what_the_user_said_meanwhile
     assert!(pinned.len() == 1 && is_system(&one, pinned[0]));
 }
 
+/// ANTH-1
+#[test]
+fn instructions_that_the_user_ended_meanwhile_do_not_hold_again() {
+    for is_pinned in [false, true] {
+        let mut begun = vec![said("user", "Fix the bug.")];
+        for number in 0..12 {
+            begun.push(said("assistant", &format!("Answer {number}. ").repeat(60)));
+            begun.push(said("user", &format!("Message {number}. ").repeat(3)));
+        }
+        let mut brief = said("system", "Only list, change no file.");
+        brief["clear_at"] = json!("next_user_message");
+        let rule = said("system", "Mind the rule R7.");
+        begun.extend([brief.clone(), rule.clone()]);
+        let list = "Here is the list. ".repeat(60);
+        begun.push(said("assistant", list.trim_end()));
+        let options = CompactorOptions {
+            target_tokens: Some(100),
+            ..by_tokens(900)
+        };
+        let mut one = of("claude-opus-5-5", &begun, options);
+        if is_pinned {
+            let at = one.conversation().units().len() - 3;
+            one.pin(Pins::Units(vec![at])).expect("is there");
+        } else {
+            one.pin(Pins::FirstUser).expect("names no unit");
+        }
+        let later = said("user", "Now change the files.");
+        if is_pinned {
+            let work = one.work();
+            one.append(&later.to_string()).expect("is a message");
+            let finished = block_on(work.run());
+            assert!(!one.apply(finished).expect("no archive").is_compacted());
+            assert!(one.document().contains("Only list") && one.document().contains("Here is"));
+            continue;
+        }
+        apply_beside(&mut one, std::slice::from_ref(&later));
+        let messages = messages(&one);
+        assert_eq!(messages[messages.len() - 2..], [later, rule]);
+        assert!(!messages.contains(&brief));
+        let brief = brief.to_string();
+        assert!(one.history().any(|message| message == brief));
+    }
+}
+
 /// A compactor of OpenAI Responses whose newest response begins with reasoning, and may end with words
 /// and a call.
 fn reasoned(ends_with_call: bool) -> Compactor {
