@@ -1,20 +1,20 @@
 //! What came while a compaction ran, behind its result.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::compaction::Compaction;
 use crate::conversation::{Conversation, Role, UnitKind};
 use crate::formats::Rule;
-use crate::plan;
+use crate::plan::{self, Fate};
 
 /// A result, and behind it what came while it was worked out.
 pub(super) struct Continued {
     pub(super) view: Conversation,
     /// Whether all of that stands behind all of the result, as it came.
     pub(super) is_as_it_came: bool,
-    /// The messages of the result that stand behind some of it, and behind how many.
-    pub(super) moved: Option<(Range<usize>, usize)>,
+    /// The messages of the result that stand somewhere else in the view, or were left out of it, each
+    /// with its place there.
+    pub(super) moved: Vec<(usize, Option<usize>)>,
 }
 
 /// A message that came meanwhile.
@@ -23,15 +23,20 @@ struct Later<'a> {
     text: Cow<'a, str>,
 }
 
-/// The result, and behind it the messages of `view` from `first` on. They lose the thinking that a plan
-/// would take from them, since they were made behind another beginning. None where the provider
-/// would refuse that, and not what it is sent now.
+/// The result of a compaction of `snapshot`, and behind it the messages that `view` has beyond that.
+/// They lose the thinking that a plan would take from them, since they were made behind another
+/// beginning. None where the provider would refuse that, and not what it is sent now; and where they go
+/// on with a unit that left.
 pub(super) fn behind(
     compaction: &Compaction,
+    snapshot: &Conversation,
     view: &Conversation,
-    first: usize,
 ) -> Option<Continued> {
+    if goes_on_with_what_left(compaction, snapshot, view) {
+        return None;
+    }
     let result = compaction.conversation();
+    let first = snapshot.message_count();
     let later = fitting(compaction, view, first);
     let mut next = result.clone();
     next.append_all(later.iter().map(|own| &*own.text)).ok()?;
@@ -40,12 +45,35 @@ pub(super) fn behind(
     let plain = Continued {
         is_as_it_came: is_whole && later.iter().all(is_raw),
         view: next,
-        moved: None,
+        moved: Vec::new(),
     };
     if is_sound(&plain.view, view) {
         return Some(plain);
     }
     instructions_moved(result, &later).filter(|moved| is_sound(&moved.view, view))
+}
+
+/// Whether a message of `view` beyond the snapshot belongs to a unit that begins in there, such as a
+/// call to its reasoning, and some of that left or was parted. No rule tells of reasoning that is not
+/// there.
+fn goes_on_with_what_left(
+    compaction: &Compaction,
+    snapshot: &Conversation,
+    view: &Conversation,
+) -> bool {
+    let first = snapshot.message_count();
+    let units = view.units();
+    let reaching = units.get(units.partition_point(|unit| unit.end() <= first));
+    let Some(reaching) = reaching.filter(|unit| unit.first_message < first) else {
+        return false;
+    };
+    // What came may have made one unit of several.
+    let own = snapshot
+        .units()
+        .partition_point(|unit| unit.end() <= reaching.first_message);
+    let has_left = |fate: &Fate| *fate == Fate::Dropped;
+    let fates = compaction.fates();
+    fates.iter().skip(own).any(has_left) || compaction.insertions().iter().any(|unit| *unit > own)
 }
 
 /// Whether it breaks no rule that `view` keeps.
@@ -85,7 +113,8 @@ fn turn_with_thinking(view: &Conversation) -> Option<u32> {
 }
 
 /// The same with the instructions that the result ends with behind what the user said meanwhile, since
-/// they may stand only in front of what the model says (ANTH-1). None where there are none.
+/// they may stand only in front of what the model says (ANTH-1). Those that held until then are left
+/// out: behind it they would hold once more. None where there are none.
 fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Continued> {
     let messages = result.all_messages();
     let start = messages.iter().rposition(|own| !result.moves(own))? + 1;
@@ -106,7 +135,15 @@ fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Cont
     if let Some((kind, facts)) = result.log() {
         next = next.of_log(kind, facts);
     }
-    let instructions = messages[start..].iter().map(|own| result.raw(own));
+    let mut moved = Vec::new();
+    let mut instructions = Vec::new();
+    for (index, own) in messages.iter().enumerate().skip(start) {
+        let place = (!own.expires).then(|| start + users + instructions.len());
+        if place.is_some() {
+            instructions.push(result.raw(own));
+        }
+        moved.push((index, place));
+    }
     let (said, rest) = later.split_at(users);
     let said = said.iter().map(|own| &*own.text);
     let rest = rest.iter().map(|own| &*own.text);
@@ -114,6 +151,6 @@ fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Cont
     Some(Continued {
         view: next,
         is_as_it_came: false,
-        moved: Some((start..messages.len(), users)),
+        moved,
     })
 }

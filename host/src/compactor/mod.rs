@@ -426,8 +426,9 @@ impl Compactor {
     /// Applies finished work. Messages that came meanwhile stay, behind what it made of the
     /// others, without thinking that the model takes only behind what it was made behind. Where the
     /// conversation has become another one, or the work was another compactor's, or a provider
-    /// would refuse what comes of it, nothing is done. Call it before a request, not while one
-    /// is answered: nothing tells behind what an answer was made that is appended afterwards.
+    /// would refuse what comes of it, or what came goes on with a unit that left, nothing is done.
+    /// Call it before a request, not while one is answered: nothing tells behind what an answer was
+    /// made that is appended afterwards.
     ///
     /// # Errors
     /// As [`Compactor::step`].
@@ -610,9 +611,14 @@ impl Compactor {
             return true;
         }
         let result = compaction.conversation();
-        let Some(next) = later::behind(compaction, &self.view, snapshot.message_count()) else {
+        let Some(next) = later::behind(compaction, snapshot, &self.view) else {
             return false;
         };
+        let mut pinned = self.pinned.clone();
+        pinned.follow(snapshot, compaction);
+        if !pinned.move_to(&next.moved) {
+            return false;
+        }
         self.failures = receipt.failures_in_a_row;
         self.fruitless = None;
         self.left
@@ -624,10 +630,7 @@ impl Compactor {
             // What came since became something else with it.
             self.journal.compaction(&self.view, &next.view);
         }
-        self.pinned.follow(snapshot, compaction);
-        if let Some((moved, by)) = &next.moved {
-            self.pinned.move_behind(moved, *by);
-        }
+        self.pinned = pinned;
         self.view = next.view;
         self.generation = Generation::default();
         self.reported = None;

@@ -1,7 +1,5 @@
 //! What stays through all compactions of a conversation.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
 use crate::compaction::Compaction;
@@ -80,15 +78,20 @@ impl Pinned {
         }
     }
 
-    /// Follows messages that were moved behind so many others.
-    pub(super) fn move_behind(&mut self, moved: &Range<usize>, others: usize) {
+    /// Follows messages, given in order, to other places. False where one of them was left out that is
+    /// pinned.
+    pub(super) fn move_to(&mut self, moved: &[(usize, Option<usize>)]) -> bool {
         if let Self::Messages(messages) = self {
             for message in messages {
-                if moved.contains(&*message) {
-                    *message += others;
+                let found = moved.binary_search_by_key(&*message, |(from, _)| *from);
+                match found.map(|index| moved[index].1) {
+                    Ok(Some(place)) => *message = place,
+                    Ok(None) => return false,
+                    Err(_) => {}
                 }
             }
         }
+        true
     }
 }
 

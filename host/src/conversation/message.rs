@@ -183,6 +183,14 @@ impl Opaque {
     /// The name of an empty refusal, as some servers write where the model refused nothing.
     pub(crate) const NO_REFUSAL: &str = "no refusal";
 
+    /// The name of a picture that the provider made, with its data, in OpenAI Responses.
+    pub(crate) const GENERATED_PICTURE: &str = "image_generation_call";
+
+    /// Whether it is a picture.
+    pub(crate) fn is_picture(&self) -> bool {
+        self.kind == Self::GENERATED_PICTURE
+    }
+
     /// Whether it is reasoning of OpenAI Responses that nobody can read.
     pub(crate) fn is_reasoning(&self) -> bool {
         matches!(self.kind.as_str(), "reasoning" | "encrypted_content")
@@ -241,6 +249,7 @@ pub(crate) struct Media {
 }
 
 impl Media {
+    /// Whether it is a picture, by its type or by the format's name of the part.
     pub(crate) fn is_picture(&self) -> bool {
         self.kind.contains("image")
     }

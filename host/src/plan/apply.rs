@@ -53,6 +53,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
     let mut fates = vec![Fate::Dropped; conversation.units().len()];
     let mut written = Written {
         conversation,
+        situation,
         messages: Vec::with_capacity(conversation.all_messages().len()),
         insertions: Vec::new(),
         last: Last::Nothing,
@@ -66,6 +67,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         thinking_dropped: 0,
         held: Held::default(),
         takes_instructions: false,
+        expired: Vec::new(),
         first_moved: None,
         places: vec![None; conversation.units().len()],
     };
@@ -95,7 +97,11 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
             }
         }
     }
+    written.leave_out_expired();
     written.release(conversation.units().len());
+    for unit in &written.expired {
+        fates[*unit] = Fate::Dropped;
+    }
     let Written {
         messages,
         insertions,
@@ -121,6 +127,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
 /// The messages of the new document, as they are put together.
 struct Written<'a> {
     conversation: &'a Conversation,
+    situation: &'a Situation,
     messages: Vec<Cow<'a, str>>,
     insertions: Vec<usize>,
     last: Last,
@@ -136,6 +143,8 @@ struct Written<'a> {
     held: Held<'a>,
     /// Whether instructions in the middle may stand behind what was written last.
     takes_instructions: bool,
+    /// Units of instructions that were to stay and could not.
+    expired: Vec<usize>,
     first_moved: Option<usize>,
     places: Vec<Option<usize>>,
 }
@@ -146,6 +155,8 @@ struct Written<'a> {
 struct Held<'a> {
     /// Each with its unit.
     messages: Vec<(usize, Cow<'a, str>)>,
+    /// How many of them are known to hold still, or to have to stay.
+    in_force: usize,
     /// Whether one of them may stand anywhere.
     has_directive: bool,
     /// Whether nothing was left out since what stood in front of them.
@@ -234,11 +245,38 @@ impl<'a> Written<'a> {
             self.held.messages.push((unit, text));
             return;
         }
-        if message.role == Role::Assistant {
-            self.release(unit);
+        match message.role {
+            Role::Assistant => self.release(unit),
+            Role::User => self.leave_out_expired(),
+            _ => {}
         }
         self.places[unit].get_or_insert(self.messages.len());
         self.put(text, message.takes_instructions_behind());
+    }
+
+    /// Leaves out the waiting instructions that held until a message of the user's came: behind it, or
+    /// at the end, they would hold once more.
+    fn leave_out_expired(&mut self) {
+        // The others may be many, and are asked once.
+        let new = self.held.messages.split_off(self.held.in_force);
+        if new.is_empty() {
+            return;
+        }
+        for (unit, message) in new {
+            let first = self.conversation.messages(unit).first();
+            let expires = first.is_some_and(|own| own.expires);
+            // What holds still is protected.
+            if expires && !self.situation.is_protected(unit) {
+                self.expired.push(unit);
+                self.is_changed = true;
+            } else {
+                self.held.messages.push((unit, message));
+            }
+        }
+        self.held.in_force = self.held.messages.len();
+        if self.held.is_empty() {
+            self.held = Held::default();
+        }
     }
 
     /// Writes the instructions that wait, in front of a unit; behind a note where they could not
@@ -266,7 +304,8 @@ impl<'a> Written<'a> {
         self.begin(unit, joins);
         let messages = self.conversation.messages(unit);
         self.thinking_dropped += thinking_removed(messages, edits.iter().copied());
-        let written = |own: &Self| own.messages.len() + own.held.messages.len();
+        // With it others may be left out that waited.
+        let written = |own: &Self| own.messages.len() + own.held.messages.len() + own.expired.len();
         let before = written(self);
         let mut fate = if edits.is_empty() {
             Fate::Kept

@@ -107,6 +107,33 @@ fn nothing_stands_in_front_of_a_signed_compaction() {
     );
 }
 
+/// ANTH-1
+#[test]
+fn instructions_that_a_message_of_the_users_ended_do_not_come_to_stand_behind_it() {
+    let brief = json!({"role": "system", "content": "Only list.", "clear_at": "next_user_message"});
+    let rule = json!({"role": "system", "content": "Be brief."});
+    let of = |system: &Value| {
+        read(&json!({"model": "claude-opus-5", "messages": [
+            user("a"), system, says(&long()), user("b")]}))
+    };
+    let without_answer = |system: &Value| messages(&of(system), keep(&[0, 1, 3]));
+    assert_eq!(without_answer(&brief), Ok(vec![user("a"), user("b")]));
+    assert_eq!(
+        without_answer(&rule),
+        Ok(vec![user("a"), user("b"), rule.clone()])
+    );
+    // One that holds still stays behind what the user said.
+    let newest = read(&json!({"model": "claude-opus-5", "messages": [
+        user("a"), says(&long()), user("b"), brief.clone()]}));
+    let expected = vec![user("a"), user("b"), brief.clone()];
+    assert_eq!(messages(&newest, keep(&[0, 2, 3])), Ok(expected));
+    // So does one in front of the words that it was for.
+    let answered = read(&json!({"model": "claude-opus-5", "messages": [
+        user("a"), says(&long()), user("b"), brief.clone(), says("c"), user("d")]}));
+    let expected = vec![user("a"), user("b"), brief, says("c"), user("d")];
+    assert_eq!(messages(&answered, keep(&[0, 2, 3, 4, 5])), Ok(expected));
+}
+
 #[test]
 fn text_joins_a_message_that_may_leave_and_stands_beside_one_that_has_to_stay() {
     let conversation = read(&json!({"model": "claude-opus-5", "messages": [

@@ -298,8 +298,14 @@ impl Tokenizer {
             Content::Media(media) => self.count_media(media),
             // Nobody reads it.
             Content::Opaque(_) if self.counts_characters() => 0,
-            Content::Opaque(_) => {
-                u32::try_from(bytes / OPAQUE_BYTES_PER_TOKEN + 1).unwrap_or(u32::MAX)
+            Content::Opaque(opaque) => {
+                let tokens = u32::try_from(bytes / OPAQUE_BYTES_PER_TOKEN + 1).unwrap_or(u32::MAX);
+                // Its bytes say as little about it as those of any picture.
+                if opaque.is_picture() {
+                    tokens.min(PER_PICTURE)
+                } else {
+                    tokens
+                }
             }
         }
     }
@@ -308,8 +314,7 @@ impl Tokenizer {
         if self.counts_characters() {
             return CHARACTERS_PER_PICTURE;
         }
-        let is_picture = media.kind.starts_with("image");
-        if is_picture {
+        if media.is_picture() {
             PER_PICTURE
         } else {
             PER_PICTURE.max(media.bytes / DOCUMENT_BYTES_PER_TOKEN)
@@ -337,6 +342,8 @@ impl fmt::Debug for Tokenizer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conversation::Conversation;
+    use crate::formats::Format;
 
     #[test]
     fn a_model_finds_its_vocabulary_with_or_without_its_provider() {
@@ -386,6 +393,89 @@ mod tests {
                 .ok(),
             Some(8)
         );
+    }
+
+    /// Tokens of a conversation with `picture` in place of `@`.
+    fn with_picture(format: Format, messages: &str, picture: &str) -> u32 {
+        let list = match format {
+            Format::OpenAiResponses => "input",
+            Format::Gemini => "contents",
+            _ => "messages",
+        };
+        let messages = messages.replace('@', picture);
+        let body = format!(r#"{{"model":"m","{list}":[{messages}]}}"#);
+        let conversation = Conversation::of(&body, Some(format)).expect("reads");
+        assert_eq!(conversation.tokenizer().name(), Tokenizer::DEFAULT);
+        conversation.tokens()
+    }
+
+    /// One screenshot must not cost a whole history.
+    #[test]
+    fn a_picture_counts_alike_whatever_its_bytes_its_place_and_its_format() {
+        let chat = Format::OpenAiChat;
+        let responses = Format::OpenAiResponses;
+        let large = "A".repeat(1_000_000);
+        for (format, messages) in [
+            (
+                chat,
+                r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,@"}}]}"#,
+            ),
+            (
+                chat,
+                r#"{"role":"tool","tool_call_id":"a","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,@"}}]}"#,
+            ),
+            (
+                responses,
+                r#"{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,@"}]}"#,
+            ),
+            (
+                responses,
+                r#"{"type":"function_call_output","call_id":"a","output":[{"type":"input_image","image_url":"data:image/png;base64,@"}]}"#,
+            ),
+            (
+                responses,
+                r#"{"type":"computer_call_output","call_id":"a","output":{"type":"computer_screenshot","image_url":"data:image/png;base64,@"}}"#,
+            ),
+            (
+                responses,
+                r#"{"type":"computer_call_output","call_id":"a","output":{"type":"input_image","image_url":"data:image/png;base64,@"}}"#,
+            ),
+            (
+                Format::Anthropic,
+                r#"{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"@"}}]}"#,
+            ),
+            (
+                Format::Anthropic,
+                r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"@"}}]}]}"#,
+            ),
+            (
+                Format::Gemini,
+                r#"{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"@"}}]}"#,
+            ),
+            (
+                Format::Gemini,
+                r#"{"role":"user","parts":[{"functionResponse":{"name":"f","response":{},"parts":[{"inlineData":{"mimeType":"image/png","data":"@"}}]}}]}"#,
+            ),
+        ] {
+            let tokens = with_picture(format, messages, &large);
+            assert_eq!(tokens, with_picture(format, messages, "AAAA"), "{messages}");
+            // What a message costs beside it, and the empty object of a response.
+            let beside = tokens - PER_PICTURE;
+            assert!(
+                (PER_MESSAGE..PER_MESSAGE + 4).contains(&beside),
+                "{messages}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_picture_that_the_provider_made_counts_no_more_than_any_other() {
+        let made =
+            r#"{"type":"image_generation_call","id":"ig_a","status":"completed","result":"@"}"#;
+        let count = |picture: &str| with_picture(Format::OpenAiResponses, made, picture);
+        assert_eq!(count(&"A".repeat(2_000_000)), PER_MESSAGE + PER_PICTURE);
+        // One that failed is no picture.
+        assert!(count("") < 50);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The types of items, as far as baler has to tell them apart.
 
+use crate::conversation::message::Opaque;
+
 /// What an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -135,7 +137,7 @@ pub(super) fn is_act(kind: &str) -> bool {
 /// Whether an item holds what a tool of the provider's own gave back, for the model to go on with. A
 /// picture that it made is for the user.
 pub(super) fn gives_back(kind: &str) -> bool {
-    is_act(kind) && kind != "image_generation_call"
+    is_act(kind) && kind != Opaque::GENERATED_PICTURE
 }
 
 /// Tools that the provider runs itself: no output of the client's answers them.
@@ -145,7 +147,7 @@ fn is_hosted(kind: &str) -> bool {
         "web_search_call"
             | "file_search_call"
             | "code_interpreter_call"
-            | "image_generation_call"
+            | Opaque::GENERATED_PICTURE
             | "mcp_list_tools"
             | "mcp_call"
             | "tool_search_call"
