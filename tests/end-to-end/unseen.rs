@@ -869,6 +869,7 @@ fn failed_answers() -> Vec<(Format, Value, Vec<Value>)> {
         json!([thought, signature]),
         json!([drawn]),
         json!([{"text": "<thinking>Twelve?"}]),
+        json!([{"text": "[The previous response was interrupted before it completed.]"}]),
     ];
     let mut found = vec![(
         Format::OpenAiResponses,
@@ -934,6 +935,7 @@ async fn words_behind_thinking_in_a_text_make_outputs_seen() {
         "<thinker>Berth 12 is free.</thinker>",
         "(no content) is all that the pilot sent; berth 12 is free.",
         "No response requested. Berth 12 is free.",
+        "[The previous response was interrupted before it completed.] Berth 12 is free.",
     ] {
         let mut body = chat();
         let messages = messages_of(Format::OpenAiChat, &mut body);

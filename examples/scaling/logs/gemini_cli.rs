@@ -16,6 +16,8 @@ pub(super) const DIMENSIONS: &[Dimension] = &[
     ("sets of nothing", empty_sets),
     ("one id in all calls", one_id),
     ("models in a row", models_in_a_row),
+    ("calls in a content", in_a_content),
+    ("calls without ids", without_ids),
 ];
 
 const HEAD: &str = r#"{"sessionId":"s","projectHash":"p","startTime":"t"}"#;
@@ -121,4 +123,40 @@ fn one_id(n: usize) -> Input {
 
 fn models_in_a_row(n: usize) -> Input {
     recording(n, (0..n).map(|number| model(number, "")))
+}
+
+/// A message whose content is these parts.
+fn of_parts(number: usize, kind: &str, parts: &[String]) -> String {
+    let parts = parts.join(",");
+    format!(r#"{{"id":"p{number}","timestamp":"t","type":"{kind}","content":[{parts}]}}"#)
+}
+
+/// Calls and, in a message of their own, the responses.
+fn answered(n: usize, id: impl Fn(usize) -> String) -> [String; 2] {
+    let calls: Vec<String> = (0..n)
+        .map(|number| {
+            let id = id(number);
+            format!(r#"{{"functionCall":{{{id}"name":"read","args":{{}}}}}}"#)
+        })
+        .collect();
+    let responses: Vec<String> = (0..n)
+        .map(|number| {
+            let (id, text) = (id(number), line(number));
+            format!(
+                r#"{{"functionResponse":{{{id}"name":"read","response":{{"output":"{text}"}}}}}}"#
+            )
+        })
+        .collect();
+    [
+        of_parts(0, "gemini", &calls),
+        of_parts(1, "user", &responses),
+    ]
+}
+
+fn in_a_content(n: usize) -> Input {
+    recording(n, answered(n / 2, |number| format!(r#""id":"c{number}","#)))
+}
+
+fn without_ids(n: usize) -> Input {
+    recording(n, answered(n / 2, |_| String::new()))
 }

@@ -10,7 +10,11 @@ use super::is_hosted;
 const BEGINNING: usize = 40;
 
 /// What agents write in the place of an answer that is missing.
-const PLACEHOLDERS: [&str; 2] = ["(no content)", "No response requested."];
+const PLACEHOLDERS: [&str; 3] = [
+    "(no content)",
+    "No response requested.",
+    "[The previous response was interrupted before it completed.]",
+];
 
 /// Bytes at the end of a text, as JSON has it, that a closing tag of thinking stands in where nothing
 /// stands behind it.
@@ -18,7 +22,7 @@ const TAIL: usize = 64;
 
 /// Characters at the beginning of a text that tell whether the rest has to be read: no fewer than a
 /// placeholder has.
-const TELLING: usize = 24;
+const TELLING: usize = 64;
 
 impl Conversation {
     /// Whether a message is an answer of the model's. Where an answer failed, clients send an empty one,

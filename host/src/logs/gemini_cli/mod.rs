@@ -2,6 +2,9 @@
 
 mod records;
 mod turns;
+mod calls;
+mod step;
+mod parts;
 
 use super::body::Body;
 use super::gemini;
@@ -14,8 +17,10 @@ use crate::formats::Format;
 /// Nothing in such a log tells a summary from other messages. The system text and the tools are
 /// not recorded either (LGE-6).
 pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
-    let (records, mut facts) = records::read(text, deadline)?;
-    let (mut contents, model) = turns::contents(records, &mut facts);
+    let recording = records::read(text, deadline)?;
+    let mut facts = recording.facts;
+    let (mut contents, model) = turns::contents(recording.records, &mut facts);
+    let model = model.or(recording.earlier_model);
     gemini::sign_current_turn(&mut contents, model.as_deref());
     let mut body = Body::new(LogKind::GeminiCli, Format::Gemini);
     body.model = model;

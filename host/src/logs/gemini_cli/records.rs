@@ -10,11 +10,21 @@ use crate::formats::json::Members;
 use crate::logs::lines::{self, Lines};
 use crate::logs::{LogError, LogFacts, LogKind};
 
-/// The messages in order, each taken apart.
+/// What a recording holds.
+pub(super) struct Recording<'a> {
+    /// The messages in order, each taken apart.
+    pub(super) records: Vec<Members<'a>>,
+    /// The model that answered last among messages that others were set in the place of: those which the
+    /// program writes there name none.
+    pub(super) earlier_model: Option<Cow<'a, str>>,
+    pub(super) facts: LogFacts,
+}
+
+/// Reads a recording, as lines or as one object.
 pub(super) fn read<'a>(
     text: &'a str,
     deadline: Option<&'a Deadline>,
-) -> Result<(Vec<Members<'a>>, LogFacts), LogError> {
+) -> Result<Recording<'a>, LogError> {
     let text = text.trim_start_matches('\u{feff}');
     let mut ends = text.split('\n').skip_while(|line| line.trim().is_empty());
     // An object that is spread over lines, or lines that are objects?
@@ -27,6 +37,7 @@ pub(super) fn read<'a>(
     }
     let mut lines = Lines::new(text, deadline);
     let mut records = Records::default();
+    let mut earlier_model = None;
     while let Some(line) = lines.next() {
         if let Some(id) = line.text("$rewindTo") {
             lines.facts.other_branches += records.rewind(&id);
@@ -37,6 +48,7 @@ pub(super) fn read<'a>(
             let change = lines::object(&line, "$set").unwrap_or(line);
             match lines::list(&change, "messages") {
                 Some(raws) => {
+                    earlier_model = records.model().or(earlier_model);
                     records = Records::default();
                     let broken = records.fill(raws);
                     lines.facts.broken_lines += broken;
@@ -46,11 +58,15 @@ pub(super) fn read<'a>(
             }
         }
     }
-    Ok((records.list, lines.finish(LogKind::GeminiCli)?))
+    Ok(Recording {
+        records: records.list,
+        earlier_model,
+        facts: lines.finish(LogKind::GeminiCli)?,
+    })
 }
 
 /// A recording that is one object.
-fn whole(text: &str) -> Result<(Vec<Members<'_>>, LogFacts), LogError> {
+fn whole(text: &str) -> Result<Recording<'_>, LogError> {
     let not_json = |error: serde_json::Error| LogError::NotJson {
         kind: LogKind::GeminiCli,
         line: error.line(),
@@ -65,7 +81,11 @@ fn whole(text: &str) -> Result<(Vec<Members<'_>>, LogFacts), LogError> {
         ..LogFacts::default()
     };
     facts.broken_lines = records.fill(raws);
-    Ok((records.list, facts))
+    Ok(Recording {
+        records: records.list,
+        earlier_model: None,
+        facts,
+    })
 }
 
 /// The parser's words, without the place that it adds.
@@ -113,6 +133,14 @@ impl<'a> Records<'a> {
             }
         }
         broken
+    }
+
+    /// The model that answered last.
+    fn model(&self) -> Option<Cow<'a, str>> {
+        let answers = self.list.iter().rev();
+        answers
+            .filter(|message| message.text("type").as_deref() == Some("gemini"))
+            .find_map(|message| message.text("model"))
     }
 
     /// Removes a message and all after it; all, where it is not there. Tells how many.

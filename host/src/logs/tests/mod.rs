@@ -10,6 +10,7 @@ mod codex_history;
 mod pi;
 mod pi_wires;
 mod gemini_cli;
+mod gemini_cli_contents;
 mod call_ids;
 mod hostile;
 mod spelled;
