@@ -1,5 +1,6 @@
 //! Lines that tell of an error.
 
+use super::members::{self, Value};
 use super::text;
 
 /// Words that such a line holds, in any case.
@@ -23,6 +24,10 @@ const EXITS: [&str; 7] = [
     "exited with",
 ];
 const EXIT: usize = 200;
+
+/// Members of JSON that hold this code, in any case, and members within which they may stand.
+const EXIT_MEMBERS: [&str; 4] = ["exit_code", "exitcode", "return_code", "returncode"];
+const WITHIN: [&str; 2] = ["metadata", "outcome"];
 
 /// What an output says of a program that was ended for want of time. What it wrote until then may stand behind.
 const TIMEOUT: &str = "timed out";
@@ -123,6 +128,29 @@ pub(super) fn last_line(text: &str) -> Option<String> {
     let is_timeout = |line: &&str| line.to_ascii_lowercase().contains(TIMEOUT);
     let line = lines.clone().find(is_timeout).or_else(|| lines.next())?;
     Some(text::around(line, 0, LIMIT))
+}
+
+/// The code with which a program ended, where an output is a JSON object that has it as a member, or within its
+/// `metadata` or `outcome`. The rest of the object may be missing.
+#[must_use]
+pub fn exit_code(output: &str) -> Option<i64> {
+    members::of(output).find_map(|(key, value)| match value {
+        Value::Nested(inner) if WITHIN.contains(&key) => {
+            members::of(inner).find_map(|(key, value)| code(key, value))
+        }
+        _ => code(key, value),
+    })
+}
+
+fn code(key: &str, value: Value<'_>) -> Option<i64> {
+    let (Value::Plain(code) | Value::Text(code)) = value else {
+        return None;
+    };
+    EXIT_MEMBERS
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(key))
+        .then(|| code.parse().ok())
+        .flatten()
 }
 
 /// Whether an output says that a program ended with another code than 0. That stands at one of
@@ -270,6 +298,42 @@ mod tests {
         ] {
             let expected = text.starts_with('日');
             assert_eq!(exited_badly(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_code_is_found_in_json_whatever_stands_beside_it() {
+        let long = "x\\n".repeat(200);
+        for (text, expected) in [
+            (
+                format!(r#"{{"output":"{long}","metadata":{{"exit_code":137}}}}"#),
+                Some(137),
+            ),
+            (
+                format!("{{\n \"exitCode\": -1,\n \"stdout\": \"{long}"),
+                Some(-1),
+            ),
+            (
+                format!(r#"{{"stdout":"{long}","returncode":"2"}}"#),
+                Some(2),
+            ),
+            (r#"{"return_code":0}"#.to_owned(), Some(0)),
+            (r#"{"type":"exit","exit_code":1}"#.to_owned(), Some(1)),
+            (
+                r#"{"outcome":{"type":"exit","exit_code":1}}"#.to_owned(),
+                Some(1),
+            ),
+            (
+                r#"{"exit_code":null,"output":"exit_code: 3"}"#.to_owned(),
+                None,
+            ),
+            (
+                r#"{"rows":[{"exit_code":1}],"data":{"exit_code":1}}"#.to_owned(),
+                None,
+            ),
+            ("exit_code: 1".to_owned(), None),
+        ] {
+            assert_eq!(exit_code(&text), expected, "{text}");
         }
     }
 

@@ -3,6 +3,8 @@
 //! Most formats have no flag for either, and what was refused must not be told as done. The host's readers and the
 //! digest look here. `docs/wire-formats.md` says which program writes which.
 
+use super::members::{self, Value};
+
 /// Characters of an output that are looked at.
 pub const BEGINNING: usize = 400;
 
@@ -75,6 +77,20 @@ const REFUSALS: [(&str, &str); 31] = [
 pub fn begins_like_a_failure(output: &str) -> bool {
     let begins = output.trim_start_matches(' ');
     FAILURES.iter().any(|sign| begins_with(begins, sign)) || is_refusal(output)
+}
+
+/// Whether an output is a JSON object in which a member says whether the call succeeded, and that it did not. The
+/// rest of the object may be missing.
+pub(crate) fn is_marked(output: &str) -> bool {
+    members::of(output).any(|(key, value)| is_mark(key, value))
+}
+
+fn is_mark(key: &str, value: Value<'_>) -> bool {
+    match key {
+        "success" | "ok" => value == Value::Plain("false"),
+        "isError" | "is_error" => value == Value::Plain("true"),
+        _ => false,
+    }
 }
 
 /// Whether an output says that its call was not let run, was stopped, or changed nothing.
