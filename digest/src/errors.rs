@@ -14,7 +14,7 @@ const SIGNS: [&[u8]; 6] = [
 ];
 
 /// What stands before the code with which a program ended, and how near to an end of the output.
-const EXITS: [&str; 7] = [
+const EXITS: [&str; 11] = [
     "exit code",
     "exit_code",
     "exitcode",
@@ -22,6 +22,15 @@ const EXITS: [&str; 7] = [
     "return code",
     "returncode",
     "exited with",
+    "failed with code",
+    "finished with code",
+    "ended with code",
+    "terminated with code",
+];
+
+/// Words that may stand between the two: `exited with a non-zero status code 1`.
+const BETWEEN: [&str; 9] = [
+    "a", "an", "non", "zero", "nonzero", "error", "exit", "status", "code",
 ];
 const EXIT: usize = 200;
 
@@ -162,12 +171,25 @@ pub(super) fn exited_badly(text: &str) -> bool {
         let lower = part.to_ascii_lowercase();
         EXITS.iter().any(|sign| {
             lower.match_indices(sign).any(|(at, _)| {
-                let rest = lower[at + sign.len()..]
-                    .trim_start_matches(|c: char| !c.is_alphanumeric() && c != '\n');
-                rest.starts_with(|c: char| c.is_ascii_digit() && c != '0')
+                behind_words(&lower[at + sign.len()..])
+                    .starts_with(|c: char| c.is_ascii_digit() && c != '0')
             })
         })
     })
+}
+
+/// What stands behind the words of [`BETWEEN`] that a text in lower case begins with, on the same line.
+fn behind_words(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '\n');
+        let end = rest.find(|c: char| !c.is_alphanumeric());
+        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        if !BETWEEN.contains(&word) {
+            return rest;
+        }
+        rest = behind;
+    }
 }
 
 /// Whether a line names errors only to say that there were none.
@@ -286,6 +308,12 @@ mod tests {
             "<returncode>1</returncode>\n…",
             "done\nExit code: 101\n",
             r#"{"exit_code": 2}"#,
+            "Chunk ID: a1\nWall time: 1.2 seconds\nProcess exited with code 1\nOutput:\n…",
+            "…\n\nCommand exited with code 2",
+            "[exited with code 1]\n…",
+            "Command failed with code 1\n…",
+            "Command exited with non-zero code 1: …",
+            "exited with a non-zero exit status: -7",
         ] {
             assert!(exited_badly(text), "{text}");
         }
@@ -294,6 +322,10 @@ mod tests {
             "exit code 0",
             "exit code\n1 file",
             "see exit status",
+            "Process exited with code 0",
+            "exited with code\n1 file",
+            "exited with a code of 3 letters",
+            "a task that failed with codes 1 and 2",
             &format!("日exit code: 1{}", "日".repeat(500)),
         ] {
             let expected = text.starts_with('日');
