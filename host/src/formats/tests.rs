@@ -223,6 +223,31 @@ fn a_shell_call_failed_as_its_outcome_says() {
 }
 
 #[test]
+fn a_response_of_several_members_failed_as_they_say() {
+    for (response, failed) in [
+        (r#"{"output":"quay","success":false}"#, true),
+        (r#"{"error":"no berth","code":5}"#, true),
+        (r#"{"output":"quay","error":null}"#, false),
+        (r#"{"output":"quay","success":true}"#, false),
+    ] {
+        let call = r#"{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]}"#;
+        let answer = format!(
+            r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"f","response":{response}}}}}]}}"#
+        );
+        let said = r#"{"role":"user","parts":[{"text":"hello"}]}"#;
+        let document = list(&[said, call, &answer]);
+        let conversation = read(&document, Some(Format::Gemini)).expect("it reads");
+        let found: Vec<bool> = conversation
+            .all_messages()
+            .iter()
+            .flat_map(|message| message.outputs())
+            .map(|output| output.failed)
+            .collect();
+        assert_eq!(found, [failed], "{response}");
+    }
+}
+
+#[test]
 fn units_are_what_stays_or_goes_as_one() {
     let kinds = |format, messages: &[&str]| -> Vec<(UnitKind, usize, u32)> {
         read(&list(messages), Some(format))
