@@ -1,5 +1,6 @@
 //! Lines that tell of an error.
 
+use super::members::{self, Value};
 use super::text;
 
 /// Words that such a line holds, in any case.
@@ -13,7 +14,7 @@ const SIGNS: [&[u8]; 6] = [
 ];
 
 /// What stands before the code with which a program ended, and how near to an end of the output.
-const EXITS: [&str; 7] = [
+const EXITS: [&str; 11] = [
     "exit code",
     "exit_code",
     "exitcode",
@@ -21,8 +22,21 @@ const EXITS: [&str; 7] = [
     "return code",
     "returncode",
     "exited with",
+    "failed with code",
+    "finished with code",
+    "ended with code",
+    "terminated with code",
+];
+
+/// Words that may stand between the two: `exited with a non-zero status code 1`.
+const BETWEEN: [&str; 9] = [
+    "a", "an", "non", "zero", "nonzero", "error", "exit", "status", "code",
 ];
 const EXIT: usize = 200;
+
+/// Members of JSON that hold this code, in any case, and members within which they may stand.
+const EXIT_MEMBERS: [&str; 4] = ["exit_code", "exitcode", "return_code", "returncode"];
+const WITHIN: [&str; 2] = ["metadata", "outcome"];
 
 /// What an output says of a program that was ended for want of time. What it wrote until then may stand behind.
 const TIMEOUT: &str = "timed out";
@@ -125,6 +139,29 @@ pub(super) fn last_line(text: &str) -> Option<String> {
     Some(text::around(line, 0, LIMIT))
 }
 
+/// The code with which a program ended, where an output is a JSON object that has it as a member, or within its
+/// `metadata` or `outcome`. The rest of the object may be missing.
+#[must_use]
+pub fn exit_code(output: &str) -> Option<i64> {
+    members::of(output).find_map(|(key, value)| match value {
+        Value::Nested(inner) if WITHIN.contains(&key) => {
+            members::of(inner).find_map(|(key, value)| code(key, value))
+        }
+        _ => code(key, value),
+    })
+}
+
+fn code(key: &str, value: Value<'_>) -> Option<i64> {
+    let (Value::Plain(code) | Value::Text(code)) = value else {
+        return None;
+    };
+    EXIT_MEMBERS
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(key))
+        .then(|| code.parse().ok())
+        .flatten()
+}
+
 /// Whether an output says that a program ended with another code than 0. That stands at one of
 /// its ends.
 pub(super) fn exited_badly(text: &str) -> bool {
@@ -134,12 +171,25 @@ pub(super) fn exited_badly(text: &str) -> bool {
         let lower = part.to_ascii_lowercase();
         EXITS.iter().any(|sign| {
             lower.match_indices(sign).any(|(at, _)| {
-                let rest = lower[at + sign.len()..]
-                    .trim_start_matches(|c: char| !c.is_alphanumeric() && c != '\n');
-                rest.starts_with(|c: char| c.is_ascii_digit() && c != '0')
+                behind_words(&lower[at + sign.len()..])
+                    .starts_with(|c: char| c.is_ascii_digit() && c != '0')
             })
         })
     })
+}
+
+/// What stands behind the words of [`BETWEEN`] that a text in lower case begins with, on the same line.
+fn behind_words(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '\n');
+        let end = rest.find(|c: char| !c.is_alphanumeric());
+        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        if !BETWEEN.contains(&word) {
+            return rest;
+        }
+        rest = behind;
+    }
 }
 
 /// Whether a line names errors only to say that there were none.
@@ -258,6 +308,12 @@ mod tests {
             "<returncode>1</returncode>\n…",
             "done\nExit code: 101\n",
             r#"{"exit_code": 2}"#,
+            "Chunk ID: a1\nWall time: 1.2 seconds\nProcess exited with code 1\nOutput:\n…",
+            "…\n\nCommand exited with code 2",
+            "[exited with code 1]\n…",
+            "Command failed with code 1\n…",
+            "Command exited with non-zero code 1: …",
+            "exited with a non-zero exit status: -7",
         ] {
             assert!(exited_badly(text), "{text}");
         }
@@ -266,10 +322,50 @@ mod tests {
             "exit code 0",
             "exit code\n1 file",
             "see exit status",
+            "Process exited with code 0",
+            "exited with code\n1 file",
+            "exited with a code of 3 letters",
+            "a task that failed with codes 1 and 2",
             &format!("日exit code: 1{}", "日".repeat(500)),
         ] {
             let expected = text.starts_with('日');
             assert_eq!(exited_badly(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_code_is_found_in_json_whatever_stands_beside_it() {
+        let long = "x\\n".repeat(200);
+        for (text, expected) in [
+            (
+                format!(r#"{{"output":"{long}","metadata":{{"exit_code":137}}}}"#),
+                Some(137),
+            ),
+            (
+                format!("{{\n \"exitCode\": -1,\n \"stdout\": \"{long}"),
+                Some(-1),
+            ),
+            (
+                format!(r#"{{"stdout":"{long}","returncode":"2"}}"#),
+                Some(2),
+            ),
+            (r#"{"return_code":0}"#.to_owned(), Some(0)),
+            (r#"{"type":"exit","exit_code":1}"#.to_owned(), Some(1)),
+            (
+                r#"{"outcome":{"type":"exit","exit_code":1}}"#.to_owned(),
+                Some(1),
+            ),
+            (
+                r#"{"exit_code":null,"output":"exit_code: 3"}"#.to_owned(),
+                None,
+            ),
+            (
+                r#"{"rows":[{"exit_code":1}],"data":{"exit_code":1}}"#.to_owned(),
+                None,
+            ),
+            ("exit_code: 1".to_owned(), None),
+        ] {
+            assert_eq!(exit_code(&text), expected, "{text}");
         }
     }
 

@@ -113,8 +113,13 @@ fn failed(output: &Part<'_>) -> bool {
     let Part::Output { failed, text, .. } = output else {
         return false;
     };
+    // What stands beside the text in JSON is not in what is unwrapped.
+    if *failed || errors::exit_code(text).is_some_and(|code| code != 0) || failures::is_marked(text)
+    {
+        return true;
+    }
     let text = part::unwrapped(text);
-    *failed || errors::exited_badly(&text) || failures::is_refusal(&text)
+    errors::exited_badly(&text) || failures::is_refusal(&text)
 }
 
 /// The line of a failure that tells of it, where none holds a word for an error.
@@ -352,6 +357,51 @@ mod tests {
         let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
         assert_eq!(facts.iter().filter(is_rule).count(), RULES_OF_MESSAGE);
         assert_eq!(facts.len(), RULES_OF_MESSAGE + 1);
+    }
+
+    #[test]
+    fn an_output_wrapped_in_json_failed_as_the_json_says() {
+        let line = |output: &str| {
+            let call = Part::Call {
+                id: "call_1".into(),
+                name: "bash".into(),
+                arguments: r#"{"cmd": "make tide"}"#.into(),
+            };
+            let output = Part::Output {
+                call_id: "call_1".into(),
+                name: "bash".into(),
+                failed: false,
+                text: output.to_owned().into(),
+            };
+            let facts = read(&[call, output], &|| false, &mut Room::default());
+            facts.iter().find_map(|fact| match fact {
+                Fact::Action(action) => Some(action.line()),
+                _ => None,
+            })
+        };
+        let wait = r"wait for the tide\nno boat left the quay\n";
+        for failed in [
+            format!(r#"{{"output":"{wait}","metadata":{{"exit_code":1,"duration_seconds":1.4}}}}"#),
+            format!(r#"{{"stdout":"{wait}","stderr":"","exit_code":1}}"#),
+            format!(r#"{{"stdout":"{wait}","stderr":"","exitCode":1}}"#),
+            format!(r#"{{"stdout":"","stderr":"{wait}","returncode":1}}"#),
+            format!(r#"{{"output":"{wait}","exit_code":1}}"#),
+            format!(r#"{{"output":"{wait}","success":false}}"#),
+            r#"{"output":"","metadata":{"exit_code":1}}"#.to_owned(),
+        ] {
+            let line = line(&failed).unwrap_or_default();
+            assert!(line.contains("failed"), "{failed} {line}");
+        }
+        for done in [
+            format!(r#"{{"output":"{wait}","metadata":{{"exit_code":0}}}}"#),
+            format!(r#"{{"output":"{wait}","success":true,"error":null}}"#),
+        ] {
+            let line = line(&done).unwrap_or_default();
+            assert!(
+                !line.is_empty() && !line.contains("failed"),
+                "{done} {line}"
+            );
+        }
     }
 
     #[test]

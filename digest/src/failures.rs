@@ -3,18 +3,43 @@
 //! Most formats have no flag for either, and what was refused must not be told as done. The host's readers and the
 //! digest look here. `docs/wire-formats.md` says which program writes which.
 
+use super::members::{self, Value};
+
 /// Characters of an output that are looked at.
 pub const BEGINNING: usize = 400;
 
 /// How an output begins that tells of a failure, in lower case.
-const FAILURES: [&str; 7] = [
+const FAILURES: [&str; 24] = [
     "error",
     "traceback (most recent",
     "fatal:",
     "exception",
     "panicked at",
-    "{\"error\"",
-    "{\"status\":\"error",
+    "failed to ",
+    "permission denied",
+    "eacces:",
+    "enoent:",
+    "eperm:",
+    "mcp error -",
+    "tool execution failed",
+    "the tool execution failed",
+    // In other languages, not in ASCII as they are written; the French put a blank of any kind before a colon, or none.
+    "fehler:",
+    "erreur:",
+    "erreur :",
+    "erreur\u{a0}:",
+    "erreur\u{202f}:",
+    "错误:",
+    "错误：",
+    "エラー:",
+    "エラー：",
+    "خطأ:",
+    "Ошибка:",
+];
+
+/// What the `status` of an output that is JSON says of a failure.
+const STATUSES: [&str; 6] = [
+    "error", "errored", "failed", "failure", "rejected", "denied",
 ];
 
 /// How an output begins where the call was not let run, was stopped, or changed nothing, in lower case; and what
@@ -74,7 +99,56 @@ const REFUSALS: [(&str, &str); 31] = [
 #[must_use]
 pub fn begins_like_a_failure(output: &str) -> bool {
     let begins = output.trim_start_matches(' ');
-    FAILURES.iter().any(|sign| begins_with(begins, sign)) || is_refusal(output)
+    FAILURES.iter().any(|sign| begins_with(begins, sign))
+        || is_named_error(begins)
+        || is_failure_as_data(output)
+        || is_refusal(output)
+}
+
+/// `KeyError: 'id'`, `json.JSONDecodeError: …`
+fn is_named_error(begins: &str) -> bool {
+    let Some((name, _)) = begins.split_once(": ") else {
+        return false;
+    };
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let last = name.rsplit('.').next().unwrap_or_default();
+    last.ends_with("Error")
+        && last.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.bytes().all(is_of_name)
+}
+
+/// Whether an output is a JSON object of which a member tells of a failure. The rest of it may be missing.
+fn is_failure_as_data(output: &str) -> bool {
+    members::of(output).any(|(key, value)| match key {
+        "error" => !is_nothing(value),
+        "status" => matches!(value, Value::Text(status) if STATUSES
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(status))),
+        _ => is_mark(key, value),
+    })
+}
+
+/// Whether a value says that there was no error.
+fn is_nothing(value: Value<'_>) -> bool {
+    match value {
+        Value::Plain(value) => matches!(value, "null" | "false" | "0"),
+        Value::Text(text) => text.trim().is_empty(),
+        Value::Nested(value) => value[1..].trim_start().starts_with(['}', ']']),
+    }
+}
+
+/// Whether an output is a JSON object in which a member says whether the call succeeded, and that it did not. The
+/// rest of the object may be missing.
+pub(crate) fn is_marked(output: &str) -> bool {
+    members::of(output).any(|(key, value)| is_mark(key, value))
+}
+
+fn is_mark(key: &str, value: Value<'_>) -> bool {
+    match key {
+        "success" | "ok" => value == Value::Plain("false"),
+        "isError" | "is_error" => value == Value::Plain("true"),
+        _ => false,
+    }
 }
 
 /// Whether an output says that its call was not let run, was stopped, or changed nothing.
@@ -138,6 +212,57 @@ mod tests {
             assert!(!begins_like_a_failure(other), "{other}");
         }
         assert!(begins_like_a_failure("Error: no berth") && !is_refusal("Error: no berth"));
+    }
+
+    #[test]
+    fn a_failure_is_told_whatever_its_spelling() {
+        for failure in [
+            r#"{"error": "no berth"}"#,
+            "{\n  \"error\": {\n    \"code\": 5",
+            r#"{"pier": 3, "rows": [{"ok": true}], "error": "no berth"}"#,
+            r#"{"status": "error", "pier": 3}"#,
+            "{\n \"status\" : \"Denied\"}",
+            r#"{"success": false, "pier": 3}"#,
+            r#"{"ok":false}"#,
+            r#"{"content":[{"type":"text","text":"no"}],"isError": true}"#,
+            r#"{"is_error": true}"#,
+            "EACCES: permission denied, open '/quay'",
+            "ENOENT: no such file or directory",
+            "Permission denied",
+            "Failed to moor: no berth",
+            "KeyError: 'pier'",
+            "json.decoder.JSONDecodeError: Expecting value",
+            "MCP error -32602: no such tool",
+            "Tool execution failed: no berth",
+            "Fehler: kein Liegeplatz",
+            "Erreur : aucun quai",
+            "Erreur\u{a0}: aucun quai",
+            "错误：没有泊位",
+            "エラー: 桟橋がない",
+            "خطأ: لا مرسى",
+            "Ошибка: нет причала",
+        ] {
+            assert!(begins_like_a_failure(failure), "{failure}");
+            assert!(!is_refusal(failure), "{failure}");
+        }
+        for other in [
+            "{",
+            r#"{"error": null, "rows": []}"#,
+            r#"{"error": false}"#,
+            r#"{"error": "", "errors": []}"#,
+            r#"{"error": { }, "ok": true}"#,
+            r#"{"error": [], "success": true, "status": "done"}"#,
+            r#"{"status": "errors are counted"}"#,
+            r#"{"rows": [{"error": "no berth", "ok": false}]}"#,
+            r#"{"success": fal"#,
+            r#"[{"error": "no berth"}]"#,
+            "HTTP 403",
+            "keyError: the name of a setting",
+            "A TypeError: how to mend it",
+            "class TypeError(Exception): pass",
+        ] {
+            assert!(!begins_like_a_failure(other), "{other}");
+        }
     }
 
     #[test]

@@ -25,8 +25,13 @@ const ANSWERS: [&str; 6] = [
     "<function_results",
 ];
 
-/// The same, where the whole form is known for a program's: SWE-agent and others, and OpenHands.
-const BY_PROGRAM: [&str; 3] = ["Observation:", "OBSERVATION:", "EXECUTION RESULT of ["];
+/// The same, where the whole form is known for a program's: SWE-agent and others, OpenHands, and AutoGen.
+const BY_PROGRAM: [&str; 4] = [
+    "Observation:",
+    "OBSERVATION:",
+    "EXECUTION RESULT of [",
+    "exitcode: ",
+];
 
 /// The answer of mini-swe-agent where the command took too long.
 const STOPPED: &str = "The last command <command>";
@@ -49,7 +54,10 @@ impl Proposed {
                 Part::User(text) | Part::Program(text) if is_answer(part, text) => {
                     let failed = errors::exited_badly(text) || begins_with(text, STOPPED);
                     ran.extend(self.0.take().map(|(unit, command)| {
-                        (unit, Fact::Action(Box::new(Action::of_command(&command, failed))))
+                        (
+                            unit,
+                            Fact::Action(Box::new(Action::of_command(&command, failed))),
+                        )
                     }));
                 }
                 // What the user says may stand beside the answer.
@@ -167,6 +175,14 @@ mod tests {
                 format!("{line} — failed"),
             ),
             ("Observation:\ndone", line.to_owned()),
+            (
+                "exitcode: 0 (execution succeeded)\nCode output: done",
+                line.to_owned(),
+            ),
+            (
+                "exitcode: 2 (execution failed)\nCode output: no",
+                format!("{line} — failed"),
+            ),
             ("<output>done</output>", line.to_owned()),
         ] {
             assert_eq!(ran(Part::Program(answer.into())), [(0, line)]);

@@ -30,6 +30,7 @@ mod fenced;
 mod known;
 mod labels;
 mod lines;
+mod members;
 mod names;
 mod open;
 mod order;
@@ -50,6 +51,7 @@ mod work;
 mod write;
 
 pub use costs::Costs;
+pub use errors::exit_code;
 pub use excerpt::{Excerpt, Extent};
 pub use failures::{BEGINNING, begins_like_a_failure};
 pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};

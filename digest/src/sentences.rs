@@ -2,6 +2,7 @@
 //!
 //! A line break within a paragraph ends nothing: half a rule can say the opposite of the whole.
 
+mod dates;
 mod ending;
 mod places;
 

@@ -3,7 +3,7 @@
 /// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 39] = [
+const BEGINNINGS: [Beginning; 45] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -46,6 +46,8 @@ const BEGINNINGS: [Beginning; 39] = [
         "This session is being continued from a previous conversation that ran out of context",
         all,
     ),
+    // Claude Code: that the user broke in.
+    ("[Request interrupted by user", interruption),
     // Claude Code and the Agent SDK: the file of a skill.
     ("Base directory for this skill: ", all),
     // LangChain: a summary that a model wrote.
@@ -74,14 +76,25 @@ const BEGINNINGS: [Beginning; 39] = [
     ("<path>", file_of_opencode),
     // Claude Code: a file that the user named.
     ("Result of calling the Read tool: ", all),
-    // Agents without calls, whose outputs are messages of the user's: mini-swe-agent, SWE-agent and others with
-    // such a line, OpenHands, Cline and Roo Code.
+    // Cline and Roo Code: what they say to a model that calls no tool, and of a task that is taken up again.
+    (
+        "[ERROR] You did not use a tool in your previous response",
+        all,
+    ),
+    (
+        "[TASK RESUMPTION] This task was interrupted",
+        resumption_of_cline,
+    ),
+    // Agents without calls, whose outputs are messages of the user's: AutoGen, smolagents, mini-swe-agent, SWE-agent
+    // and others with such a line, OpenHands, Cline and Roo Code.
+    ("exitcode: ", output_of_autogen),
+    ("Call id: ", error_of_smolagents),
     ("<returncode>", output_of_mini_swe_agent),
     ("Observation:", below_first_line),
     ("OBSERVATION:", below_first_line),
     ("EXECUTION RESULT of [", all),
     ("[", output_of_cline),
-    // aider: files and the map of the repository, and a command that the user ran.
+    // aider: files and the map of the repository, a command that the user ran, and a page.
     (
         "I have *added these files to the chat* so you can go ahead and edit them.",
         all,
@@ -96,6 +109,7 @@ const BEGINNINGS: [Beginning; 39] = [
     ),
     ("Here are summaries of files in my git repository.", all),
     ("I ran this command:\n", output_of_aider),
+    ("Here is the content of ", page_of_aider),
 ];
 
 /// Where the beginning of a text ends that a program wrote; 0 where it wrote none.
@@ -136,6 +150,32 @@ fn all(text: &str) -> Option<usize> {
 fn below_first_line(text: &str) -> Option<usize> {
     let (first, _) = text.split_once('\n')?;
     first.trim_end().ends_with(':').then_some(text.len())
+}
+
+/// One line, where nothing else stands on it.
+fn interruption(text: &str) -> Option<usize> {
+    let first = text.lines().next()?;
+    let is_whole = matches!(
+        first.trim_end(),
+        "[Request interrupted by user]" | "[Request interrupted by user for tool use]"
+    );
+    is_whole.then_some(first.len())
+}
+
+/// All up to what the user said on taking the task up again.
+fn resumption_of_cline(text: &str) -> Option<usize> {
+    Some(text.find("<user_message>").unwrap_or(text.len()))
+}
+
+fn output_of_autogen(text: &str) -> Option<usize> {
+    let (first, behind) = text.split_once('\n')?;
+    let is_code = first.ends_with("(execution succeeded)") || first.ends_with("(execution failed)");
+    (is_code && behind.starts_with("Code output:")).then_some(text.len())
+}
+
+fn error_of_smolagents(text: &str) -> Option<usize> {
+    let (_, behind) = text.split_once('\n')?;
+    behind.starts_with("Error:\n").then_some(text.len())
 }
 
 fn output_of_mini_swe_agent(text: &str) -> Option<usize> {
@@ -183,6 +223,15 @@ fn output_of_cline(text: &str) -> Option<usize> {
 fn output_of_aider(text: &str) -> Option<usize> {
     text.contains("\nAnd got this output:\n")
         .then_some(text.len())
+}
+
+/// The address stands on the first line, and an empty one behind it.
+fn page_of_aider(text: &str) -> Option<usize> {
+    let (first, behind) = text.split_once('\n')?;
+    let address = first.strip_prefix("Here is the content of ")?;
+    let address = address.trim_end().strip_suffix(':')?;
+    let is_page = address.contains("://") && !address.contains(char::is_whitespace);
+    (is_page && behind.starts_with(['\n', '\r'])).then_some(text.len())
 }
 
 /// The command and its output between fences. The output may hold fences too, so the last one ends it.

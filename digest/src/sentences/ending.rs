@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use super::dates;
+
 /// The most bytes of what stands in brackets or quotes and is not parted, and of a sentence that goes on with
 /// any word in lower case. A bracket that is never closed would take all that follows into its sentence, and
 /// so would a user who begins every sentence in lower case.
@@ -43,11 +45,17 @@ const PAIRS: &[(char, char)] = &[
     ('〈', '〉'),
 ];
 
-/// Words behind which a dot ends no sentence; so do single letters, as in `e.g.` and `J. Smith`.
-const SHORT_FORMS: [&str; 19] = [
+/// Words behind which a dot ends no sentence; so do single letters, as in `e.g.` and `J. Smith`. English, German, Spanish
+/// (`EE. UU.` is two words), French, and Russian in both cases, as only those of ASCII are looked past.
+const SHORT_FORMS: [&str; 51] = [
     "dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc", "no", "nr", "approx", "ca", "cf", "eg",
-    "ie", "fig", "incl", "bzw", "usw",
+    "ie", "fig", "incl", "excl", "inc", "ltd", "corp", "bzw", "usw", "hrn", "abt", "inkl", "exkl",
+    "zzgl", "bzgl", "evtl", "ggf", "bspw", "vgl", "vorh", "mio", "mrd", "mwst", "dipl", "sr",
+    "sra", "srta", "ee", "uu", "mme", "mlle", "ул", "Ул", "тов", "Тов", "гр", "Гр",
 ];
+
+/// The same, where the word in another case is one that may end a sentence.
+const SHORT_NAMES: [&str; 4] = ["Fa", "Fr", "Hr", "Co"];
 
 /// The sentences of a paragraph, as they stand; none more once it has to stop.
 pub(super) struct Sentences<'a> {
@@ -166,13 +174,17 @@ fn is_shortened(before: &str, behind: &str, is_followed: bool) -> bool {
     if bare.is_empty() || bare.ends_with('.') {
         return is_followed;
     }
+    // From the word backward: white space that the sentence begins with would be walked for each number.
+    let in_front = &before[..before.len() - word.len()];
+    // `am 24. Dezember`
+    if bare.starts_with(|c: char| c.is_ascii_digit()) && dates::is_ordinal(in_front, bare, behind) {
+        return true;
+    }
     // `2. Push`, `the 3. of May`
     if bare
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.')
     {
-        // From the word backward: white space that the sentence begins with would be walked for each number.
-        let in_front = &before[..before.len() - word.len()];
         return is_followed || in_front.trim_end().is_empty();
     }
     let is_letter = |part: &str| {
@@ -187,6 +199,7 @@ fn is_shortened(before: &str, behind: &str, is_followed: bool) -> bool {
         || SHORT_FORMS
             .iter()
             .any(|known| known.eq_ignore_ascii_case(bare))
+        || SHORT_NAMES.contains(&bare)
 }
 
 #[cfg(test)]
@@ -218,6 +231,54 @@ mod tests {
                 "Mend a.rs.",
                 "Never push."
             ]
+        );
+    }
+
+    #[test]
+    fn a_date_or_an_ordinal_ends_no_sentence() {
+        for sentence in [
+            "Außer am 24. Dezember müssen die Backups täglich gelöscht werden.",
+            "Vor dem 15. November musst du nicht nachfragen.",
+            "Deploye nie vor dem 3. Oktober.",
+            "Zwischen dem 24./25. Dezember und Neujahr darfst du nicht deployen.",
+            "Bis zum 24.12. Backups nie löschen.",
+            "Nur im 2. Quartal darfst du mahnen.",
+            "Bortset fra den 24. December skal du altid spørge.",
+            "Paitsi 6. Joulukuuta aina.",
+            "S výjimkou 24. Prosince musíš vždy čekat.",
+            "Oprócz 1. Maja zawsze rób kopie.",
+        ] {
+            assert_eq!(sentences(sentence), [sentence]);
+        }
+        assert_eq!(
+            sentences("Use pier 3. Never push. Take 12. Always ask. Bis 2025. Nie danach."),
+            [
+                "Use pier 3.",
+                "Never push.",
+                "Take 12.",
+                "Always ask.",
+                "Bis 2025.",
+                "Nie danach."
+            ]
+        );
+    }
+
+    #[test]
+    fn a_title_or_a_short_form_of_another_language_ends_no_sentence() {
+        for sentence in [
+            "Nunca llames a la Sra. Ruiz ni al Sr. Gil.",
+            "Excepto en EE. UU. Siempre cobra IVA.",
+            "Sauf Mme. Petit et Mlle. Roy, ne jamais appeler.",
+            "Mit Ausnahme von Hrn. Weber, Fr. Lind, der Fa. Holm und der Abt. Einkauf darfst du nie anrufen.",
+            "Immer inkl. MwSt. Rechnungen schreiben.",
+            "Except at Acme Inc. Berlin you must always call.",
+            "За исключением ул. Ленина и тов. Иванова никогда не звони.",
+        ] {
+            assert_eq!(sentences(sentence), [sentence]);
+        }
+        assert_eq!(
+            sentences("Tre anni fa. Never push in fr. Ask."),
+            ["Tre anni fa.", "Never push in fr.", "Ask."]
         );
     }
 

@@ -175,6 +175,22 @@ fn a_run_that_went_wrong_is_remembered_where_the_next_one_did_not() {
 }
 
 #[test]
+fn the_exit_code_beside_an_output_that_is_cut_is_told() {
+    let lines = listing("sums").replace('\n', "\\n");
+    let text = format!(r#"{{"output":"{lines}","metadata":{{"exit_code":137}}}}"#);
+    let recording = Recording::new()
+        .user("Mend it.")
+        .step("", [call("shell", r#"{"command":"make tide"}"#, &text)])
+        .step("", [read("src/tariff.rs", "winter_tariff")])
+        .step("", [read("src/seat.rs", "free_seats")])
+        .step("", [read("src/book.rs", "open_book")])
+        .user("Go on.");
+    let shown = reduced(&recording, used(&recording) - 300).render();
+    let head = "cut, it failed (exit code 137)";
+    assert!(shown.contains(head), "{shown}");
+}
+
+#[test]
 fn room_that_is_left_makes_what_was_cut_longer_again() {
     let symbols: String = (0..200).map(|n| format!("symbol_number_{n}\n")).collect();
     let list = |path| call("list_symbols", path, &symbols);

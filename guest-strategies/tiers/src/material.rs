@@ -45,6 +45,8 @@ pub(crate) struct Output {
     /// Bytes of all that it says.
     pub(crate) bytes: usize,
     pub(crate) failed: bool,
+    /// The code that it failed with, where that stands beside its text and no excerpt would show it.
+    pub(crate) exit: Option<i64>,
     /// An earlier compaction made it shorter.
     pub(crate) is_cut: bool,
     /// A later output says the same, or shows what became of the same thing.
@@ -139,6 +141,8 @@ impl Material {
                             {
                                 before.newer = Some(Newer::Same);
                             }
+                            let exit =
+                                baler_digest::exit_code(&output.text).filter(|code| *code != 0);
                             material.outputs.push(Output {
                                 unit,
                                 message: place,
@@ -149,7 +153,8 @@ impl Material {
                                 bytes: bytes.unwrap_or(output.text.len()),
                                 is_cut: is_cut || says_it_is_cut(&output.text),
                                 text: output.text,
-                                failed: output.failed,
+                                failed: output.failed || exit.is_some(),
+                                exit,
                                 newer: None,
                             });
                         }

@@ -160,8 +160,13 @@ fn head(output: &Output, reference: Option<&str>) -> (String, &'static str) {
         Some(Newer::Again) => ("left out: the call was made again below", "superseded"),
         None => ("cut", "cut"),
     };
-    let failed = if output.failed { ", it failed" } else { "" };
-    let mut head = format!("[output of {name} {what}{failed}");
+    let mut head = format!("[output of {name} {what}");
+    if output.failed {
+        head.push_str(", it failed");
+    }
+    if let Some(exit) = output.exit {
+        let _ = write!(head, " (exit code {exit})");
+    }
     if let Some(reference) = reference {
         // What can be had back of a text that was cut before is not the whole.
         let names = if output.is_cut { "longer" } else { "whole" };

@@ -225,6 +225,54 @@ fn output_that_is_no_text_is_read_as_its_json() {
 }
 
 #[test]
+fn a_shell_call_failed_as_its_outcome_says() {
+    for (outcome, failed) in [
+        (r#"{"type":"exit","exit_code":1}"#, true),
+        (r#"{"type":"timeout"}"#, true),
+        (r#"{"type":"exit","exit_code":0}"#, false),
+    ] {
+        let call = r#"{"type":"shell_call","call_id":"a","action":{"commands":["ls"]},"status":"completed"}"#;
+        let item = format!(
+            r#"{{"type":"shell_call_output","call_id":"a","output":[{{"stdout":"quay\n","stderr":"","outcome":{outcome}}}]}}"#
+        );
+        let document = list(&[HELLO, call, &item]);
+        let conversation = read(&document, Some(Format::OpenAiResponses)).expect("it reads");
+        let found: Vec<bool> = conversation
+            .all_messages()
+            .iter()
+            .flat_map(|message| message.outputs())
+            .map(|output| output.failed)
+            .collect();
+        assert_eq!(found, [failed], "{outcome}");
+    }
+}
+
+#[test]
+fn a_response_of_several_members_failed_as_they_say() {
+    for (response, failed) in [
+        (r#"{"output":"quay","success":false}"#, true),
+        (r#"{"error":"no berth","code":5}"#, true),
+        (r#"{"output":"quay","error":null}"#, false),
+        (r#"{"output":"quay","success":true}"#, false),
+    ] {
+        let call = r#"{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]}"#;
+        let answer = format!(
+            r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"f","response":{response}}}}}]}}"#
+        );
+        let said = r#"{"role":"user","parts":[{"text":"hello"}]}"#;
+        let document = list(&[said, call, &answer]);
+        let conversation = read(&document, Some(Format::Gemini)).expect("it reads");
+        let found: Vec<bool> = conversation
+            .all_messages()
+            .iter()
+            .flat_map(|message| message.outputs())
+            .map(|output| output.failed)
+            .collect();
+        assert_eq!(found, [failed], "{response}");
+    }
+}
+
+#[test]
 fn units_are_what_stays_or_goes_as_one() {
     let kinds = |format, messages: &[&str]| -> Vec<(UnitKind, usize, u32)> {
         read(&list(messages), Some(format))

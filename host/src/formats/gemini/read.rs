@@ -157,13 +157,18 @@ fn read_object(body: &Body<'_>, object: &RawValue, output: &mut Output) {
     let members = serde_json::from_str::<Members<'_>>(object.get())
         .map(|members| members.0)
         .unwrap_or_default();
-    output.failed = members.iter().any(|(key, _)| key == "error");
+    output.failed = members
+        .iter()
+        .any(|(key, value)| key == "error" && value.get() != "null");
     let place = match members.as_slice() {
         [(_, only)] if json::is_text(only.get()) => {
             output.failed |= Output::begins_like_a_failure(only.get());
             body.place(only)
         }
-        _ => body.place(object),
+        _ => {
+            output.failed |= Output::begins_like_a_failure(object.get());
+            body.place(object)
+        }
     };
     output.texts.push(place.clone());
     output.content = Some(place);

@@ -261,7 +261,7 @@ fn output(
         None => {}
     }
     let is_marked = members.text("status").as_deref() == Some("failed");
-    output.failed = is_marked
+    output.failed |= is_marked
         || output
             .texts
             .first()
@@ -287,6 +287,7 @@ fn output(
 }
 
 fn output_part(body: &Body<'_>, part: &Members<'_>, place: Place, output: &mut Output) {
+    output.failed |= part.present("outcome").is_some_and(ended_badly);
     let texts = ["text", "stdout", "stderr"];
     let mut found = texts
         .iter()
@@ -300,6 +301,13 @@ fn output_part(body: &Body<'_>, part: &Members<'_>, place: Place, output: &mut O
         let media = media::responses(body, &kind, part, &place);
         output.others.push((place, media));
     }
+}
+
+/// Whether the outcome of a command is another code than 0, or that its time was up.
+fn ended_badly(outcome: &RawValue) -> bool {
+    baler_digest::exit_code(outcome.get()).is_some_and(|code| code != 0)
+        || serde_json::from_str::<Members<'_>>(outcome.get())
+            .is_ok_and(|outcome| outcome.text("type").as_deref() == Some("timeout"))
 }
 
 fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Message {
