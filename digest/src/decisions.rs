@@ -1,6 +1,6 @@
 //! What the model decided or found out, and why, in its own words.
 
-use super::sentences::each_sentence_until;
+use super::sentences::{beginning, each_sentence_until};
 use super::text;
 
 /// The most bytes of a sentence that is told, and sentences of one text.
@@ -39,7 +39,7 @@ pub(super) fn lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
     for prose in text.split("```").step_by(2) {
         each_sentence_until(stop, prose, &mut |sentence| {
             let is_left = found.len() < SENTENCES && sentence.len() > 20;
-            if is_left && !sentence.ends_with(':') && says_why(sentence) {
+            if is_left && !sentence.ends_with(':') && says_why(beginning(sentence)) {
                 found.push(text::line(sentence, LIMIT));
             }
         });
@@ -76,5 +76,9 @@ mod tests {
             ]
         );
         assert!(lines("", &|| false).is_empty());
+        // What stands far behind all that is told of a sentence gives no reason for it.
+        let far = |words: usize| format!("{}because.", "tide ".repeat(words));
+        assert_eq!(lines(&far(300), &|| false).len(), 1);
+        assert!(lines(&far(2_000), &|| false).is_empty());
     }
 }

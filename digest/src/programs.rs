@@ -468,13 +468,13 @@ impl Iterator for Tags<'_> {
             let length = bare.find(|c: char| !is_of_name(c)).unwrap_or(bare.len());
             let (name, behind) = bare.split_at(length);
             let closes = bare.len() < inside.len();
-            // A text may hold nothing but brackets: most are known by a look.
-            let Some(first) = name.chars().next() else {
+            // A text may hold nothing but brackets: most are known by a look at two letters, which all names have.
+            let [first, second, ..] = name.as_bytes() else {
                 continue;
             };
-            let first = first.to_ascii_lowercase();
+            let begins = [first.to_ascii_lowercase(), second.to_ascii_lowercase()];
             let known = TAGS.iter().find(|(known, _)| {
-                known.starts_with(first) && is_of_table(known, name, behind, closes)
+                known.as_bytes().starts_with(&begins) && is_of_table(known, name, behind, closes)
             });
             let Some(&(name, holds)) = known else {
                 continue;

@@ -3,12 +3,15 @@
 mod opening;
 mod words;
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use words::{
     AFTER_BAN, IDLE, REQUESTING, RULES, SPANISH, UNSPACED, UNSPACED_ENDS, UNSPACED_STARTS,
     UNSPACED_TOLD, UNSPACED_WISHES, WISHES,
 };
+
+use super::sentences::beginning;
 
 /// How much a sentence binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +28,11 @@ const ASKING: [&str; 5] = ["you", "your", "want", "expect", "insist"];
 /// Whether a sentence holds a rule, and how much it binds. Who speaks of himself and asks for nothing
 /// makes no rule, and neither does a program's notice in its tags; but both may matter. A question that asks for
 /// nothing does not.
+///
+/// Only the [`beginning`] of a sentence is looked at: nobody can break this off, and what stands behind is cut from
+/// a rule.
 pub(super) fn strength(sentence: &str) -> Option<Strength> {
+    let sentence = beginning(sentence);
     let found = strength_of_words(sentence)?;
     if sentence.trim_end().ends_with(['?', '？', '؟']) && !requests(sentence) {
         return None;
@@ -60,6 +67,7 @@ fn strength_of_words(sentence: &str) -> Option<Strength> {
         if !may_begin(word) {
             continue;
         }
+        let word = &*lowered(word);
         // What is taken back by `never mind the …` is more than talk.
         is_wish = is_wish || WISHES.iter().any(|phrase| goes(phrase, word, &rest));
         if let Some(idle) = IDLE.iter().find(|idle| goes(idle, word, &rest)) {
@@ -85,11 +93,11 @@ fn strength_of_words(sentence: &str) -> Option<Strength> {
     is_wish.then_some(Strength::Wish)
 }
 
-/// Whether `word` and what follows it are the words of `phrase`.
+/// Whether `word`, which is [`lowered`], and what follows it are the words of `phrase`.
 fn goes<'a>(phrase: &[&str], word: &str, rest: &(impl Iterator<Item = &'a str> + Clone)) -> bool {
     let mut next = rest.clone();
     phrase.split_first().is_some_and(|(first, others)| {
-        is_same(first, word)
+        *first == word
             && others
                 .iter()
                 .all(|other| next.next().is_some_and(|word| is_same(other, word)))
@@ -99,6 +107,7 @@ fn goes<'a>(phrase: &[&str], word: &str, rest: &(impl Iterator<Item = &'a str> +
 fn requests(sentence: &str) -> bool {
     let mut rest = words(sentence);
     while let Some(word) = rest.next() {
+        let word = &*lowered(word);
         if REQUESTING.iter().any(|phrase| goes(phrase, word, &rest)) {
             return true;
         }
@@ -184,17 +193,32 @@ fn words(sentence: &str) -> impl Iterator<Item = &str> + Clone {
         .filter(|word| !word.is_empty())
 }
 
+/// A word in lower case and with a plain apostrophe, as it is compared with many. Of letters outside ASCII that takes a
+/// look into tables.
+fn lowered(word: &str) -> Cow<'_, str> {
+    if !word.is_ascii() {
+        return Cow::Owned(plain(word).collect());
+    }
+    if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Cow::Owned(word.to_ascii_lowercase());
+    }
+    Cow::Borrowed(word)
+}
+
+/// The letters of a word in lower case, and a plain apostrophe for any.
+fn plain(word: &str) -> impl Iterator<Item = char> {
+    word.chars()
+        .flat_map(char::to_lowercase)
+        .map(|c| if c == '’' { '\'' } else { c })
+}
+
 /// Whether `word` is the word `known`, which is in lower case, in any case and with any
 /// apostrophe.
 fn is_same(known: &str, word: &str) -> bool {
     if word.is_ascii() {
         return known.eq_ignore_ascii_case(word);
     }
-    let plain = |c: char| if c == '’' { '\'' } else { c };
-    word.chars()
-        .flat_map(char::to_lowercase)
-        .map(plain)
-        .eq(known.chars())
+    plain(word).eq(known.chars())
 }
 
 #[cfg(test)]
@@ -217,6 +241,31 @@ mod tests {
         }
         assert_eq!(strength("Make sure that it builds."), Some(Strength::Wish));
         assert_eq!(strength("I don't know which one."), Some(Strength::Wish));
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_sentence_tells_its_strength() {
+        let words = "لا ".repeat(200_000);
+        assert_eq!(strength(&words), strength(beginning(&words)));
+        // It may be cut within a character.
+        for before in ["", "a ", "ab "] {
+            assert_eq!(strength(&format!("{before}{words}")), None);
+        }
+        for (rule, expected) in [
+            ("يجب أن تكون الرحلة مباشرة", Strength::Rule),
+            ("НИКОГДА не удаляй", Strength::Rule),
+            ("Don’t ask", Strength::Rule),
+            ("ÀB JETZT, Ab Jetzt auf main", Strength::Wish),
+        ] {
+            assert_eq!(strength(&format!("{rule} {words}")), Some(expected));
+            assert_eq!(strength(&format!("{words} {rule}")), None, "{rule}");
+        }
+        // All that a rule can hold is looked at.
+        let far = "Row. ".repeat(crate::sentences::MOST / 5);
+        assert_eq!(
+            strength(&format!("{far}never push {words}")),
+            Some(Strength::Rule)
+        );
     }
 
     #[test]

@@ -14,12 +14,21 @@ use places::{Places, introduces, tag, tell_below};
 /// that without a full stop are no prose, and stand for themselves.
 pub(crate) const MOST: usize = 2_000;
 
+/// The most bytes of a sentence that are looked at for what it says: more than of any that is told.
+const LOOKED_AT: usize = 4 << 10;
+
 /// Bytes of a list behind its rule that stand in one entry, as a rule. A longer entry would take all of its
 /// rules with it where there is no room for it.
 const LIST: usize = 350;
 
 /// Columns by which code is indented, and those of a tab.
 const CODE: usize = 4;
+
+/// The part of a sentence that is looked at for what it says. A line without a full stop is a sentence of any length,
+/// and whoever reads a text can break off between sentences only.
+pub(crate) fn beginning(sentence: &str) -> &str {
+    &sentence[..sentence.floor_char_boundary(LOOKED_AT)]
+}
 
 /// Tells the sentences of `text` one after the other, each on one line and without the mark of its
 /// item. They read as they stand in `text`, but for line breaks, which become spaces.
@@ -324,13 +333,16 @@ impl Reader<'_> {
             .last()
             .unwrap_or_default();
         let last = last.trim_start();
+        if last.len() > MOST / 2 {
+            return false;
+        }
         let before = self.block.len() - last.len();
         let above = self.above();
         let is_rule =
             rules::strength(last).is_some() && (has_colon || introduces(last, self.is_heading));
         // So many words before each of its rules would take more room than these.
         let is_long = is_item && above.len() + last.len() > LIST / 2;
-        if last.len() > MOST / 2 || !is_rule && !is_long {
+        if !is_rule && !is_long {
             return false;
         }
         let rule = format!("{above}{last}");

@@ -1,7 +1,7 @@
 //! What a sentence is by how it begins.
 
 use super::words::{CHANGES, CONTRASTS, FILLERS, LANGUAGES, NAMES, PAIRS, TURNS};
-use super::{goes, is_same, words};
+use super::{goes, is_same, lowered, words};
 
 /// Words that may stand before what a sentence says.
 const MOST_FILLERS: usize = 6;
@@ -9,6 +9,7 @@ const MOST_FILLERS: usize = 6;
 /// Whether a sentence takes back what was asked or ruled, or sets another goal.
 pub(super) fn changes(sentence: &str) -> bool {
     opening(sentence).is_some_and(|(first, rest)| {
+        let first = &*lowered(first);
         CHANGES.iter().any(|phrase| goes(phrase, first, &rest)) || starts(sentence)
     })
 }
@@ -19,6 +20,7 @@ pub(super) fn asks(sentence: &str) -> bool {
     let Some((first, rest)) = opening(sentence) else {
         return false;
     };
+    let first = &*lowered(first);
     let holds = |wanted: &str| rest.clone().any(|word| is_same(wanted, word));
     let is_named = |phrase: &[&str]| {
         let name = rest.clone().nth(phrase.len() - 1);

@@ -146,17 +146,10 @@ fn examine(app: &App, bytes: Vec<u8>, reserved: Reservation) -> Result<Text, Api
             format!("the body is not UTF-8: the byte at offset {at} starts no character"),
         )
     })?;
-    let nesting = app.limits.nesting;
-    let items = items(text.as_bytes(), nesting).ok_or_else(|| {
-        ApiError::bad_request(
-            "too-deep",
-            format!(
-                "lists and objects of the body lie in each other more than {nesting} levels deep, which is this server's limit"
-            ),
-        )
-    })?;
-    let head = head::of(&text, &app.catalog, app.limits.chain)?;
-    let items = items.saturating_add(head.items_of_log);
+    let items = items(text.as_bytes(), app.limits.nesting)
+        .ok_or_else(|| ApiError::too_deep(&app.limits))?;
+    let head = head::of(&text, &app.catalog, &app.limits)?;
+    let items = items.saturating_add(head.items_of_text);
     let needs = app.memory.needs(text.len(), items, head.is_repaired)?;
     Ok(Text {
         text,

@@ -82,6 +82,16 @@ impl ApiError {
         )
     }
 
+    pub(crate) fn too_deep(limits: &ServerLimits) -> Self {
+        Self::bad_request(
+            "too-deep",
+            format!(
+                "lists and objects of the body, or of a text that is its conversation, lie in each other more than {} levels deep, which is this server's limit",
+                limits.nesting
+            ),
+        )
+    }
+
     /// Work on a body of `bytes` with so many lists, objects and commas takes `needs` bytes, and
     /// there are `most`.
     pub(crate) fn too_much_work(

@@ -5,10 +5,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use super::ServerLimits;
 use super::catalog::Catalog;
 use super::either::Names;
 use super::error::ApiError;
-use super::nesting::items_of_log;
+use super::nesting::items_of_text;
 
 /// It is kept while its request waits, so it holds nothing of the body's own size.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub(crate) struct Head {
     pub(crate) strategies: Vec<usize>,
     /// It names them; else they are those of who names none.
     pub(crate) has_names: bool,
-    /// What there is in its conversation where that is a text, and so the log of a session.
-    pub(crate) items_of_log: usize,
+    /// What there is in its conversation where that is a text, and so mostly the log of a session.
+    pub(crate) items_of_text: usize,
 }
 
 #[derive(Default, Deserialize)]
@@ -38,8 +39,9 @@ struct Members<'a> {
 /// The head of a body. What else is wrong with the body is told by who reads it all.
 ///
 /// # Errors
-/// It names strategies that there are not, or more than `most`, or one of them twice.
-pub(crate) fn of(body: &str, catalog: &Catalog, most: usize) -> Result<Head, ApiError> {
+/// It names strategies that there are not, or too many, or one of them twice; or its conversation is a text that is
+/// too deep.
+pub(crate) fn of(body: &str, catalog: &Catalog, limits: &ServerLimits) -> Result<Head, ApiError> {
     let members: Members<'_> = serde_json::from_str(body).unwrap_or_default();
     let is_of_another_host = members.contract.is_some();
     let names = members.strategy.filter(|_| !is_of_another_host);
@@ -50,20 +52,26 @@ pub(crate) fn of(body: &str, catalog: &Catalog, most: usize) -> Result<Head, Api
     };
     let has_names = !names.is_empty();
     let strategies = if has_names {
-        catalog.places(&names, most)?
+        catalog.places(&names, limits.chain)?
     } else {
         catalog.default_places()
     };
-    let log = members
+    let text = members
         .conversation
         .filter(|json| json.get().starts_with('"'))
         .and_then(|json| serde_json::from_str::<String>(json.get()).ok());
+    let items_of_text = match text {
+        None => 0,
+        Some(text) => {
+            items_of_text(&text, limits.nesting).ok_or_else(|| ApiError::too_deep(limits))?
+        }
+    };
     Ok(Head {
         is_of_another_host,
         is_repaired: members.repair && !is_of_another_host,
         strategies,
         has_names,
-        items_of_log: log.map_or(0, |log| items_of_log(&log)),
+        items_of_text,
     })
 }
 
@@ -79,7 +87,7 @@ mod tests {
     }
 
     fn head(body: &str) -> Result<Head, ApiError> {
-        of(body, &catalog(), 8)
+        of(body, &catalog(), &ServerLimits::default())
     }
 
     #[test]
@@ -126,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_a_log_holds_counts_however_its_text_is_written() {
-        let items = |body: &str| head(body).expect("no name").items_of_log;
+        let items = |body: &str| head(body).expect("no name").items_of_text;
         assert_eq!(items(r#"{"conversation":"{\"a\":[1,2]}\n{\"b\":3}"}"#), 4);
         assert_eq!(items(r#"{"conversation":"\u007b\u005b\u002c"}"#), 3);
         assert_eq!(items(r#"{"conversation":[{"content":"{[,"}]}"#), 0);

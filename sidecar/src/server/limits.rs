@@ -43,7 +43,7 @@ pub struct ServerLimits {
     /// Of these, those of one address (of version 6, of one /64); addresses of this machine have
     /// as many as there are.
     pub connections_per_address: usize,
-    /// Levels of lists and objects in a body.
+    /// Levels of lists and objects in a body, and in a text that is its conversation: in each line of a session log.
     pub nesting: usize,
     /// Strategies of a chain that a client names; 256 at most.
     pub chain: usize,

@@ -25,6 +25,16 @@ async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
         "[".repeat(5_000),
         "]".repeat(5_000)
     );
+    let tower = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    let request = format!(r#"{{"model":"gpt-4o","x":{tower},"messages":[]}}"#);
+    let as_text = |text: String| json!({"conversation": text}).to_string();
+    let deep_over_lines = as_text(request.replace('[', "[\n"));
+    let deep_as_text = as_text(request);
+    let line =
+        r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Row."}}"#;
+    let deep_in_log = as_text(format!(
+        "{line}\n{{\"type\":\"user\",\"uuid\":\"v\",\"x\":{tower}}}\n{line}\n"
+    ));
     let large = format!(r#"{{"conversation":"{}"}}"#, PRIVATE.repeat(10_000));
     let in_a_message = json!({"conversation": {"model": "gpt-4o", "messages": [{"role": PRIVATE, "content": PRIVATE}]}, "format": "openai-chat"});
     let cases = [
@@ -76,6 +86,9 @@ async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
             "malformed",
         ),
         (&deep, 400, "too-deep"),
+        (&deep_as_text, 400, "too-deep"),
+        (&deep_over_lines, 400, "too-deep"),
+        (&deep_in_log, 400, "too-deep"),
         (&large, 413, "too-large"),
         (&in_a_message.to_string(), 422, "unreadable-conversation"),
     ];
