@@ -168,6 +168,10 @@ async fn places_that_can_be_none_are_told_so() {
         "file://here",
         "s3:bucket",
         "https://example.com/x",
+        "s3://bales/x?y=1",
+        "s3://bales/x#y",
+        "gs://bales?y=1",
+        "az://bales/#y",
     ] {
         let error = Archive::at(wrong, none).expect_err("it is no place");
         let HostError::Archive(ArchiveError::NoPlace { .. }) = &error else {
