@@ -41,8 +41,8 @@ struct Shown {
 /// Clear what is old
 ///
 /// Compactions older than the given age can no longer be undone afterwards, and content that no
-/// younger compaction names is removed when it is a day older than that. Unfinished files of killed
-/// runs are removed at any age. Others may use the archive meanwhile. Nothing but files that baler
+/// younger compaction names is removed when it is a day and an hour older than that. Unfinished files of
+/// killed runs are removed at any age. Others may use the archive meanwhile. Nothing but files that baler
 /// wrote is removed.
 #[derive(Debug, Args)]
 struct GcCommand {

@@ -180,12 +180,9 @@ pub fn parted<'a>(texts: &[&'a str]) -> Vec<Parted<'a>> {
         .collect();
     let mut files = files::Files::among(&parts);
     let texts = texts.iter().enumerate();
-    let mut before = "";
+    let mut above = beginnings::Above::default();
     texts
-        .map(|(index, &text)| {
-            let before = std::mem::replace(&mut before, text);
-            Parted::beside(&mut files, before, index, text)
-        })
+        .map(|(index, &text)| Parted::beside(&mut files, &mut above, index, text))
         .collect()
 }
 
@@ -194,16 +191,15 @@ pub fn parted<'a>(texts: &[&'a str]) -> Vec<Parted<'a>> {
 pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
     let mut told = Vec::with_capacity(parts.len());
     let mut files = files::Files::among(parts);
-    let mut before = "";
+    let mut above = beginnings::Above::default();
     for (index, part) in parts.iter().enumerate() {
         let Part::User(text) = part else {
-            before = "";
+            above = beginnings::Above::default();
             told.push(part.borrowed());
             continue;
         };
         let text: &str = text;
-        let before = std::mem::replace(&mut before, text);
-        let Parted { mut own, programs } = Parted::beside(&mut files, before, index, text);
+        let Parted { mut own, programs } = Parted::beside(&mut files, &mut above, index, text);
         if programs.is_empty() {
             told.push(part.borrowed());
             continue;
@@ -238,9 +234,14 @@ impl<'a> Parted<'a> {
         joined(&self.programs)
     }
 
-    /// Tells the text with this index apart, which stands behind the text `before`. Texts come in their order.
-    fn beside(files: &mut files::Files, before: &str, index: usize, text: &'a str) -> Self {
-        let parted = match beginnings::end_below(before, text) {
+    /// Tells the text with this index apart, which stands below what is `above`. Texts come in their order.
+    fn beside(
+        files: &mut files::Files,
+        above: &mut beginnings::Above<'a>,
+        index: usize,
+        text: &'a str,
+    ) -> Self {
+        let parted = match above.end(text) {
             0 => Self::of(text),
             end => Self::behind(text, end),
         };

@@ -3,7 +3,7 @@
 /// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
-const BEGINNINGS: [Beginning; 45] = [
+const BEGINNINGS: [Beginning; 48] = [
     // pi: a command that the user ran.
     ("Ran `", command_of_pi),
     // Gemini CLI: the same.
@@ -72,8 +72,12 @@ const BEGINNINGS: [Beginning; 45] = [
     ("Warning: apply_patch was requested via ", warning_of_codex),
     // opencode: a file or a resource that the user named, in two texts.
     ("Called the ", heading_of_opencode),
-    ("Reading MCP resource: ", heading_of_opencode),
+    (RESOURCE, heading_of_opencode),
     ("<path>", file_of_opencode),
+    // The same: what it says of a resource or a file instead.
+    ("[Binary MCP resource", all),
+    ("Failed to read MCP resource ", failure_of_opencode),
+    ("Read tool failed to read ", failure_of_opencode),
     // Claude Code: a file that the user named.
     ("Result of calling the Read tool: ", all),
     // Cline and Roo Code: what they say to a model that calls no tool, and of a task that is taken up again.
@@ -122,9 +126,31 @@ pub(super) fn end(text: &str) -> usize {
         .map_or(0, |end| text.len() - body.len() + end)
 }
 
+/// What stands above a text in the same message.
+#[derive(Default)]
+pub(super) struct Above<'a> {
+    /// The text directly above.
+    text: &'a str,
+    /// Whether there is the heading of a resource. Each of its contents is a text of its own, and may look like a
+    /// heading or like an end; opencode puts what the user typed in front.
+    has_resource: bool,
+}
+
+impl<'a> Above<'a> {
+    /// Where what the program wrote of the next text ends, as far as that is told by what stands above it; else 0.
+    pub(super) fn end(&mut self, text: &'a str) -> usize {
+        let before = std::mem::replace(&mut self.text, text);
+        if self.has_resource {
+            return text.len();
+        }
+        self.has_resource = is_resource(text.trim_start());
+        end_below(before, text)
+    }
+}
+
 /// Where what the program wrote of a text ends whose heading is `before`, the text before it in the same message;
 /// 0 where that is no heading.
-pub(super) fn end_below(before: &str, text: &str) -> usize {
+fn end_below(before: &str, text: &str) -> usize {
     let heading = before.trim();
     // An output in the same text stands below its heading, and may end like one.
     let is_of_cline = heading.starts_with('[')
@@ -283,14 +309,33 @@ fn warning_of_codex(text: &str) -> Option<usize> {
     text.find(LAST).map(|at| at + LAST.len())
 }
 
-/// What was called or read, on one line.
+/// How the heading of a resource of opencode's begins.
+const RESOURCE: &str = "Reading MCP resource: ";
+
+/// What was called, on one line, or read.
 fn heading_of_opencode(text: &str) -> Option<usize> {
     let first = text.lines().next()?.trim_end();
     let is_call = first.starts_with("Called the ")
         && first.contains(" tool with the following input: {")
         && first.ends_with('}');
-    let is_resource = first.starts_with("Reading MCP resource: ") && first.ends_with(')');
-    (is_call || is_resource).then_some(text.len())
+    (is_call || is_resource(text)).then_some(text.len())
+}
+
+/// Whether a text begins with the name of a resource and its address, or is all of both: a server names its
+/// resources as it likes, also in several lines.
+fn is_resource(text: &str) -> bool {
+    let Some(named) = text.strip_prefix(RESOURCE) else {
+        return false;
+    };
+    let first = named.lines().next().unwrap_or_default();
+    first.trim_end().ends_with(')') || (named.contains(" (") && named.trim_end().ends_with(')'))
+}
+
+/// What could not be read, and why.
+fn failure_of_opencode(text: &str) -> Option<usize> {
+    let is_resource = text.starts_with("Failed to read MCP resource ") && text.contains(": ");
+    let is_file = text.contains(" with the following error:");
+    (is_resource || is_file).then_some(text.len())
 }
 
 /// What the tool for reading printed: the path, what is there, its content.

@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use super::backend::{Backend, Item};
 use super::layout::Role;
-use super::{Archive, ArchiveError, FRESH, Kind, age};
+use super::{Archive, ArchiveError, FRESH, Kind, STORING, age};
+
+/// How much older than a record an entry is that is cleared with it: it may have been fresh when the record
+/// was begun.
+const GRACE: Duration = FRESH.saturating_add(STORING);
 
 /// How much there is, or was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
@@ -55,11 +59,11 @@ impl Archive {
         Ok(Contents::of(self.find_old(than).await?.iter().flatten()))
     }
 
-    /// Clears the records of compactions older than this, and what nobody named since a day
-    /// before. So what is younger can still be undone. What others store meanwhile stays, also what
+    /// Clears the records of compactions older than this, and what nobody named since a day and an
+    /// hour before. So what is younger can still be undone. What others store meanwhile stays, also what
     /// lay there unnamed for so long and is written again in the moment when it is cleared. (Of a
     /// store, unless it removes something after it did not answer in time, or this is ended just
-    /// then.) Clears also what killed runs left unfinished, of any age.
+    /// then, or clears what is younger than an hour.) Clears also what killed runs left unfinished, of any age.
     ///
     /// Removes nothing but files that have an archive's names and lie where it puts them.
     ///
@@ -91,7 +95,7 @@ impl Archive {
         for item in listing.items {
             let (than, old) = match item.role {
                 Role::Stored(Kind::Undo) => (than, &mut records),
-                Role::Stored(Kind::Entry) => (than.saturating_add(FRESH), &mut entries),
+                Role::Stored(Kind::Entry) => (than.saturating_add(GRACE), &mut entries),
                 Role::Unfinished => (Duration::ZERO, &mut unfinished),
             };
             if age(item.written) >= than {

@@ -49,6 +49,10 @@ pub(super) fn store<K: AsRef<str>, V: Into<String>>(
         Some(Ok(time)) if !time.is_zero() => time,
         Some(_) => return Err("`timeout` is a time such as 15s".to_owned()),
     };
+    // It would be a part of no prefix, or of one that nobody is shown.
+    if rest.contains(['?', '#']) {
+        return Err("an archive's URL has neither `?` nor `#`".to_owned());
+    }
     let connector = Connector {
         time,
         is_here: options

@@ -71,11 +71,15 @@ impl Archive {
                 "what stands around the messages, or the list of units, takes more than {MOST_RECORD} bytes, the most that can be restored"
             ))
         })?;
-        let entries = self.put_all(Kind::Entry, entries).await?;
+        let entries = self
+            .put_all(Kind::Entry, Kind::Entry.fresh(), entries)
+            .await?;
         // Last, so that what it names is there.
         let undo = reference_of(record.as_bytes());
         let records = BTreeMap::from([(undo.clone(), record)]);
-        let records = self.put_all(Kind::Undo, records).await?;
+        let records = self
+            .put_all(Kind::Undo, Kind::Undo.fresh(), records)
+            .await?;
         self.look_again([(Kind::Entry, entries), (Kind::Undo, records)])
             .await?;
         Ok(Stored {

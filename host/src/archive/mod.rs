@@ -43,10 +43,14 @@ use room::Room;
 /// Entries that one caller reads or writes at once, as far as all callers together leave room.
 const AT_ONCE: usize = 16;
 
-/// An entry that is older than this is written again when it is named again. So no entry is
-/// older by more than this than the newest record that names it, and what is old can be cleared
-/// by age alone, whoever writes meanwhile.
+/// An entry that is older than this is written again when it is named again. So when a record is
+/// begun, no entry that it names is older, and what is old can be cleared by age alone, whoever
+/// writes meanwhile.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A compaction takes less than this from its first look at an entry until its record is written.
+/// What is younger nobody clears while others store.
+const STORING: Duration = Duration::from_secs(60 * 60);
 
 /// Units of conversations, each under the digest of its messages, so that none is stored twice;
 /// single messages, as they were before a repair; and for each compaction what it is undone by.
@@ -82,6 +86,15 @@ impl Kind {
         match self {
             Self::Entry => "entries",
             Self::Undo => "undo",
+        }
+    }
+
+    /// What is older than this is written again when it is stored again. A record always is: its
+    /// age is that of the last compaction of the document, not of the first.
+    const fn fresh(self) -> Duration {
+        match self {
+            Self::Entry => FRESH,
+            Self::Undo => Duration::ZERO,
         }
     }
 }
@@ -219,7 +232,8 @@ impl Archive {
         ArchiveError::store(action, &self.place, problem)
     }
 
-    /// Stores contents under their references. What is there, whole and not old, is not written.
+    /// Stores contents under their references. What is there, whole and younger than `fresh`, is not
+    /// written.
     ///
     /// After a failure nothing more is begun; but what was begun is waited for, since a folder
     /// writes on threads that nobody can stop, and would leave halves behind.
@@ -228,6 +242,7 @@ impl Archive {
     async fn put_all(
         &self,
         kind: Kind,
+        fresh: Duration,
         contents: BTreeMap<String, String>,
     ) -> Result<BTreeMap<String, String>, ArchiveError> {
         let has_failed = &AtomicBool::new(false);
@@ -237,7 +252,7 @@ impl Archive {
                 if has_failed.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
-                let put = archive.put(kind, &reference, content).await;
+                let put = archive.put(kind, fresh, &reference, content).await;
                 has_failed.fetch_or(put.is_err(), Ordering::Relaxed);
                 put.map(|renewed| renewed.map(|content| (reference, content)))
             }
@@ -261,7 +276,8 @@ impl Archive {
         let settled = self.backend.settle().await;
         settled.map_err(|problem| self.failed("write to", &*problem))?;
         for (kind, contents) in renewed {
-            self.put_all(kind, contents).await?;
+            // Of any kind what was just written is fresh.
+            self.put_all(kind, FRESH, contents).await?;
         }
         Ok(())
     }
@@ -270,6 +286,7 @@ impl Archive {
     async fn put(
         &self,
         kind: Kind,
+        fresh: Duration,
         reference: &str,
         content: String,
     ) -> Result<Option<String>, ArchiveError> {
@@ -284,12 +301,15 @@ impl Archive {
         }
         // Half written by a crash of the machine, or damaged: it is written again.
         let found = self.look_up(kind, reference).await?;
-        let may_be_missed = found.is_some() && self.backend.may_miss();
-        let is_there = found
-            .is_some_and(|found| found.content == content.as_bytes() && age(found.written) < FRESH);
-        if is_there {
+        let is_known = found.is_some();
+        let whole = found.filter(|found| found.content == content.as_bytes());
+        let whole = whole.map(|found| age(found.written));
+        if whole.is_some_and(|age| age < fresh) {
             return Ok(None);
         }
+        // What is younger than that nobody clears just now.
+        let is_young = whole.is_some_and(|age| age < STORING);
+        let may_be_missed = is_known && !is_young && self.backend.may_miss();
         let renewed = may_be_missed.then(|| content.clone());
         let backend = self.backend.clone();
         let written = self
@@ -329,7 +349,7 @@ mod tests {
             ("", false),
         ] {
             let reference = reference_of(content.as_bytes());
-            let put = archive.put(Kind::Entry, &reference, content.to_owned());
+            let put = archive.put(Kind::Entry, FRESH, &reference, content.to_owned());
             put.await.expect("is stored");
             let wanted = if is_good {
                 Ok(content.to_owned())
@@ -353,7 +373,7 @@ mod tests {
             let content = format!("[\"{text}\"]");
             let reference = reference_of(content.as_bytes());
             for archive in [&in_folder, &in_memory] {
-                let put = archive.put(Kind::Entry, &reference, content.clone());
+                let put = archive.put(Kind::Entry, FRESH, &reference, content.clone());
                 put.await.expect("is stored");
                 let small = archive.get_small(&reference).await.expect("reads");
                 assert_eq!(small.is_some(), more == 0);
@@ -366,7 +386,7 @@ mod tests {
     async fn archive_stores_nothing_that_is_too_large_to_be_read_again() {
         let archive = Archive::in_memory();
         let content = "x".repeat(MOST_BYTES + 1);
-        let put = archive.put(Kind::Entry, "0123456789abcdef0123", content);
+        let put = archive.put(Kind::Entry, FRESH, "0123456789abcdef0123", content);
         let error = put.await.expect_err("it is too large");
         assert!(error.to_string().contains("268435456 bytes"), "{error}");
         assert_eq!(archive.contents().await, Ok(Contents::default()));

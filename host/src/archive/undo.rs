@@ -292,8 +292,8 @@ mod tests {
 
     async fn put(archive: &Archive, kind: Kind, content: &str) -> String {
         let reference = reference_of(content.as_bytes());
-        let put = archive.put(kind, &reference, content.to_owned()).await;
-        put.expect("is stored");
+        let put = archive.put(kind, kind.fresh(), &reference, content.to_owned());
+        put.await.expect("is stored");
         reference
     }
 
