@@ -1,6 +1,6 @@
 //! Whether the messages that hold the answers to questions are still there, and the answers.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use crate::cases::Name;
@@ -41,7 +41,10 @@ impl Evidence {
     /// What `questions` name of the messages of `history`.
     pub(crate) fn of(questions: &[Question], history: &[&Said]) -> Self {
         let places = questions.iter().flat_map(|question| &question.evidence);
-        let named = places.filter_map(|place| Some((*place, Named::of(history.get(*place)?))));
+        // Each is read once, however many questions name it.
+        let places: BTreeSet<usize> = places.copied().collect();
+        let named = places.into_iter();
+        let named = named.filter_map(|place| Some((place, Named::of(history.get(place)?))));
         Self {
             questions: questions.to_vec(),
             named: named.collect(),
@@ -113,15 +116,23 @@ fn names_in(text: &str) -> HashSet<Name> {
 /// `Rome` was not the answer where `Rome Street` is the old one.
 fn is_answered(question: &Question, text: &str) -> bool {
     let answer = normalised(&question.answer);
-    let old: Vec<String> = question
-        .outdated
-        .iter()
-        .map(|old| normalised(old))
-        .collect();
-    let old: Vec<Range<usize>> = old.iter().flat_map(|old| places(text, old)).collect();
+    if places(text, &answer).next().is_none() {
+        return false;
+    }
+    // No other can hold it.
+    let old = question.outdated.iter().map(|old| normalised(old));
+    let old: BTreeSet<String> = old.filter(|old| old.contains(&answer)).collect();
+    let mut old: Vec<Range<usize>> = old.iter().flat_map(|old| places(text, old)).collect();
+    old.sort_unstable_by_key(|old| old.start);
+    // Each reaches as far as any that begins before it, so one look tells whether there is one.
+    let mut end = 0;
+    for old in &mut old {
+        end = end.max(old.end);
+        old.end = end;
+    }
     places(text, &answer).any(|place| {
-        let holds = |old: &Range<usize>| old.start <= place.start && place.end <= old.end;
-        !old.iter().any(holds)
+        let before = old.partition_point(|old| old.start <= place.start);
+        old[..before].last().is_none_or(|old| old.end < place.end)
     })
 }
 
@@ -250,5 +261,38 @@ mod tests {
         assert!(!is_there("They met in Rome Street."));
         assert!(is_there("They met in Rome Street, then in Rome."));
         assert!(is_there("Not in Milan but in Rome."));
+    }
+
+    #[test]
+    fn an_answer_within_an_old_value_that_overlaps_with_others_is_none() {
+        let question = asked(
+            "Rome",
+            &[0],
+            &["to Rome by the old Rome Street", "old Rome"],
+        );
+        let is_there = |text| is_answered(&question, &normalised(text));
+        assert!(!is_there("To Rome by the old Rome Street."));
+        assert!(!is_there("The old Rome. To Rome by the old Rome Street."));
+        assert!(is_there("To Rome by the old Rome Street, Rome."));
+        assert!(is_there("Rome, the old Rome."));
+    }
+
+    #[test]
+    fn an_answer_among_many_old_values_is_looked_for_in_no_time() {
+        let question = asked("Rome", &[0], &["Rome Street"]);
+        let text = "rome street ".repeat(200_000);
+        let begin = std::time::Instant::now();
+        assert!(!is_answered(&question, text.trim_end()));
+        assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+    }
+
+    #[test]
+    fn a_message_that_many_questions_name_is_read_once() {
+        let message = "The cat is called Mio. ".repeat(20_000);
+        let questions = vec![asked("Mio", &[0], &[]); 2_000];
+        let begin = std::time::Instant::now();
+        let evidence = evidence(&[&message], &questions);
+        assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+        assert_eq!(evidence.named.len(), 1);
     }
 }

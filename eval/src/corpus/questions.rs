@@ -1,10 +1,19 @@
 //! Questions that a set asks about a conversation, and where it says that the answers stand.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::evidence::normalised;
 use crate::reading::{Said, Who};
+
+/// The most answers and earlier values of all questions about a conversation, and the most messages that
+/// they name: a text is searched for each of them.
+const MOST: usize = 10_000;
+
+/// The most earlier values of one answer.
+const MOST_OUTDATED: usize = 100;
 
 /// A question about a conversation. What it asks is for people: nothing that compacts knows of
 /// it, and nothing here needs it.
@@ -30,38 +39,68 @@ pub(super) fn beside(
     };
     let questions: Vec<Value> = serde_json::from_str(questions.get())
         .map_err(|_| "`questions` is no list of questions".to_owned())?;
-    let messages: Vec<&RawValue> = serde_json::from_str(messages.get())
-        .map_err(|_| "`questions` stand beside something that is no list of messages".to_owned())?;
-    let messages: Vec<Message> = messages
-        .iter()
-        .map(|raw| Message::read(format, raw))
-        .collect();
+    let messages = Messages::read(format, messages)?;
     let numbered = questions.iter().enumerate();
-    numbered
+    let questions: Vec<Question> = numbered
         .map(|(number, question)| {
             question_of(question, &messages).map_err(|wrong| format!("`questions[{number}]{wrong}"))
         })
-        .collect()
+        .collect::<Result<_, String>>()?;
+    check_number(&questions)?;
+    Ok(questions)
 }
 
-/// A message, as far as a question can name it.
-struct Message {
-    id: Option<String>,
-    said: Said,
+/// # Errors
+/// There are more than can be searched for.
+fn check_number(questions: &[Question]) -> Result<(), String> {
+    let values = questions.iter().map(|question| 1 + question.outdated.len());
+    let values: usize = values.sum();
+    if values > MOST {
+        return Err(format!(
+            "`questions` have more than {MOST} answers and `outdated` values together: {values}"
+        ));
+    }
+    let named = questions.iter().flat_map(|question| &question.evidence);
+    let named: HashSet<&usize> = named.collect();
+    if named.len() > MOST {
+        let named = named.len();
+        return Err(format!(
+            "`questions` name more than {MOST} messages as `evidence`: {named}"
+        ));
+    }
+    Ok(())
 }
 
-impl Message {
-    fn read(format: &str, raw: &RawValue) -> Self {
-        let message: Value = serde_json::from_str(raw.get()).unwrap_or_default();
-        Self {
-            id: message["id"].as_str().map(str::to_owned),
-            said: Said::read(format, raw.get()),
+/// The messages, as far as a question can name them.
+struct Messages {
+    said: Vec<Said>,
+    /// The place of each `id`; `None` where several have it.
+    places: HashMap<String, Option<usize>>,
+}
+
+impl Messages {
+    fn read(format: &str, messages: &RawValue) -> Result<Self, String> {
+        let messages: Vec<&RawValue> = serde_json::from_str(messages.get()).map_err(|_| {
+            "`questions` stand beside something that is no list of messages".to_owned()
+        })?;
+        let mut places: HashMap<String, Option<usize>> = HashMap::new();
+        let mut said = Vec::with_capacity(messages.len());
+        for (place, raw) in messages.iter().enumerate() {
+            let message: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+            if let Some(id) = message["id"].as_str() {
+                let known = places.entry(id.to_owned());
+                known
+                    .and_modify(|known| *known = None)
+                    .or_insert(Some(place));
+            }
+            said.push(Said::read(format, raw.get()));
         }
+        Ok(Self { said, places })
     }
 }
 
 /// Errors begin inside the backticks, behind the question's own place.
-fn question_of(question: &Value, messages: &[Message]) -> Result<Question, String> {
+fn question_of(question: &Value, messages: &Messages) -> Result<Question, String> {
     if !question.is_object() {
         return Err("` is no object".to_owned());
     }
@@ -78,11 +117,12 @@ fn question_of(question: &Value, messages: &[Message]) -> Result<Question, Strin
         Some(named) if named.is_empty() => return Err(".evidence` names no message".to_owned()),
         Some(named) => named,
     };
-    let mut evidence = Vec::with_capacity(named.len());
+    let mut evidence = Vec::new();
+    let mut known = HashSet::new();
     for (number, name) in named.iter().enumerate() {
         let place =
             place_of(name, messages).map_err(|wrong| format!(".evidence[{number}]` {wrong}"))?;
-        if !evidence.contains(&place) {
+        if known.insert(place) {
             evidence.push(place);
         }
     }
@@ -93,16 +133,12 @@ fn question_of(question: &Value, messages: &[Message]) -> Result<Question, Strin
     })
 }
 
-fn place_of(name: &Value, messages: &[Message]) -> Result<usize, String> {
+fn place_of(name: &Value, messages: &Messages) -> Result<usize, String> {
     let place = match name {
         Value::String(id) => {
-            let has_it = |message: &Message| message.id.as_deref() == Some(id);
-            let place = messages.iter().position(has_it);
+            let place = messages.places.get(id);
             let place = place.ok_or("is an `id` that no message has")?;
-            if messages[place + 1..].iter().any(has_it) {
-                return Err("is an `id` that several messages have".to_owned());
-            }
-            place
+            place.ok_or("is an `id` that several messages have")?
         }
         Value::Number(number) => {
             let place = number
@@ -112,16 +148,17 @@ fn place_of(name: &Value, messages: &[Message]) -> Result<usize, String> {
         }
         _ => return Err("is neither a place nor an `id` of a message".into()),
     };
-    let count = messages.len();
-    let message = messages
+    let count = messages.said.len();
+    let said = messages
+        .said
         .get(place)
         .ok_or_else(|| format!("is past the end, where there are {count} messages: {place}"))?;
-    if message.said.who == Who::Instructions {
+    if said.who == Who::Instructions {
         return Err(format!(
             "names an instruction, which stays in any case: {place}"
         ));
     }
-    if message.said.words().next().is_none() {
+    if said.words().next().is_none() {
         return Err(format!("names a message without text to look for: {place}"));
     }
     Ok(place)
@@ -133,6 +170,12 @@ fn outdated(values: &Value, answer: &str) -> Result<Vec<String>, String> {
         Value::Array(values) => values,
         _ => return Err(".outdated` is no list of earlier answers".to_owned()),
     };
+    if values.len() > MOST_OUTDATED {
+        let count = values.len();
+        return Err(format!(
+            ".outdated` has more than {MOST_OUTDATED} values: {count}"
+        ));
+    }
     let numbered = values.iter().enumerate();
     numbered
         .map(|(number, value)| {
@@ -287,5 +330,70 @@ mod tests {
         ] {
             assert_eq!(read(&questions), Err(expected.to_owned()));
         }
+    }
+
+    #[test]
+    fn more_than_can_be_searched_for_is_refused() {
+        let question = one("outdated", json!([]))[0].clone();
+        assert_eq!(
+            read(&json!(vec![question.clone(); MOST])).map(|found| found.len()),
+            Ok(MOST)
+        );
+        assert_eq!(
+            read(&json!(vec![question; MOST + 1])),
+            Err(
+                "`questions` have more than 10000 answers and `outdated` values together: 10001"
+                    .to_owned()
+            )
+        );
+        let old = |count: usize| one("outdated", json!(vec!["fish"; count]));
+        assert!(read(&old(MOST_OUTDATED)).is_ok());
+        assert_eq!(
+            read(&old(MOST_OUTDATED + 1)),
+            Err("`questions[0].outdated` has more than 100 values: 101".to_owned())
+        );
+        assert_eq!(
+            read(&json!(vec![old(99)[0].clone(); MOST / 100 + 1])),
+            Err(
+                "`questions` have more than 10000 answers and `outdated` values together: 10100"
+                    .to_owned()
+            )
+        );
+    }
+
+    /// What `evidence` names of so many messages, of which each has an `id`.
+    fn named(count: usize, evidence: &[String]) -> Result<usize, String> {
+        let messages: Vec<Value> = (0..count)
+            .map(|place| json!({"role": "user", "id": format!("m{place}"), "content": "Fish."}))
+            .collect();
+        let questions =
+            json!([{"question": "What is it?", "answer": "fish", "evidence": evidence}]);
+        let raw = |value: &Value| serde_json::value::to_raw_value(value).unwrap();
+        let found = beside(
+            &raw(&json!(messages)),
+            "openai-chat",
+            Some(&raw(&questions)),
+        );
+        found.map(|found| found[0].evidence.len())
+    }
+
+    #[test]
+    fn evidence_of_many_messages_is_found_in_no_time() {
+        let ids: Vec<String> = (0..=MOST).map(|place| format!("m{place}")).collect();
+        let begin = std::time::Instant::now();
+        // Each is named by many names.
+        let names: Vec<String> = ids[..MOST]
+            .iter()
+            .rev()
+            .cycle()
+            .take(200_000)
+            .cloned()
+            .collect();
+        assert_eq!(named(MOST, &names), Ok(MOST));
+        assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+        assert_eq!(
+            named(MOST + 1, &ids),
+            Err("`questions` name more than 10000 messages as `evidence`: 10001".to_owned())
+        );
     }
 }
