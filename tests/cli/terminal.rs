@@ -81,6 +81,7 @@ fn names_and_arguments_forge_no_line_of_a_message() {
     let in_no_folder = format!("no/{forging}");
     let at = format!("@{forging}");
     let key = format!("file:{forging}");
+    let place = format!("{forging}b");
     bench
         .run(&["compact", &good, "-q", "--archive", "archive"])
         .ends(0);
@@ -106,7 +107,7 @@ fn names_and_arguments_forge_no_line_of_a_message() {
         &["compact", &good, "--budget", forging],
         &["compact", &good, "--model", "openai:x", "--model-key", &key],
         &["compact", &good, "-s", forging],
-        &["archive", "--archive", forging],
+        &["archive", "--archive", &place],
         &["expand", forging, "--archive", "archive"],
         &["undo", &receipt, "--archive", "archive"],
         &["undo", &repaired],

@@ -305,9 +305,13 @@ fn output_part(body: &Body<'_>, part: &Members<'_>, place: Place, output: &mut O
 
 /// Whether the outcome of a command is another code than 0, or that its time was up.
 fn ended_badly(outcome: &RawValue) -> bool {
-    baler_digest::exit_code(outcome.get()).is_some_and(|code| code != 0)
-        || serde_json::from_str::<Members<'_>>(outcome.get())
-            .is_ok_and(|outcome| outcome.text("type").as_deref() == Some("timeout"))
+    let Ok(outcome) = serde_json::from_str::<Members<'_>>(outcome.get()) else {
+        return false;
+    };
+    let code = outcome
+        .present("exit_code")
+        .and_then(|code| code.get().parse::<i64>().ok());
+    code.is_some_and(|code| code != 0) || outcome.text("type").as_deref() == Some("timeout")
 }
 
 fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Message {
