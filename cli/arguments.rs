@@ -79,7 +79,7 @@ pub(crate) struct GoalArguments {
         allow_hyphen_values = true,
         help_heading = "Goal"
     )]
-    pub(crate) budget: Option<BudgetArgument>,
+    pub(crate) budget: Option<Budget>,
 
     /// The most bytes of the result, such as 30MB. Where what has to stay is larger, the result is
     /// as small as it can be, and the run says so [default: what the provider takes]
@@ -184,38 +184,6 @@ impl FromStr for FormatArgument {
             let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
             format!("known formats: auto, {}", known.join(", "))
         })
-    }
-}
-
-/// A budget.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BudgetArgument(pub(crate) Budget);
-
-impl FromStr for BudgetArgument {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let budget = match text.strip_suffix('%') {
-            Some(percent) => {
-                let percent: f64 = percent
-                    .trim()
-                    .parse()
-                    .map_err(|_| "give a number of tokens such as 8000, or a share such as 50%")?;
-                if !(percent > 0.0 && percent <= 100.0) {
-                    return Err("a share is more than 0% and at most 100%".to_owned());
-                }
-                Budget::Share(percent / 100.0)
-            }
-            None => {
-                match tokens(text)? {
-                    0 => {
-                        return Err("nothing fits into 0 tokens; 1 asks for the smallest result there can be".to_owned());
-                    }
-                    tokens => Budget::Tokens(tokens),
-                }
-            }
-        };
-        Ok(Self(budget))
     }
 }
 
@@ -366,28 +334,6 @@ mod tests {
         assert_eq!(memory("65_536"), Ok(65_536));
         for wrong in ["0", "-1", "1.5MiB", "MiB", "5GiB", "x"] {
             assert!(memory(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_budget_is_tokens_or_a_share() {
-        let budget = |text: &str| text.parse::<BudgetArgument>().map(|budget| budget.0);
-        assert_eq!(budget("8000"), Ok(Budget::Tokens(8_000)));
-        assert_eq!(budget("12.5%"), Ok(Budget::Share(0.125)));
-        for wrong in [
-            "0",
-            "0%",
-            "101%",
-            "-5",
-            "-5%",
-            "NaN%",
-            "inf%",
-            "half",
-            "",
-            "%",
-            "99999999999",
-        ] {
-            assert!(budget(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -197,9 +197,7 @@ impl GoalArguments {
         Ok(Request {
             trigger: self.trigger()?,
             context: self.context()?,
-            budget: self
-                .budget
-                .map_or(Request::default().budget, |typed| typed.0),
+            budget: self.budget.unwrap_or(Request::default().budget),
             pins: self.pin.0.clone(),
             context_window: self.context_window.unwrap_or(0),
             required: self.required,

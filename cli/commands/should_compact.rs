@@ -89,17 +89,14 @@ Exit codes:
   3  not yet
   5  wrong input: the conversation breaks a rule of its format, or cannot be read";
 
-/// The share of a context window from which on it is time, where nobody says another.
-const SHARE: f64 = 0.8;
-
 impl ShouldCompactCommand {
     /// From how many tokens on it is time, and how that is said. A share of the conversation
     /// itself would always be passed.
     fn threshold(&self) -> Result<(u32, String), Failure> {
-        let share = match self.goal.budget.map(|typed| typed.0) {
+        let share = match self.goal.budget {
             Some(Budget::Tokens(tokens)) => return Ok((tokens, number(tokens))),
             Some(Budget::Share(share)) => share,
-            None => SHARE,
+            None => Request::DUE_SHARE,
         };
         let Some(window) = self.goal.context_window else {
             return Err(Failure::wrong_use(anyhow!(

@@ -7,10 +7,10 @@ use baler_host::{Conversation, Format, Host, Pins, ReadOptions, Unit, UnitKind};
 use serde_json::Value;
 
 use crate::corpus::{Kind as Recording, Question, Recorded, WantedCall};
-use crate::entities::{self, Kind};
+use crate::entities::{self, Name};
 use crate::evidence::Evidence;
+use crate::options::Options;
 use crate::reading::{PieceKind, Said, Who, strings};
-use crate::run::Options;
 use crate::{search, unseen};
 
 /// Messages behind a cut in which use is looked for.
@@ -28,9 +28,6 @@ const MOST_RECORDED: usize = 64;
 
 /// Names last mentioned before this share of the history are far.
 const FAR: f64 = 0.75;
-
-/// A name with its kind.
-pub(crate) type Name = (Kind, String);
 
 /// A conversation up to a cut, and what was needed of it.
 #[derive(Debug)]

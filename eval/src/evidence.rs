@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
-use crate::cases::Name;
 use crate::corpus::Question;
-use crate::entities;
+use crate::entities::{self, Name};
+use crate::normalised::normalised;
 use crate::reading::Said;
 
 /// The share of a message's names that is there where the message was rewritten and still counts.
@@ -134,14 +134,6 @@ fn is_answered(question: &Question, text: &str) -> bool {
         let before = old.partition_point(|old| old.start <= place.start);
         old[..before].last().is_none_or(|old| old.end < place.end)
     })
-}
-
-/// A text in small letters, with one space where there was anything but letters and digits.
-pub(crate) fn normalised(text: &str) -> String {
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    words.join(" ")
 }
 
 /// Where a value stands in a text other than as a part of a longer number, or of a longer word in

@@ -9,8 +9,8 @@ use baler_host::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::cases::{Case, Name};
-use crate::entities::{self, Kind};
+use crate::cases::Case;
+use crate::entities::{self, Kind, Name};
 use crate::reading::{Said, Who};
 use crate::{search, unseen};
 

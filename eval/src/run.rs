@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, bail, ensure};
-use baler_host::{Host, Pins, Strategy};
+use baler_host::{Host, Strategy};
 use serde::{Deserialize, Serialize};
 
 use crate::baselines::{Baseline, RECORDED};
@@ -14,32 +14,7 @@ use crate::bounded;
 use crate::cases::{self, NoCases};
 use crate::corpus::Recorded;
 use crate::measure::{Measured, Sought};
-
-/// What is to be measured.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Shares of the history that a result may have: thousandths, from 0.001 to 1, as figures are
-    /// told apart by.
-    pub budgets: Vec<f64>,
-    /// Cut where a program compacted by itself, to the size of its own summary; else at 40, 60
-    /// and 80 % of the units, and at the end where there are questions.
-    pub recorded: bool,
-    /// What stays in any case. Baselines pin nothing.
-    pub pins: Pins,
-    /// Conversations that are worked on at the same time.
-    pub threads: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            budgets: vec![0.05, 0.1, 0.25, 0.5],
-            recorded: false,
-            pins: Pins::None,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-        }
-    }
-}
+use crate::options::Options;
 
 /// What figures are of: those of another kind are not to be mixed with them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

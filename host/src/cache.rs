@@ -1,6 +1,7 @@
 //! What a compaction means for the provider's cache, which knows a request by its beginning.
 
-use crate::conversation::Conversation;
+use baler_conversation::Conversation;
+
 use crate::plan::Fate;
 use crate::receipt::CacheEffect;
 

@@ -84,12 +84,12 @@ pub enum Fault {
     /// Its result would break a rule of the wire format.
     InvalidResult {
         /// The first rule that it breaks.
-        rule: crate::formats::Rule,
+        rule: baler_conversation::Rule,
     },
     /// It runs somewhere else, and no answer came from there.
     Remote {
         /// Why.
-        problem: crate::remote::RemoteProblem,
+        problem: RemoteProblem,
     },
 }
 
@@ -202,75 +202,34 @@ pub enum Declared {
     Other,
 }
 
-/// The host or the machine failed; no strategy is to blame.
-#[derive(Debug, thiserror::Error)]
+/// What is wrong with the way to a remote strategy, in receipts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum HostError {
-    /// As many calls run and wait as the host takes.
-    #[error(
-        "too many strategies run at once: {limit} run and as many wait; call again later, or raise `concurrent_calls`"
-    )]
-    Overloaded {
-        /// How many may run at once.
-        limit: usize,
-    },
-    /// The sandbox could not be made or entered.
-    #[error("the sandbox failed: {what}")]
-    Sandbox {
-        /// What happened.
-        what: String,
-    },
-    /// A request pins a unit that the conversation does not have.
-    #[error("unit {unit} cannot be pinned: the conversation has {units}, counted from 0")]
-    NoSuchUnit {
-        /// Which.
-        unit: usize,
-        /// How many there are.
-        units: usize,
-    },
-    /// Something could not be stored or read.
-    #[error("cannot {action} `{path}`")]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// Where.
-        path: std::path::PathBuf,
-        /// Why not.
-        #[source]
-        source: std::io::Error,
-    },
-    /// What leaves could not be stored, so nothing has left; or there can be no such archive.
-    #[error(transparent)]
-    Archive(#[from] crate::archive::ArchiveError),
-    /// A folder of the host's is not private.
-    #[error(
-        "`{path}` is open to other users; compiled code and keys in it could be forged: {}",
-        remedy_of_open(*is_shared)
-    )]
-    NotPrivate {
-        /// The folder or file.
-        path: std::path::PathBuf,
-        /// Others use it too, as `/tmp`, so it cannot be closed to them.
-        is_shared: bool,
-    },
-    /// A folder of the host's is another user's.
-    #[error(
-        "`{path}` belongs to another user (number {owner}), who could forge compiled code and keys in it: name another folder, or run baler as its owner"
-    )]
-    NotOwned {
-        /// The folder or file.
-        path: std::path::PathBuf,
-        /// Whose it is.
-        owner: u32,
-    },
+pub enum RemoteProblem {
+    /// Nothing was reached.
+    Unreachable,
+    /// No connection came about in time.
+    ConnectTimeout,
+    /// The asking side had no descriptor, port or memory for a connection.
+    NoRoom,
+    /// The connection broke before the answer was whole.
+    Connection,
+    /// It refused, by this status of HTTP.
+    Status(u16),
 }
 
-/// What to do about a folder or file that is open to others.
-const fn remedy_of_open(is_shared: bool) -> &'static str {
-    if is_shared {
-        "others use it too, so name a folder of your own"
-    } else {
-        "`chmod 700` it, or name another folder"
+impl fmt::Display for RemoteProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable => f.write_str("there was no connection"),
+            Self::ConnectTimeout => f.write_str("there was no connection in time"),
+            Self::NoRoom => f.write_str(
+                "it was not asked, since this process had no descriptor, port or memory left for a connection",
+            ),
+            Self::Connection => f.write_str("the connection broke"),
+            Self::Status(status) => write!(f, "it refused with status {status}"),
+        }
     }
 }
 
@@ -313,10 +272,10 @@ impl Fault {
                 "nothing was left to gain for this strategy; try another one or another config"
             }
             Self::Remote {
-                problem: crate::remote::RemoteProblem::Status(401 | 403),
+                problem: RemoteProblem::Status(401 | 403),
             } => "give the token that its server wants",
             Self::Remote {
-                problem: crate::remote::RemoteProblem::NoRoom,
+                problem: RemoteProblem::NoRoom,
             } => "raise the limit of open files (`ulimit -n`), or do less at once",
             Self::Remote { .. } => "see to its server, and that the URL is the right one",
             Self::Trap { .. }

@@ -33,28 +33,24 @@
 //! sandbox → check the plan → apply → check the result → archive → receipt. On a [`Fault`] the
 //! next strategy of the chain runs; `native:digest` and `native:truncate` are always its end.
 
-mod conversation;
-mod exact;
-mod listed;
-mod formats;
-mod marks;
 mod metrics;
 mod models;
-mod tokens;
 mod once;
+mod bounded;
+mod reference;
+mod request;
+mod standing;
 mod situation;
-mod deadline;
 mod trigger;
 mod unseen;
+mod shortening;
 mod plan;
-mod repair;
 mod report;
+mod error;
 mod fault;
 mod limits;
-mod logs;
 mod sandbox;
 mod native;
-mod config;
 mod remote;
 mod strategy;
 mod archive;
@@ -66,46 +62,50 @@ mod quarantine;
 mod gate;
 mod receipt;
 mod host;
-mod reading;
+mod answer;
+#[cfg(test)]
+mod sample;
 mod compaction;
+mod attempt;
+mod verify;
+mod record;
+mod chain;
 mod compactor;
 mod recall;
 
-pub use archive::{Archive, ArchiveError, Contents};
+pub use answer::AnswerError;
+pub use archive::{Archive, Contents};
 pub use compaction::Compaction;
 pub use compactor::{
     Attempting, Before, Compactor, CompactorConfig, CompactorOptions, ConfigFormError, Event,
     Finished, Hooks, OptionError, Pressure, ResumeError, SaveError, Step, Triggers, Work,
 };
-pub use config::ConfigError;
-pub use conversation::{Conversation, Role, Traits, Unit, UnitKind};
-pub use deadline::Deadline;
-pub use fault::{Declared, Fault, HostError, PlanFault, PlanRule, Quantity, Trap};
-pub use formats::{
-    Format, ProviderLimits, ReadError, Rule, RuleCounts, Severity, Violation, ViolationCounts,
-};
+pub use error::{ArchiveError, HostError};
+pub use fault::{Declared, Fault, PlanFault, PlanRule, Quantity, RemoteProblem, Trap};
 pub use gate::{Entered, Gate};
-pub use host::{Host, HostBuilder, IntrospectError, ShouldCompact};
+pub use host::{ConfigError, Host, HostBuilder, IntrospectError, ShouldCompact};
 pub use limits::{CountedFaults, EngineLimits, Limits};
-pub use listed::MOST_LISTED;
-pub use logs::{LogError, LogFacts, LogKind};
-pub use marks::SecretKey;
 pub use models::{ModelGrant, ModelLimits, ModelUsage};
 pub use plan::Fate;
-pub use reading::ReadOptions;
 pub use recall::Recall;
 pub use receipt::{
     Archived, Attempt, AttemptResult, BeforeAfter, CacheEffect, ComponentInfo, LogLine, Original,
     Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units, Usage, Words,
 };
-pub use remote::{AnswerError, Asked, Question, Remote, RemoteError, RemoteProblem};
-pub use repair::{Repair, RepairCounts, RuleRepairs};
-pub use report::{Decision, Introspection, Metric, Value};
-pub use sandbox::{Compiler, LoadError, LogLevel, Permission, serve_as_compiler};
-pub use situation::{Budget, Pins, Policy, Request, SummaryRole, ThinkingPolicy, Trigger};
+pub use remote::{Asked, Question, Remote, RemoteError};
+pub use report::{Decision, Introspection, LogLevel, Metric, Permission, Value};
+pub use request::{
+    Budget, BudgetError, CachePrice, Pins, Policy, Request, SummaryRole, ThinkingPolicy, Trigger,
+};
+pub use sandbox::{Compiler, LoadError, serve_as_compiler};
 pub use strategy::Strategy;
-pub use tokens::{Tokenizer, UnknownTokenizer};
-pub use trigger::CachePrice;
+
+pub use baler_conversation::{
+    Conversation, Deadline, Format, LogError, LogFacts, LogKind, MOST_LISTED, ProviderLimits,
+    ReadError, ReadOptions, Reader, Repair, RepairCounts, Role, Rule, RuleCounts, RuleRepairs,
+    SecretKey, Severity, Tokenizer, Traits, Unit, UnitKind, UnknownTokenizer, Violation,
+    ViolationCounts,
+};
 
 /// The stores that [`Archive::on`] takes.
 pub use object_store;

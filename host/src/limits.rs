@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::PlanLimits;
-
 /// What one call of a strategy may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -62,6 +60,15 @@ impl Default for Limits {
             annotations: 20_000,
         }
     }
+}
+
+/// How much a plan may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlanLimits {
+    pub(crate) pieces: usize,
+    pub(crate) edits: usize,
+    pub(crate) inserted_bytes: usize,
+    pub(crate) annotations: usize,
 }
 
 impl Limits {

@@ -1,23 +1,19 @@
 //! Figures for OpenTelemetry, through the meter provider that the program has installed; without
-//! one they cost next to nothing. Names of models' figures are those of the GenAI conventions.
+//! one they cost next to nothing.
 //! Nothing of a conversation is in them (invariant I9).
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use baler_models::{Answer, ModelError, ModelInfo};
 use opentelemetry::metrics::{Counter, Histogram};
 use opentelemetry::{KeyValue, global};
 
-use crate::models;
 use crate::receipt::{AttemptResult, Receipt};
 
 struct Instruments {
     duration: Histogram<f64>,
     tokens: Histogram<u64>,
     faults: Counter<u64>,
-    model_tokens: Histogram<u64>,
-    model_duration: Histogram<f64>,
 }
 
 /// Made when the first figure comes: a provider has to be installed before that.
@@ -40,16 +36,6 @@ fn instruments() -> &'static Instruments {
                 .u64_counter("baler.strategy.faults")
                 .with_unit("{fault}")
                 .with_description("Faults and failures of strategies")
-                .build(),
-            model_tokens: meter
-                .u64_histogram("gen_ai.client.token.usage")
-                .with_unit("{token}")
-                .with_description("Tokens of what strategies asked models")
-                .build(),
-            model_duration: meter
-                .f64_histogram("gen_ai.client.operation.duration")
-                .with_unit("s")
-                .with_description("Time of what strategies asked models")
                 .build(),
         }
     })
@@ -90,29 +76,4 @@ pub(crate) fn compaction(receipt: &Receipt) {
         ];
         instruments.faults.add(1, &attributes);
     }
-}
-
-/// Notes what came of a question.
-pub(crate) fn question(info: &ModelInfo, result: &Result<Answer, ModelError>, time: Duration) {
-    let instruments = instruments();
-    let mut attributes = vec![
-        KeyValue::new("gen_ai.operation.name", "chat"),
-        KeyValue::new("gen_ai.request.model", info.name.clone()),
-    ];
-    if let Ok(answer) = result {
-        for (kind, tokens) in [
-            ("input", answer.input_tokens),
-            ("output", answer.output_tokens),
-        ] {
-            let attributes =
-                [&attributes[..], &[KeyValue::new("gen_ai.token.type", kind)]].concat();
-            instruments.model_tokens.record(tokens.into(), &attributes);
-        }
-    }
-    if let Err(error) = result {
-        attributes.push(KeyValue::new("error.type", models::code(error)));
-    }
-    instruments
-        .model_duration
-        .record(time.as_secs_f64(), &attributes);
 }

@@ -6,8 +6,10 @@ use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::archive::{Archive, ArchiveError};
-use crate::formats::Format;
+use baler_conversation::Format;
+
+use crate::archive::Archive;
+use crate::error::ArchiveError;
 use crate::receipt::Receipt;
 
 /// The most bytes of a text in an answer; what is longer is had piece by piece.
@@ -118,25 +120,7 @@ impl Recall {
                 "offset": {"type": "integer", "description": "From which byte on, where an answer was too long."}
             }
         });
-        match format {
-            Format::OpenAiChat => json!({
-                "type": "function",
-                "function": {"name": name, "description": DESCRIPTION, "parameters": parameters}
-            }),
-            Format::OpenAiResponses => json!({
-                "type": "function",
-                "name": name,
-                "description": DESCRIPTION,
-                "parameters": parameters,
-                "strict": false
-            }),
-            Format::Anthropic => {
-                json!({"name": name, "description": DESCRIPTION, "input_schema": parameters})
-            }
-            Format::Gemini => json!({"functionDeclarations": [
-                {"name": name, "description": DESCRIPTION, "parameters": parameters}
-            ]}),
-        }
+        format.tool_definition(name, DESCRIPTION, &parameters)
     }
 
     /// The output for a call of the model's, whose arguments are JSON. It is never longer than

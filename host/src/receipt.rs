@@ -4,12 +4,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use baler_conversation::{Format, Repair, RepairCounts, Violation, ViolationCounts};
+
 use crate::fault::{Declared, Fault, Quantity};
-use crate::formats::{Format, Violation, ViolationCounts};
 use crate::models::ModelUsage;
-use crate::repair::{Repair, RepairCounts};
-use crate::report::Metric;
-use crate::sandbox::{LogLevel, Permission};
+use crate::report::{LogLevel, Metric, Permission};
 
 /// What became of one request for a compaction.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -387,15 +386,4 @@ impl Receipt {
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Self).to_value()
     }
-}
-
-/// `text` without control characters and at most `bytes` long.
-pub(crate) fn bounded(text: &str, bytes: usize) -> String {
-    text.chars()
-        .filter(|c| !c.is_control() || *c == '\n')
-        .scan(0, |length, c| {
-            *length += c.len_utf8();
-            (*length <= bytes).then_some(c)
-        })
-        .collect()
 }

@@ -78,3 +78,55 @@ pub struct Introspection {
     /// What else it tells.
     pub metadata: Vec<Metric>,
 }
+
+/// How urgent a strategy's log line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogLevel {
+    /// For its author.
+    Debug,
+    /// For who wants to know.
+    Info,
+    /// Something is not as it should be.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+/// What a component may reach, by what it imports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Permission {
+    /// Read the conversation that is to be compacted.
+    Conversation,
+    /// Count tokens.
+    Tokenizer,
+    /// Write log lines.
+    Log,
+    /// Ask the host's model, where the user grants that.
+    Model,
+}
+
+impl Permission {
+    /// The name in receipts and listings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Conversation => "conversation",
+            Self::Tokenizer => "tokenizer",
+            Self::Log => "log",
+            Self::Model => "model",
+        }
+    }
+
+    pub(crate) fn of_import(name: &str) -> Option<Self> {
+        match name.split_once('@')?.0 {
+            "baler:compaction/history" => Some(Self::Conversation),
+            "baler:compaction/tokenizer" => Some(Self::Tokenizer),
+            "baler:compaction/log" => Some(Self::Log),
+            "baler:compaction/model" => Some(Self::Model),
+            _ => None,
+        }
+    }
+}

@@ -1,226 +1,16 @@
 //! One compaction to be done: the conversation, what must stay of it, and what to reach.
 
-use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use baler_conversation::{Binding, Conversation, Deadline, Unit, UnitKind};
 
-use crate::archive;
-use crate::conversation::message::{Content, Message, Part};
-use crate::conversation::{Conversation, Role, Unit, UnitKind};
-use crate::deadline::Deadline;
 use crate::fault::Quantity;
-use crate::formats::{Binding, Format};
 use crate::models::Spending;
 use crate::once::OncePerUnit;
-use crate::trigger::CachePrice;
-use crate::unseen::{self, Free, Unseen};
-
-/// Why the host is asked.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Trigger {
-    /// A threshold of the embedding program's was crossed.
-    #[default]
-    Threshold,
-    /// The provider refused a request as too long.
-    Overflow,
-    /// A person or program asked, perhaps saying what to keep in mind.
-    Manual(Option<String>),
-    /// A schedule said so.
-    Scheduled,
-}
-
-impl Trigger {
-    /// The name in receipts and in the contract.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Threshold => "threshold",
-            Self::Overflow => "overflow",
-            Self::Manual(_) => "manual",
-            Self::Scheduled => "scheduled",
-        }
-    }
-}
-
-/// Tokens that a share of a conversation leaves beside what has to stay. A first prompt or a newest
-/// message may take more than any share.
-const LEAST_BESIDE: u32 = 500;
-
-/// How large the result may be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Budget {
-    /// This many tokens, overhead included.
-    Tokens(u32),
-    /// The overhead, and this share (from 0 to 1) of the tokens of all other units; but no less than
-    /// what has to stay and 500 tokens (or half of all else, where that is less), so that something can
-    /// stand for what leaves.
-    Share(f64),
-}
-
-/// What the embedding program wants to stay.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pins {
-    /// The first message of the user's, which is often the task.
-    FirstUser,
-    /// The units with these indices.
-    Units(Vec<usize>),
-    /// Nothing beside what always stays.
-    None,
-}
-
-/// What a plan may do beside keeping and dropping units.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Policy {
-    /// Rewrite tool outputs.
-    pub rewrite_outputs: bool,
-    /// Rewrite the assistant's text.
-    pub rewrite_assistant: bool,
-    /// Leave pictures and the like out of messages that stay.
-    pub remove_media: bool,
-    /// Give inserted text the developer or system role where the format has it.
-    pub summary_role: SummaryRole,
-    /// What becomes of thinking that stays behind something that changed.
-    pub thinking: ThinkingPolicy,
-}
-
-/// What becomes of thinking in messages that stay behind a change. Newer models of Anthropic's
-/// refuse a request with thinking that was made behind other messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ThinkingPolicy {
-    /// It goes where the model that the request names would refuse it. Else strategies may leave
-    /// out that of finished turns.
-    #[default]
-    Auto,
-    /// It stays.
-    Keep,
-    /// It goes, where it is a part of the content and the provider lets it.
-    Drop,
-}
-
-/// The highest role that inserted text may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SummaryRole {
-    /// Only the user's.
-    #[default]
-    User,
-    /// The developer's too.
-    Developer,
-    /// The system's too.
-    System,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            rewrite_outputs: true,
-            rewrite_assistant: false,
-            remove_media: false,
-            summary_role: SummaryRole::User,
-            thinking: ThinkingPolicy::Auto,
-        }
-    }
-}
-
-impl Policy {
-    pub(crate) fn allows_role(&self, role: Role) -> bool {
-        match role {
-            Role::User => true,
-            Role::Developer => self.summary_role != SummaryRole::User,
-            Role::System => self.summary_role == SummaryRole::System,
-            Role::Assistant | Role::Tool => false,
-        }
-    }
-
-    /// Whether thinking goes from what stays behind a change, where its provider binds it so.
-    pub(crate) fn drops_thinking(&self, binding: Binding) -> bool {
-        match self.thinking {
-            ThinkingPolicy::Keep => false,
-            ThinkingPolicy::Drop => true,
-            ThinkingPolicy::Auto => binding == Binding::Refuses,
-        }
-    }
-}
-
-/// What is wanted of a compaction. The defaults are those of the command line.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// Why.
-    pub trigger: Trigger,
-    /// How large the result may be. Default: half.
-    pub budget: Budget,
-    /// What stays. Default: the first user message.
-    pub pins: Pins,
-    /// Index of the first message that is live: it and all after it came after the state that
-    /// is to be compacted, and stay.
-    pub live_from: Option<usize>,
-    /// The model's context window in tokens; 0 where it is not known.
-    pub context_window: u32,
-    /// Leading units that the provider is believed to hold in its cache. None: as far as the
-    /// conversation knows what was sent ([`Conversation::mark_sent`]).
-    pub cached_units: Option<u32>,
-    /// What the provider's cache is worth. With it the host's own trigger waits as long as
-    /// compacting would cost more than it saves, reckoned with half of what there is now (less
-    /// where the budget is lower); without it the cache does not count.
-    pub cache_price: Option<CachePrice>,
-    /// The most bytes that the result may have. Default: what the provider takes.
-    pub max_bytes: Option<usize>,
-    /// The most pictures, documents and the like that the result may have. Default: what the
-    /// provider takes.
-    pub max_media: Option<u32>,
-    /// JSON for the strategy: turns left, memory, data …
-    pub context: String,
-    /// `unchanged` is no answer: the host goes on to the next strategy of the chain.
-    pub required: bool,
-    /// Failures that strategies declared in a row before this call, for this conversation: the
-    /// receipt of the call before says how many.
-    pub failures_in_a_row: u32,
-    /// What plans may do.
-    pub policy: Policy,
-    /// When the compaction has to end. Default: never; each strategy has limits of its own. Where it
-    /// is not done by then the conversation stays as it is.
-    pub deadline: Option<Deadline>,
-    /// Whether the receipt holds what strategies say in words. Default: no.
-    pub words_in_receipt: bool,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self {
-            trigger: Trigger::default(),
-            budget: Budget::Share(0.5),
-            pins: Pins::FirstUser,
-            live_from: None,
-            context_window: 0,
-            cached_units: None,
-            cache_price: None,
-            max_bytes: None,
-            max_media: None,
-            context: String::new(),
-            required: false,
-            failures_in_a_row: 0,
-            policy: Policy::default(),
-            deadline: None,
-            words_in_receipt: false,
-        }
-    }
-}
-
-impl Request {
-    /// The most bytes and media that a result in this format may have.
-    pub(crate) fn limits(&self, format: Format) -> (usize, u32) {
-        let limits = format.limits();
-        (
-            self.max_bytes.unwrap_or(limits.body_bytes),
-            self.max_media.unwrap_or(limits.pictures),
-        )
-    }
-}
+use crate::reference::reference;
+use crate::request::{Budget, LEAST_BESIDE, Request, ThinkingPolicy};
+use crate::shortening::{self, Free, Unseen};
+use crate::standing::{self, Standing};
 
 /// A request for one conversation, worked out.
 #[derive(Debug)]
@@ -260,26 +50,12 @@ pub(crate) struct Situation {
     pub(crate) unseen: Unseen,
 }
 
-/// Why a unit has to stay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Standing {
-    pub(crate) pinned: bool,
-    pub(crate) live: bool,
-    /// Holds tool outputs that the model has not seen.
-    pub(crate) unseen: bool,
-    /// For any reason.
-    pub(crate) protected: bool,
-    /// The caller named it, as pinned or as live: then nothing in it changes, and whoever looks for it by
-    /// its bytes finds it.
-    pub(crate) whole: bool,
-}
-
 impl Situation {
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
-        let standing = standing(conversation, request);
+        let standing = standing::standing(conversation, request);
         let unseen = Unseen::of(conversation, &request.policy, &standing);
         let marks = conversation.mark_tokens();
-        let budget = conversation.tokens_of(request.budget);
+        let budget = request.budget.tokens_of(conversation);
         let (max_bytes, max_media) = request.limits(conversation.format());
         let mut situation = Self {
             max_bytes,
@@ -309,14 +85,14 @@ impl Situation {
     /// What remains where nothing but what must stay does, in its shortest form.
     fn find_floor(&mut self) {
         let protected: Vec<bool> = self.protected().collect();
-        self.floor = self.tokens_under(unseen::LEAST_TOKENS, &protected, None);
+        self.floor = self.tokens_under(shortening::LEAST_TOKENS, &protected, None);
         if let Budget::Share(_) = self.request.budget {
             self.budget = self.budget.max(self.least());
         }
         let media = self.sum_of_protected(|_, unit| unit.media as usize);
         let bytes = around_units(&self.conversation)
             + self.sum_of_protected(|index, unit| {
-                unit.bytes - self.unseen.saved(index, unseen::LEAST_TOKENS).1
+                unit.bytes - self.unseen.saved(index, shortening::LEAST_TOKENS).1
             });
         self.floor_bytes = bytes;
         let is_below = [
@@ -352,8 +128,8 @@ impl Situation {
         let others = self.conversation.tokens().saturating_sub(all);
         let free = target - self.floor;
         let fit = all <= target && bytes <= self.max_bytes;
-        let free = free.saturating_sub(unseen::share_of_others(free, others, fit));
-        let shortest = self.unseen.tokens_at(unseen::LEAST_TOKENS);
+        let free = free.saturating_sub(shortening::share_of_others(free, others, fit));
+        let shortest = self.unseen.tokens_at(shortening::LEAST_TOKENS);
         let bytes_beside = bytes.saturating_sub(to_usize(self.unseen.bytes_at(u32::MAX)));
         let cap = self.unseen.cap_for(Free {
             tokens: shortest + u64::from(free),
@@ -378,7 +154,7 @@ impl Situation {
 
     /// The same of its shortest legal form.
     pub(crate) fn shortest_tokens_of(&self, unit: usize) -> u32 {
-        self.tokens_at(unseen::LEAST_TOKENS, unit)
+        self.tokens_at(shortening::LEAST_TOKENS, unit)
     }
 
     /// The same in bytes of the wire format.
@@ -413,7 +189,7 @@ impl Situation {
             return None;
         }
         // It is asked for each output of a unit, and is of all of the unit.
-        let reference = || archive::reference(&self.conversation, unit);
+        let reference = || reference(&self.conversation, unit);
         self.references.get(unit, reference).cloned().flatten()
     }
 
@@ -576,192 +352,4 @@ fn notes(conversation: &Conversation, kept: &[bool], text: Option<usize>) -> u32
     let ends_with_text = text.is_some_and(|text| before.is_none_or(|before| before < text));
     let has_place = before.is_some_and(|before| conversation.takes_instructions_behind(before));
     notes + u32::from(has_waiting && !ends_with_text && !has_place)
-}
-
-impl Conversation {
-    /// Tokens that a budget means here.
-    pub(crate) fn tokens_of(&self, budget: Budget) -> u32 {
-        match budget {
-            Budget::Tokens(tokens) => tokens,
-            Budget::Share(share) => {
-                let overhead = self.overhead();
-                let rest = f64::from(self.tokens().saturating_sub(overhead));
-                // Rounded down, so that a share never gives more than it says; casts saturate.
-                overhead.saturating_add((rest * share) as u32)
-            }
-        }
-    }
-}
-
-/// The step by which the open loop begins with thinking, where the request wants that (ANTH-5):
-/// the newest one, which mostly stays anyway, or else the first behind a provider's compaction, or else
-/// the first. A compaction stays by itself, and a loop in front of it is open again once its answer left:
-/// the thinker has to be the same step then (invariant I3). What stands directly behind outputs is one
-/// message with them (ANTH-2), and so the loop goes on behind it. Where no step of it begins so, what
-/// failed behind it stays: that parts it from the user's words.
-fn thinker(conversation: &Conversation) -> Option<usize> {
-    if !conversation.envelope().wants_thinking() {
-        return None;
-    }
-    let units = conversation.units();
-    let calls = |index: usize| units[index].kind == UnitKind::Step && conversation.has_calls(index);
-    let is_answer = |index: usize| {
-        let mut messages = conversation.messages(index).iter();
-        units[index].kind == UnitKind::Step && messages.any(|own| conversation.is_answer(own))
-    };
-    // What is no answer may go, and then parts no loop.
-    let open: Vec<usize> = (0..units.len())
-        .rev()
-        .take_while(|index| calls(*index) || !is_answer(*index))
-        .collect();
-    let mut steps = open.iter().copied().filter(|index| calls(*index));
-    let newest = steps.next()?;
-    let first = steps.next_back().unwrap_or(newest);
-    let is_compacted = |index: usize| {
-        let mut messages = conversation.messages(index).iter();
-        messages.any(Message::has_compaction)
-    };
-    let first_behind_compaction = open
-        .iter()
-        .copied()
-        .take_while(|index| !is_compacted(*index))
-        .filter(|index| calls(*index))
-        .last()
-        .unwrap_or(newest);
-    let begins = |index: &usize| {
-        let message = conversation.messages(*index).first();
-        message.is_some_and(|message| message.begins_with_thinking())
-    };
-    let failed = |index: &usize| *index > newest && units[*index].kind == UnitKind::Step;
-    [newest, first_behind_compaction, first]
-        .into_iter()
-        .find(begins)
-        .or_else(|| open.into_iter().rfind(failed))
-}
-
-/// The unit of a recorded summary behind which the user says nothing. Anybody can write its tags, so it may be
-/// what the user asks for (decision 002); and where a program recorded it, the task stands nowhere else.
-fn last_recorded(conversation: &Conversation) -> Option<usize> {
-    let says = |message: &Message, part: &Part| match part.content {
-        Content::Output(_) => false,
-        _ => conversation
-            .opened(message, part)
-            .is_none_or(|opened| !opened.is_sealed),
-    };
-    let last = conversation.all_messages().iter().rposition(|message| {
-        message.role == Role::User && message.parts.iter().any(|part| says(message, part))
-    })?;
-    let units = conversation.units();
-    let unit = units.partition_point(|unit| unit.end() <= last);
-    (units[unit].kind == UnitKind::Summary).then_some(unit)
-}
-
-/// Has all of a turn of the model's stay where some of it does. Neighbours are one message to some
-/// providers, and one unit while one of them thinks (ANTH-2). Where that thinking goes they become
-/// several, of which a second compaction would find some that need not stay (invariant I3).
-fn keep_turns_whole(conversation: &Conversation, stays: &mut [bool]) {
-    if !conversation.format().wire().alternates() {
-        return;
-    }
-    // What a provider's own compaction left stands for itself.
-    let goes_on = |unit: usize| {
-        let before = conversation.messages(unit - 1).last();
-        before.is_some_and(|before| before.role == Role::Assistant)
-            && conversation.begins_with_model(unit)
-            && conversation.units()[unit - 1].kind == UnitKind::Step
-    };
-    for unit in 1..stays.len() {
-        stays[unit] |= stays[unit - 1] && goes_on(unit);
-    }
-    for unit in (1..stays.len()).rev() {
-        stays[unit - 1] |= stays[unit] && goes_on(unit);
-    }
-}
-
-fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
-    let units = conversation.units();
-    let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
-    // What the user says beside outputs is a remark; the request that it is about stays too, and
-    // its turn stays one of its own (GEM-3).
-    let newest_message = units.iter().rposition(|unit| unit.kind == UnitKind::User);
-    // A conversation where nobody asks anything must not become an empty one.
-    let newest = units
-        .iter()
-        .rposition(|unit| unit.traits.user_text)
-        .or_else(|| {
-            (0..units.len())
-                .rev()
-                .find(|unit| !units[*unit].traits.instructions && !conversation.is_movable(*unit))
-        });
-    let last_recorded = last_recorded(conversation);
-    // What holds until the user's next message.
-    let last_of_user = conversation
-        .all_messages()
-        .iter()
-        .rposition(|message| message.role == Role::User);
-    let holds = |index: usize| {
-        let mut messages = conversation.messages(index).iter();
-        messages.any(|own| own.expires) && last_of_user.is_none_or(|last| units[index].end() > last)
-    };
-    let thinker = thinker(conversation);
-    // The provider takes it for all that came before, and nothing else says what that was.
-    let provider_summary = units.iter().rposition(|unit| unit.traits.provider_summary);
-    // So may be what the newest reference stands for, or an output that the model has not seen.
-    let referred = conversation
-        .all_messages()
-        .iter()
-        .rposition(Message::may_be_anything)
-        .map(|message| units.partition_point(|unit| unit.end() <= message))
-        .filter(|unit| provider_summary < Some(*unit));
-    let unseen = unseen::units(conversation);
-    let paused = unseen::paused(conversation);
-    let last_words = unseen::last_words(conversation, &unseen);
-    let pinned: HashSet<usize> = match &request.pins {
-        Pins::FirstUser => first_user.into_iter().collect(),
-        Pins::Units(pinned) => pinned.iter().copied().collect(),
-        Pins::None => HashSet::new(),
-    };
-    let is_named = matches!(request.pins, Pins::Units(_));
-    let is_live = |unit: &Unit| request.live_from.is_some_and(|first| unit.end() > first);
-    let mut stays: Vec<bool> = units
-        .iter()
-        .enumerate()
-        .map(|(index, unit)| {
-            pinned.contains(&index)
-                || is_live(unit)
-                || unseen.contains(&index)
-                || paused.contains(&index)
-                || last_words == Some(index)
-                || unit.traits.pending
-                || unit.traits.instructions
-                || holds(index)
-                || newest == Some(index)
-                || newest_message == Some(index)
-                || last_recorded == Some(index)
-                || thinker == Some(index)
-                || provider_summary == Some(index)
-                || referred == Some(index)
-        })
-        .collect();
-    if let Some(answer) = unseen::answer_that_stays(conversation, &stays) {
-        stays[answer] = true;
-    }
-    if request
-        .policy
-        .drops_thinking(conversation.envelope().binding)
-    {
-        keep_turns_whole(conversation, &mut stays);
-    }
-    units
-        .iter()
-        .zip(stays)
-        .enumerate()
-        .map(|(index, (unit, stays))| Standing {
-            pinned: pinned.contains(&index),
-            live: is_live(unit),
-            unseen: unseen.contains(&index),
-            protected: stays,
-            whole: is_live(unit) || (is_named && pinned.contains(&index)),
-        })
-        .collect()
 }

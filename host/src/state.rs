@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::fault::HostError;
+use baler_conversation::marks::SecretKey;
+
+use crate::error::HostError;
 use crate::files::{self, Links};
-use crate::marks::SecretKey;
 use crate::staged;
 
 /// Makes `folder` where it is not there, and refuses one that others can write into.

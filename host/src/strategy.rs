@@ -9,8 +9,9 @@ use tokio::sync::OnceCell;
 use crate::gate::{Entered, Gate};
 use crate::limits::Limits;
 use crate::models::ModelGrant;
+use crate::plan::Author;
 use crate::receipt::ComponentInfo;
-use crate::remote::{self, Connected, Remote};
+use crate::remote::{self, AskedAs, Connected, Remote};
 use crate::report::Introspection;
 use crate::sandbox::{Digest, Guest};
 
@@ -233,9 +234,21 @@ impl Strategy {
         self
     }
 
-    /// Whether headings of a digest count in what it inserts.
-    pub(crate) const fn writes_digests(&self) -> bool {
-        self.is_vouched_for || matches!(self.kind, Kind::Digest)
+    /// As the author of a plan.
+    pub(crate) fn author(&self) -> Author<'_> {
+        Author {
+            name: &self.name,
+            writes_digests: self.is_vouched_for || matches!(self.kind, Kind::Digest),
+        }
+    }
+
+    /// What a remote strategy is asked with.
+    pub(crate) fn asked_as(&self) -> AskedAs<'_> {
+        AskedAs {
+            name: &self.name,
+            config: self.config(),
+            limits: self.limits(),
+        }
     }
 
     /// Whether it wants to ask a model, and was not granted one.

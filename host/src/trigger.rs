@@ -1,18 +1,10 @@
 //! The host's own view of whether it is time to compact. It costs the same for a conversation
 //! of any length.
 
-use crate::cache;
-use crate::conversation::Conversation;
-use crate::situation::{Budget, Request};
+use baler_conversation::Conversation;
 
-/// What a provider's cache is worth, for a trigger that weighs it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CachePrice {
-    /// Price of a cached token, as a share of that of a fresh one: 0.1 for most providers.
-    pub share: f64,
-    /// Requests that are expected to follow.
-    pub requests: u32,
-}
+use crate::cache;
+use crate::request::{Budget, CachePrice, Request};
 
 /// Whether a conversation is over what it may be. What it merely should be can wait while the
 /// cache is worth more than a compaction to half the size: see [`Request::cache_price`].
@@ -21,7 +13,7 @@ pub(crate) fn is_due(conversation: &Conversation, request: &Request) -> bool {
     let must = (request.context_window > 0 && conversation.tokens() > request.context_window)
         || conversation.bytes() > max_bytes
         || conversation.media() > max_media;
-    let budget = conversation.tokens_of(request.budget);
+    let budget = request.budget.tokens_of(conversation);
     must || (conversation.tokens() > budget
         && request
             .cache_price
@@ -42,7 +34,7 @@ fn is_worth_it(
     price: CachePrice,
 ) -> bool {
     let before = conversation.tokens();
-    let after = conversation.tokens_of(LEFT).min(budget).min(before);
+    let after = LEFT.tokens_of(conversation).min(budget).min(before);
     let cached = conversation.tokens_cached(request.cached_units);
     // What stands in front of the messages stays in any case.
     let kept = conversation.overhead().min(after).min(cached);
@@ -62,7 +54,7 @@ mod tests {
                 format!(r#"{{"role":"user","content":"Leg {index} of the journey goes to Lisbon by night train."}}"#)
             })
             .collect();
-        Conversation::of(&format!("[{}]", list.join(",")), None).expect("reads")
+        crate::sample::conversation(&format!("[{}]", list.join(",")), None).expect("reads")
     }
 
     fn request(budget: u32) -> Request {

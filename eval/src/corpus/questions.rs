@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::evidence::normalised;
+use crate::normalised::normalised;
 use crate::reading::{Said, Who};
 
 /// The most answers and earlier values of all questions about a conversation, and the most messages that

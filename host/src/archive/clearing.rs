@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::backend::{Backend, Item};
 use super::layout::Role;
-use super::{Archive, ArchiveError, FRESH, Kind, STORING, age};
+use super::{Archive, FRESH, Kind, STORING, age};
+use crate::error::ArchiveError;
 
 /// How much older than a record an entry is that is cleared with it: it may have been fresh when the record
 /// was begun.

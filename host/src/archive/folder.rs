@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use tempfile::NamedTempFile;
 
-use super::ArchiveError;
 use super::backend::{Found, Item, Listing, MOST_BYTES, SMALL_BYTES, too_large};
 use super::layout::{FOLDERS, MARK, MARKER, Role, STAGED, STAGED_LETTERS, STAGING};
-use crate::fault::HostError;
+use crate::error::{ArchiveError, HostError};
 use crate::files::{self, Links};
-use crate::{staged, state};
+use crate::staged;
+use crate::state;
 
 const NOTHING: &str = "nothing was stored there yet, or the archive is somewhere else";
 const FOREIGN: &str = "the folder has no file `baler-archive` and holds files that no archive wrote; an archive needs a folder of its own";

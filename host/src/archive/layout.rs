@@ -2,7 +2,7 @@
 //! neither counted nor removed.
 
 use super::Kind;
-use super::entry::is_reference;
+use crate::reference::is_reference;
 
 /// The file by which a folder is known to be an archive.
 pub(super) const MARKER: &str = "baler-archive";

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::{list_of, messages_of, reference_of};
-use super::undo::{MOST_DOCUMENT, MOST_RECORD};
-use super::{Archive, ArchiveError, Kind, undo};
-use crate::conversation::Conversation;
-use crate::listed::MOST_LISTED;
+use baler_conversation::{Conversation, MOST_LISTED};
+
+use super::undo::{self, MOST_DOCUMENT, MOST_RECORD};
+use super::{Archive, Kind};
+use crate::error::ArchiveError;
 use crate::plan::Fate;
 use crate::receipt::{Archived, Original};
+use crate::reference::{list_of, messages_of, reference_of};
 
 /// What was stored, for the receipt.
 #[derive(Debug)]

@@ -1,7 +1,5 @@
 //! What left a conversation, stored before the result is handed over (invariant I6).
 
-mod error;
-mod entry;
 mod layout;
 mod backend;
 mod folder;
@@ -28,13 +26,11 @@ use object_store::path::Path as Key;
 use serde::de::IgnoredAny;
 
 pub use clearing::Contents;
-pub(crate) use entry::reference;
-pub use error::ArchiveError;
 pub(crate) use left::Stored;
 
-use crate::fault::HostError;
+use crate::error::{ArchiveError, HostError};
+use crate::reference::{is_reference, reference_of};
 use backend::{Backend, Found, MOST_BYTES};
-use entry::{is_reference, reference_of};
 use folder::Folder;
 use layout::path_of;
 use objects::Objects;

@@ -9,9 +9,9 @@ use object_store::path::Path as Key;
 use object_store::{GetResult, ObjectStore, ObjectStoreExt as _};
 
 use super::backend::{Found, Item, Listing, MOST_BYTES, Problem, SMALL_BYTES, too_large};
-use super::entry::reference_of;
 use super::layout::{Role, path_of};
 use super::{AT_ONCE, Kind};
+use crate::reference::reference_of;
 
 /// A removal that ends within this time of the last look at the object is prompt. Who writes again
 /// what is old waits for so long, and then looks whether it is still there.

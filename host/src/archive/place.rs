@@ -1,7 +1,7 @@
 //! From a URL to an archive.
 
-use super::{Archive, ArchiveError};
-use crate::fault::HostError;
+use super::Archive;
+use crate::error::{ArchiveError, HostError};
 
 /// What can be given.
 #[cfg(feature = "cloud")]

@@ -1,10 +1,11 @@
 //! Stored messages as text, for people and models.
 
-use super::{Archive, ArchiveError};
-use crate::conversation::Document;
-use crate::conversation::message::{Content, Message, Output};
-use crate::formats::json::{self, Place};
-use crate::formats::{Body, Format};
+use baler_conversation::Document;
+use baler_conversation::json::{self, Place};
+use baler_conversation::message::{Content, Message, Output};
+
+use super::Archive;
+use crate::error::ArchiveError;
 
 /// The most values of an entry, about, that are told apart; each takes some hundred bytes. What has
 /// more was made for that, and is shown as it stands.
@@ -28,11 +29,7 @@ fn shown(messages: String) -> String {
         return messages;
     }
     let document = Document::new(messages.into());
-    let read = Body::parse(document.read(), None).and_then(|mut body| {
-        let format = Format::detect(&body);
-        format.wire().messages(&mut body)
-    });
-    let Ok(read) = read else {
+    let Ok(read) = document.messages() else {
         return document.read().to_string();
     };
     let mut shown = String::with_capacity(document.end());

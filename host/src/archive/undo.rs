@@ -8,9 +8,11 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::entry::{digest_of, messages_of};
-use super::{AT_ONCE, Archive, ArchiveError, Kind};
-use crate::conversation::Conversation;
+use baler_conversation::Conversation;
+
+use super::{AT_ONCE, Archive, Kind};
+use crate::error::ArchiveError;
+use crate::reference::{digest_of, messages_of};
 
 /// The most bytes of a document, which is what the program reads of one. A record that says more
 /// is forged: few entries, named again and again, would make a document of any size.
@@ -272,7 +274,7 @@ fn push(document: &mut String, text: &str, most: u64) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::entry::reference_of;
+    use crate::reference::reference_of;
 
     #[test]
     fn append_refuses_what_makes_the_document_too_large() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::Conversation;
+use baler_conversation::Conversation;
 
 /// Growth of a conversation from which on another try may end otherwise: a part in so many of
 /// its tokens.

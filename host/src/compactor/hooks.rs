@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use baler_conversation::Conversation;
+
 use super::Pressure;
 use crate::compaction::Compaction;
-use crate::conversation::Conversation;
-use crate::situation::Request;
+use crate::request::Request;
 
 /// A compaction that is about to begin.
 #[derive(Debug)]

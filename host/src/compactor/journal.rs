@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::conversation::Conversation;
-use crate::formats::Frame;
+use baler_conversation::{Conversation, as_message};
 
 /// One thing that happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,7 +52,7 @@ impl Journal {
     /// that it stands for: what comes later stands beside it in a list.
     pub(super) fn message(&mut self, raw: &str) {
         // What is no JSON was refused before it came here.
-        if let Ok(raw) = RawValue::from_string(Frame::as_message(raw.trim()).into_owned()) {
+        if let Ok(raw) = RawValue::from_string(as_message(raw.trim()).into_owned()) {
             self.entries.push(Entry::Message(raw));
             self.view.push(Some(self.came));
             self.came += 1;
@@ -62,7 +61,7 @@ impl Journal {
 
     /// Notes a compaction, which made `after` of the first messages of the view, `before`.
     pub(super) fn compaction(&mut self, before: &Conversation, after: &Conversation) {
-        let old: Vec<Cow<'_, str>> = messages(before).map(Frame::as_message).collect();
+        let old: Vec<Cow<'_, str>> = messages(before).map(as_message).collect();
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, raw) in old.iter().enumerate().rev() {
             places.entry(raw.as_ref()).or_default().push(index);
@@ -70,7 +69,7 @@ impl Journal {
         let mut slots: Vec<Slot> = Vec::new();
         let mut view = Vec::new();
         let mut next = 0;
-        for raw in messages(after).map(Frame::as_message) {
+        for raw in messages(after).map(as_message) {
             // The first one behind the last that was found: results keep the order.
             let found = places.get_mut(&*raw).and_then(|places| {
                 while places.last().is_some_and(|index| *index < next) {
@@ -189,7 +188,7 @@ pub(super) fn messages(conversation: &Conversation) -> impl Iterator<Item = &str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::Format;
+    use baler_conversation::Format;
 
     #[test]
     fn a_journal_that_was_saved_has_as_many_compactions_and_messages() {
@@ -197,7 +196,7 @@ mod tests {
         let read = |texts: &[&str]| {
             let messages: Vec<String> = texts.iter().map(|text| message(text)).collect();
             let document = format!(r#"{{"model":"gpt-5","messages":[{}]}}"#, messages.join(","));
-            Conversation::of(&document, Some(Format::OpenAiChat)).expect("reads")
+            crate::sample::conversation(&document, Some(Format::OpenAiChat)).expect("reads")
         };
         let mut journal = Journal::default();
         for text in ["a", "b", "c"] {

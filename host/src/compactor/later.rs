@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use baler_conversation::{Conversation, Role, Rule, UnitKind};
+
 use crate::compaction::Compaction;
-use crate::conversation::{Conversation, Role, UnitKind};
-use crate::formats::Rule;
 use crate::plan::{self, Fate};
 
 /// A result, and behind it what came while it was worked out.

@@ -33,16 +33,16 @@ pub use pressure::Pressure;
 pub use saved::{ResumeError, SaveError};
 pub use work::{Finished, Work};
 
+use baler_conversation::{Conversation, ReadError};
+
 use crate::compaction::Compaction;
-use crate::conversation::Conversation;
-use crate::fault::HostError;
-use crate::formats::ReadError;
+use crate::error::HostError;
 use crate::host::Host;
 use crate::limits::Limits;
 use crate::recall::{self, Recall};
 use crate::receipt::{Outcome, Receipt, Unchanged};
 use crate::report::Decision;
-use crate::situation::{Budget, Pins, Request, Trigger};
+use crate::request::{Budget, Pins, Request, Trigger};
 use crate::strategy::Strategy;
 use guard::{Fruitless, Size, fires_from};
 use journal::Journal;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::situation::{Policy, Situation};
+use crate::request::{Policy, Request};
+use crate::situation::Situation;
 
 /// When it is time. Whatever of these is reached first decides; those that are not set do not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ pub struct Triggers {
 impl Default for Triggers {
     fn default() -> Self {
         Self {
-            share: Some(0.8),
+            share: Some(Request::DUE_SHARE),
             ..Self::NONE
         }
     }

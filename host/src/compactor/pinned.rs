@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use baler_conversation::Conversation;
+
 use crate::compaction::Compaction;
-use crate::conversation::Conversation;
-use crate::fault::HostError;
-use crate::situation::Pins;
+use crate::error::HostError;
+use crate::request::Pins;
 
 /// What is pinned. Units are named by messages of the view: the number of a unit changes with a
 /// compaction, and where what is appended makes one unit of several.

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use baler_conversation::Conversation;
+
 use super::CompactorOptions;
 use super::guard::{Size, fires_from};
-use crate::conversation::Conversation;
 
 /// Why a compactor acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

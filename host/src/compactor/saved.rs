@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use baler_conversation::{Conversation, Format, Known, ReadError};
+
 use super::guard::Size;
 use super::journal::Journal;
 use super::pinned::Pinned;
 use super::{Compactor, CompactorOptions, Fruitless, OptionError, Usage};
-use crate::conversation::{Conversation, Known};
-use crate::formats::{Format, ReadError};
 use crate::host::Host;
 use crate::strategy::Strategy;
 
@@ -182,6 +182,6 @@ impl Host {
         document: &str,
         format: Format,
     ) -> Result<Conversation, ReadError> {
-        self.read_body_as(document.into(), format)
+        self.reader.read_body_as(document.into(), format)
     }
 }

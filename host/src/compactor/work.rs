@@ -5,12 +5,13 @@ use std::sync::Arc;
 use tokio::sync::broadcast;
 use tracing::Instrument as _;
 
+use baler_conversation::Conversation;
+
 use super::{Attempting, Before, Event, Hooks, Pressure};
 use crate::compaction::Compaction;
-use crate::conversation::Conversation;
-use crate::fault::HostError;
+use crate::error::HostError;
 use crate::host::Host;
-use crate::situation::Request;
+use crate::request::Request;
 use crate::strategy::Strategy;
 
 /// What a compactor and the work that it began have in common. A number would be the same in

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 pub(crate) mod scripted;
+mod metrics;
 #[cfg(test)]
 mod tests;
 
@@ -12,8 +13,7 @@ use baler_models::{Answer, Model, ModelError, Price, Question};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::metrics;
-use crate::tokens::Tokenizer;
+use baler_conversation::Tokenizer;
 
 /// What the questions of one compaction may use together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -11,10 +11,11 @@ use std::borrow::Cow;
 
 use baler_digest::{Costs, Notes, Part, Written};
 
+use baler_conversation::marks::{self, By, Purpose, Site};
+use baler_conversation::message::Content;
+use baler_conversation::{Conversation, Role, UnitKind};
+
 use super::room::Room;
-use crate::conversation::message::Content;
-use crate::conversation::{Conversation, Role, UnitKind};
-use crate::marks::{self, By, Purpose, Site};
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
 

@@ -1,6 +1,7 @@
 //! What there is room for.
 
-use crate::conversation::Unit;
+use baler_conversation::Unit;
+
 use crate::situation::Situation;
 
 /// Bytes that a mark, a message and what parts it from others add to an inserted text.

@@ -1,8 +1,8 @@
 //! `native:truncate`: the newest turns that fit. It cannot fail and refuses nothing.
 
+use baler_conversation::{Role, UnitKind};
+
 use super::room::{INSERTION_BYTES, Room};
-use crate::conversation::Role;
-use crate::conversation::UnitKind;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;

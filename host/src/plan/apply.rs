@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::slice;
 
+use baler_conversation::edit::{self, Replacement};
+use baler_conversation::marks::{self, By, LEFT_OUT, Purpose, Site};
+use baler_conversation::message::Message;
+use baler_conversation::{Conversation, Document, Role, UnitKind};
+
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
-use crate::conversation::message::Message;
-use crate::conversation::{Conversation, Document, Role, UnitKind};
-use crate::formats::{self, Replacement};
-use crate::marks::{self, By, LEFT_OUT, Purpose, Site};
 use crate::situation::Situation;
 
 /// What a plan made of a conversation.
@@ -49,7 +50,7 @@ pub enum Fate {
 /// has a text for.
 pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Shortened) -> Applied {
     let conversation = &situation.conversation;
-    let wire = conversation.format().wire();
+    let format = conversation.format();
     let mut fates = vec![Fate::Dropped; conversation.units().len()];
     let mut written = Written {
         conversation,
@@ -90,7 +91,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
             }
             Checked::Insert { role, text } => {
                 written.insertions.push(next);
-                let message = wire.text_message(*role, text);
+                let message = format.text_message(*role, text);
                 written.put(Cow::Owned(message), *role == Role::User);
                 written.last = Last::Insertion;
                 written.is_changed = true;
@@ -224,8 +225,8 @@ impl<'a> Written<'a> {
             By::Host,
             LEFT_OUT,
         );
-        let wire = self.conversation.format().wire();
-        self.put(Cow::Owned(wire.text_message(Role::User, &note)), true);
+        let format = self.conversation.format();
+        self.put(Cow::Owned(format.text_message(Role::User, &note)), true);
         self.insertions.push(unit);
         self.is_changed = true;
     }
@@ -369,7 +370,7 @@ pub(crate) fn without_thinking(conversation: &Conversation, message: &Message) -
     let text = (blocks < message.parts.len()).then(|| {
         let document = conversation.source();
         let with = without(document, message, &place, &thinking, &[]);
-        formats::replace(document, &message.place, &[Replacement { place, with }])
+        edit::replace(document, &message.place, &[Replacement { place, with }])
     });
     Some(Rest { text, blocks })
 }
@@ -402,8 +403,8 @@ fn kept<'a>(
     joins: Option<&Joins>,
 ) -> Cow<'a, str> {
     let joined = joins.and_then(|joins| {
-        formats::joined(
-            conversation.format().wire(),
+        edit::joined(
+            conversation.format(),
             conversation.source(),
             message,
             &joins.start,
@@ -411,7 +412,7 @@ fn kept<'a>(
         )
     });
     match joined {
-        Some(joined) => Cow::Owned(formats::replace(
+        Some(joined) => Cow::Owned(edit::replace(
             conversation.source(),
             &message.place,
             &[joined],
@@ -422,12 +423,12 @@ fn kept<'a>(
 
 fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEdit]) -> String {
     let document = conversation.source();
-    let wire = conversation.format().wire();
+    let format = conversation.format();
     let texts: Vec<NewText> = edits
         .iter()
         .filter_map(|edit| {
             let part = message.parts.get(edit.part)?;
-            let replacement = formats::new_text(wire, document, part, edit.text.as_ref()?)?;
+            let replacement = edit::new_text(format, document, part, edit.text.as_ref()?)?;
             Some(NewText {
                 part: edit.part,
                 replacement,
@@ -447,7 +448,7 @@ fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEd
         }],
         None => texts.into_iter().map(|text| text.replacement).collect(),
     };
-    formats::replace(document, &message.place, &replacements)
+    edit::replace(document, &message.place, &replacements)
 }
 
 /// What a part of a message is to read from now on.
@@ -476,7 +477,7 @@ fn without(
             continue;
         }
         let own = text.map_or(&[][..], |text| slice::from_ref(&text.replacement));
-        parts.push(formats::replace(document, &part.place, own));
+        parts.push(edit::replace(document, &part.place, own));
     }
     format!("[{}]", parts.join(","))
 }

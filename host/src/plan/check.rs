@@ -4,23 +4,16 @@ use std::collections::HashMap;
 
 use baler_digest::without_headings;
 
-use super::{Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span};
-use crate::conversation::Role;
-use crate::conversation::UnitKind;
-use crate::conversation::message::{Content, Message, Part};
-use crate::fault::{Fault, PlanFault, PlanRule, Quantity};
-use crate::marks::{self, By, Purpose};
-use crate::situation::Situation;
-use crate::strategy::Strategy;
+use baler_conversation::marks::{self, By, Purpose};
+use baler_conversation::message::{Content, Message, Part};
+use baler_conversation::{Role, UnitKind};
 
-/// How much a plan may hold.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PlanLimits {
-    pub(crate) pieces: usize,
-    pub(crate) edits: usize,
-    pub(crate) inserted_bytes: usize,
-    pub(crate) annotations: usize,
-}
+use super::{
+    Author, Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
+};
+use crate::fault::{Fault, PlanFault, PlanRule, Quantity};
+use crate::limits::PlanLimits;
+use crate::situation::Situation;
 
 /// A plan that obeys every rule of the contract. Only [`check`] makes one.
 #[derive(Debug)]
@@ -62,7 +55,7 @@ pub(super) struct CheckedEdit {
 /// Checks `plan`, which the strategy `by` made.
 pub(crate) fn check(
     plan: Plan,
-    by: &Strategy,
+    by: Author<'_>,
     situation: &Situation,
     limits: PlanLimits,
 ) -> Result<CheckedPlan, Fault> {
@@ -119,7 +112,7 @@ fn check_limits(plan: &Plan, limits: PlanLimits) -> Result<(), Fault> {
 
 struct Checker<'a> {
     situation: &'a Situation,
-    by: &'a Strategy,
+    by: Author<'a>,
     /// The first unit that may still come.
     next: usize,
     pieces: Vec<Checked>,
@@ -263,8 +256,7 @@ impl Checker<'_> {
             text,
         } = insertion;
         let conversation = &self.situation.conversation;
-        if !self.situation.request.policy.allows_role(role)
-            || !conversation.format().wire().has_role(role)
+        if !self.situation.request.policy.allows_role(role) || !conversation.format().has_role(role)
         {
             return Err(PlanRule::RoleNotAllowed);
         }
@@ -273,7 +265,7 @@ impl Checker<'_> {
         }
         // A digest that reads a text under our seal goes by its headings: under some of them stands what
         // the user said, and no other strategy may write there.
-        let text = match self.by.writes_digests() {
+        let text = match self.by.writes_digests {
             true => text,
             false => without_headings(&text),
         };
@@ -282,7 +274,7 @@ impl Checker<'_> {
             InsertionPurpose::Note => Purpose::Note,
         };
         let site = role.site().ok_or(PlanRule::RoleNotAllowed)?;
-        let by = By::Strategy(self.by.name());
+        let by = By::Strategy(self.by.name);
         let text = marks::wrap(conversation.key(), purpose, site, by, &text);
         match placement {
             Placement::Alone => {
@@ -367,7 +359,7 @@ impl Checker<'_> {
             .get(place.0)
             .and_then(|message| message.site(message.parts.get(place.1)?))
             .ok_or(PlanRule::EditNotAllowed)?;
-        let by = By::Strategy(self.by.name());
+        let by = By::Strategy(self.by.name);
         let marked = marks::wrap(conversation.key(), Purpose::Rewritten, site, by, text);
         let before = conversation.text_tokens(unit, place);
         if conversation.tokenizer().count(&marked) < before {

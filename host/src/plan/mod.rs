@@ -2,22 +2,26 @@
 
 mod apply;
 mod check;
-#[cfg(test)]
-mod order;
+mod gaps;
+mod shorten;
 mod shortened;
 #[cfg(test)]
-mod edits;
-#[cfg(test)]
-mod properties;
-#[cfg(test)]
-mod thinking;
+mod tests;
 
-use crate::conversation::Role;
+use baler_conversation::Role;
 
 pub use apply::Fate;
 pub(crate) use apply::{Applied, apply, without_thinking};
-pub(crate) use check::{CheckedPlan, PlanLimits, check, is_removable, is_rewritable};
+pub(crate) use check::{CheckedPlan, check, is_removable, is_rewritable};
 pub(crate) use shortened::Shortened;
+
+/// Who made a plan.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Author<'a> {
+    pub(crate) name: &'a str,
+    /// Whether headings of a digest count in what it inserts.
+    pub(crate) writes_digests: bool,
+}
 
 /// What a strategy answers: read from top to bottom, the pieces are the new conversation. A
 /// unit that no piece names is dropped. Nothing in it is trusted until it was checked.

@@ -1,8 +1,8 @@
 //! Outputs that the model has not seen, as the host shortens them.
 
 use super::check::CheckedEdit;
+use super::shorten;
 use crate::situation::Situation;
-use crate::unseen;
 
 /// The shortened outputs of a situation under one cap.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl Shortened {
         let mut units: Vec<(usize, Vec<CheckedEdit>)> = Vec::new();
         let mut sum = 0;
         for output in situation.unseen.outputs() {
-            let Some((text, tokens)) = unseen::shortened(situation, output, cap) else {
+            let Some((text, tokens)) = shorten::shortened(situation, output, cap) else {
                 sum += u64::from(output.tokens);
                 continue;
             };

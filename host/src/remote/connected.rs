@@ -12,20 +12,29 @@ use super::vocabulary::{Vocabulary, codes};
 use super::wire::{self, May};
 use super::{
     CONTRACT, INTROSPECTION_AGE, INTROSPECTION_BYTES, INTROSPECTION_TIME, Question, Remote,
-    RemoteError, RemoteProblem, TIME,
+    RemoteError, TIME,
 };
-use crate::fault::{Declared, Fault, HostError, Quantity};
+use crate::bounded::bounded;
+use crate::error::HostError;
+use crate::fault::{Declared, Fault, Quantity, RemoteProblem};
 use crate::limits::Limits;
 use crate::plan::{is_removable, is_rewritable};
-use crate::receipt::bounded;
 use crate::report::{Decision, Introspection, Report};
 use crate::sandbox::{CallFailure, Digest};
 use crate::situation::Situation;
-use crate::strategy::Strategy;
 
 /// Bytes of a name: no longer than the one that the host reckons with where it tells
 /// strategies what a mark costs.
 const NAME: usize = 37;
+
+/// A strategy as the remote is asked for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AskedAs<'a> {
+    pub(crate) name: &'a str,
+    /// JSON; empty where it has none.
+    pub(crate) config: &'a str,
+    pub(crate) limits: &'a Limits,
+}
 
 /// A remote strategy, with what it said of itself a moment ago.
 pub(crate) struct Connected {
@@ -133,7 +142,7 @@ impl Connected {
     pub(crate) async fn should_compact(
         &self,
         situation: &Situation,
-        strategy: &Strategy,
+        strategy: AskedAs<'_>,
     ) -> Result<Decision, CallFailure> {
         self.work::<wire::Decision>(Question::ShouldCompact, situation, strategy)
             .await
@@ -143,7 +152,7 @@ impl Connected {
     pub(crate) async fn compact(
         &self,
         situation: &Situation,
-        strategy: &Strategy,
+        strategy: AskedAs<'_>,
     ) -> Result<Report, CallFailure> {
         self.work::<wire::Report>(Question::Compact, situation, strategy)
             .await?
@@ -156,9 +165,9 @@ impl Connected {
         &self,
         question: Question,
         situation: &Situation,
-        strategy: &Strategy,
+        strategy: AskedAs<'_>,
     ) -> Result<A, CallFailure> {
-        let limits = strategy.limits();
+        let limits = strategy.limits;
         let start = Instant::now();
         let wanted = self
             .said(limits)
@@ -259,12 +268,12 @@ fn unwritable(error: serde_json::Error) -> CallFailure {
 }
 
 /// The question about a conversation.
-fn ask(situation: &Situation, strategy: &Strategy) -> Result<String, CallFailure> {
-    let config = strategy.config();
+fn ask(situation: &Situation, strategy: AskedAs<'_>) -> Result<String, CallFailure> {
+    let config = strategy.config;
     let conversation = &situation.conversation;
     written(&wire::Ask {
         contract: CONTRACT.into(),
-        name: strategy.name().into(),
+        name: strategy.name.into(),
         format: conversation.format(),
         conversation: raw(conversation.document())?,
         units: (0..situation.units().len())

@@ -1,13 +1,15 @@
 //! Between the host's types and those of the wire.
 
+use baler_conversation::Role;
+
 use super::wire;
-use crate::conversation::Role;
 use crate::fault::Declared;
 use crate::plan::{
     Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
 };
 use crate::report::{Answer, Decision, Metric, Report, Value};
-use crate::situation::{Situation, Trigger};
+use crate::request::Trigger;
+use crate::situation::Situation;
 
 impl From<&Situation> for wire::Situation {
     fn from(situation: &Situation) -> Self {

@@ -4,12 +4,11 @@
 //! implements [`Remote`]. Their forms are in `wire`, and `docs/serve.md` tells them. What comes
 //! back is checked exactly as what a component hands over.
 
-mod answer;
 mod connected;
 mod convert;
 mod value;
-mod vocabulary;
-mod wire;
+pub(crate) mod vocabulary;
+pub(crate) mod wire;
 #[cfg(test)]
 mod tests;
 
@@ -18,11 +17,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-pub use answer::AnswerError;
-pub(crate) use connected::{Connected, plain};
+pub(crate) use connected::{AskedAs, Connected, plain};
 
 /// What [`Remote::ask`] gives: the answer's bytes.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, RemoteError>> + Send + 'a>>;
@@ -114,37 +109,6 @@ pub enum RemoteError {
     TooLarge,
 }
 
-/// What is wrong with the way to a remote strategy, in receipts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum RemoteProblem {
-    /// Nothing was reached.
-    Unreachable,
-    /// No connection came about in time.
-    ConnectTimeout,
-    /// The asking side had no descriptor, port or memory for a connection.
-    NoRoom,
-    /// The connection broke before the answer was whole.
-    Connection,
-    /// It refused, by this status of HTTP.
-    Status(u16),
-}
-
-impl fmt::Display for RemoteProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable => f.write_str("there was no connection"),
-            Self::ConnectTimeout => f.write_str("there was no connection in time"),
-            Self::NoRoom => f.write_str(
-                "it was not asked, since this process had no descriptor, port or memory left for a connection",
-            ),
-            Self::Connection => f.write_str("the connection broke"),
-            Self::Status(status) => write!(f, "it refused with status {status}"),
-        }
-    }
-}
-
 /// How long a remote strategy may take that does not say how long it wants. It was two minutes
 /// in the planck preset's first version, which was too short for models that people host
 /// themselves; who wants that sets [`crate::Limits::time`].
@@ -160,4 +124,4 @@ const INTROSPECTION_AGE: Duration = Duration::from_secs(10);
 const INTROSPECTION_BYTES: usize = 1 << 20;
 
 /// The contract that questions are asked by.
-const CONTRACT: &str = "baler:compaction@0.1.0";
+pub(crate) const CONTRACT: &str = "baler:compaction@0.1.0";

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use baler_generated::{Choices, Kind, conversation};
 use serde_json::{Value, json};
 
-use super::{Asked, Question, Remote, RemoteError, RemoteProblem};
-use crate::conversation::Conversation;
-use crate::deadline::Deadline;
-use crate::fault::{Declared, Fault, PlanRule, Quantity};
+use baler_conversation::{Conversation, Deadline};
+
+use super::{Asked, Question, Remote, RemoteError};
+use crate::fault::{Declared, Fault, PlanRule, Quantity, RemoteProblem};
 use crate::host::Host;
 use crate::limits::{CountedFaults, EngineLimits, Limits};
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
 use crate::report::Decision;
-use crate::situation::{Budget, Request};
+use crate::request::{Budget, Request};
 use crate::strategy::{Kind as StrategyKind, Strategy};
 
 /// What a remote strategy of a test does when it is asked.

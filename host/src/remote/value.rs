@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// The value of a metric.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// A number of things.
     Count(u32),
     /// A share or another number.

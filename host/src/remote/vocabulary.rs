@@ -15,7 +15,7 @@ const LONGEST: usize = 48;
 
 /// What a remote strategy declared.
 #[derive(Debug, Default)]
-pub(super) struct Vocabulary {
+pub(crate) struct Vocabulary {
     declared: Option<Introspection>,
     /// Questions about conversations that reached it, or may have.
     shown: u32,
@@ -23,30 +23,30 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// Hears what it says of itself. That counts once, and only where it saw nothing yet.
-    pub(super) fn hear(&mut self, said: &Introspection) {
+    pub(crate) fn hear(&mut self, said: &Introspection) {
         if self.declared.is_none() && self.shown == 0 {
             self.declared = Some(said.clone());
         }
     }
 
     /// Notes that it is about to see a conversation.
-    pub(super) const fn show(&mut self) {
+    pub(crate) const fn show(&mut self) {
         self.shown = self.shown.saturating_add(1);
     }
 
     /// Notes that one that it was about to see did not reach it.
-    pub(super) const fn did_not_reach(&mut self) {
+    pub(crate) const fn did_not_reach(&mut self) {
         self.shown = self.shown.saturating_sub(1);
     }
 
     /// What it declared; `None` where it said nothing of itself in time.
-    pub(super) const fn declared(&self) -> Option<&Introspection> {
+    pub(crate) const fn declared(&self) -> Option<&Introspection> {
         self.declared.as_ref()
     }
 }
 
 /// Those that can be a code or the name of a metric.
-pub(super) fn codes(names: Vec<String>) -> Vec<String> {
+pub(crate) fn codes(names: Vec<String>) -> Vec<String> {
     names
         .into_iter()
         .filter(|name| is_code(name))

@@ -7,11 +7,13 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use baler_conversation::marks::SecretKey;
+
 use super::Digest;
-use crate::fault::HostError;
+use crate::error::HostError;
 use crate::files::{self, Links};
-use crate::marks::SecretKey;
-use crate::{staged, state};
+use crate::staged;
+use crate::state;
 
 /// Entries begin so; the number changes with their form.
 const MAGIC: &[u8] = b"baler compiled 1\n";

@@ -9,7 +9,8 @@ use wasmtime::component::ResourceTableError;
 
 use super::CallFailure;
 use super::store::Broken;
-use crate::fault::{Fault, HostError, Quantity, Trap};
+use crate::error::HostError;
+use crate::fault::{Fault, Quantity, Trap};
 use crate::limits::{EngineLimits, Limits};
 
 /// `has_run` is that the guest executed something before the error.

@@ -14,10 +14,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use wasmtime::Engine;
 
-use super::LoadError;
-use super::engine;
+use super::{LoadError, engine};
+use crate::bounded::bounded;
 use crate::limits::EngineLimits;
-use crate::receipt::bounded;
 
 /// Set for the child, to the limits as JSON.
 const VARIABLE: &str = "BALER_COMPILE_COMPONENT";

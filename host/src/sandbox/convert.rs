@@ -2,17 +2,19 @@
 
 use baler_models::{Finish, ModelError, Question};
 
+use baler_conversation::message::{Call, Content, Media, Message, Part};
+use baler_conversation::{Conversation, Role, UnitKind};
+
 use super::bindings::v0_1::{history, model, strategy};
-use crate::conversation::message::{Call, Content, Media, Message, Part};
-use crate::conversation::{Conversation, Role, UnitKind};
+use crate::bounded::bounded;
 use crate::fault::Declared;
 use crate::plan::{
     Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span, is_removable,
     is_rewritable,
 };
-use crate::receipt::bounded;
 use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
-use crate::situation::{Situation, Trigger};
+use crate::request::Trigger;
+use crate::situation::Situation;
 
 pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
     situation
@@ -39,7 +41,7 @@ pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
                     UnitKind::User => history::UnitKind::User,
                     UnitKind::Step => history::UnitKind::Step,
                     UnitKind::Summary => history::UnitKind::Summary,
-                    UnitKind::Other => history::UnitKind::Other,
+                    _ => history::UnitKind::Other,
                 },
                 turn: unit.turn,
                 messages: small(unit.messages),

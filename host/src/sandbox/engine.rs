@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::fault::HostError;
+use crate::error::HostError;
 use crate::limits::EngineLimits;
 
 /// How often a computing guest is interrupted to look at the clock.

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use wasmtime::component::Resource;
 
-use super::LogLevel;
 use super::bindings::v0_1::{history, log, model, tokenizer};
 use super::convert;
 use super::store::Context;
+use crate::report::LogLevel;
 
 /// The conversation of a call, as the guest's handle stands for it. It is empty: what it gives
 /// access to is the call's own situation, so no handle can reach another call's.

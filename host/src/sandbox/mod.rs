@@ -32,11 +32,13 @@ pub use compile::{Compiler, serve_as_compiler};
 pub use load_error::LoadError;
 use store::Context;
 
-use crate::fault::{Declared, Fault, HostError};
+use baler_conversation::marks::SecretKey;
+
+use crate::error::HostError;
+use crate::fault::{Declared, Fault};
 use crate::limits::{EngineLimits, Limits};
-use crate::marks::SecretKey;
 use crate::models::ModelGrant;
-use crate::report::{Decision, Introspection, Report};
+use crate::report::{Decision, Introspection, LogLevel, Permission, Report};
 use crate::situation::Situation;
 
 /// The SHA-256 of a component file.
@@ -71,62 +73,6 @@ impl fmt::Display for Digest {
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-/// How urgent a strategy's log line is.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum LogLevel {
-    /// For its author.
-    Debug,
-    /// For who wants to know.
-    Info,
-    /// Something is not as it should be.
-    Warn,
-    /// Something failed.
-    Error,
-}
-
-/// What a component may reach, by what it imports.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Permission {
-    /// Read the conversation that is to be compacted.
-    Conversation,
-    /// Count tokens.
-    Tokenizer,
-    /// Write log lines.
-    Log,
-    /// Ask the host's model, where the user grants that.
-    Model,
-}
-
-impl Permission {
-    /// The name in receipts and listings.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Conversation => "conversation",
-            Self::Tokenizer => "tokenizer",
-            Self::Log => "log",
-            Self::Model => "model",
-        }
-    }
-
-    fn of_import(name: &str) -> Option<Self> {
-        match name.split_once('@')?.0 {
-            "baler:compaction/history" => Some(Self::Conversation),
-            "baler:compaction/tokenizer" => Some(Self::Tokenizer),
-            "baler:compaction/log" => Some(Self::Log),
-            "baler:compaction/model" => Some(Self::Model),
-            _ => None,
-        }
     }
 }
 

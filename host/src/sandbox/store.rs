@@ -6,7 +6,8 @@ use std::time::Instant;
 use wasmtime::component::ResourceTable;
 use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
 
-use crate::fault::{Fault, HostError, Quantity};
+use crate::error::HostError;
+use crate::fault::{Fault, Quantity};
 use crate::limits::Limits;
 use crate::models::ModelGrant;
 use crate::situation::Situation;
@@ -35,7 +36,7 @@ pub(crate) struct Meter {
     table_elements: usize,
     pub(crate) host_calls: u64,
     /// Log lines, within the limit.
-    pub(crate) log: Vec<(super::LogLevel, String)>,
+    pub(crate) log: Vec<(crate::report::LogLevel, String)>,
     pub(super) log_bytes: usize,
     pub(crate) log_dropped: u64,
 }

@@ -15,9 +15,6 @@ use super::catalog::within;
 use super::error::ApiError;
 use super::wants::Wants;
 
-/// Share of a context window from which on it is time, where a client gives no size.
-const SHARE: f64 = 0.8;
-
 /// What came of a compaction.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -177,7 +174,7 @@ fn threshold(wants: &Wants<'_>) -> Result<Budget, ApiError> {
     let share = match wants.budget()? {
         Some(tokens @ Budget::Tokens(_)) => return Ok(tokens),
         Some(Budget::Share(share)) => share,
-        None => SHARE,
+        None => Request::DUE_SHARE,
     };
     match wants.context_window {
         Some(window) if window > 0 => Ok(Budget::Tokens((f64::from(window) * share) as u32)),

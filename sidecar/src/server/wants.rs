@@ -160,12 +160,10 @@ impl<'a> Wants<'a> {
             None => Ok(None),
             Some(Size::Tokens(0)) => Err(wrong()),
             Some(Size::Tokens(tokens)) => Ok(Some(Budget::Tokens(*tokens))),
-            Some(Size::Share(text)) => text
-                .strip_suffix('%')
-                .and_then(|percent| percent.trim().parse::<f64>().ok())
-                .filter(|percent| *percent > 0.0 && *percent <= 100.0)
-                .map(|percent| Some(Budget::Share(percent / 100.0)))
-                .ok_or_else(wrong),
+            Some(Size::Share(text)) => match text.parse() {
+                Ok(share @ Budget::Share(_)) => Ok(Some(share)),
+                _ => Err(wrong()),
+            },
         }
     }
 

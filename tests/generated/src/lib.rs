@@ -14,9 +14,11 @@ mod openai_responses;
 mod anthropic;
 mod gemini;
 mod broken;
+mod spelling;
 
 pub use broken::broken_at;
 pub use choices::Choices;
+pub use spelling::Spelling;
 
 use scribe::Scribe;
 

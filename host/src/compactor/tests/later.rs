@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use baler_conversation::Format;
+
 use super::{block_on, by_tokens, compactor, fill, host, long, said, state_of};
 use crate::compactor::{Compactor, CompactorOptions};
-use crate::formats::Format;
 use crate::strategy::Strategy;
 use crate::{Fate, Pins};
 

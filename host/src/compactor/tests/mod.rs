@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use baler_conversation::marks::SecretKey;
+
 use super::{Compactor, CompactorOptions, Step, Triggers};
-use crate::marks::SecretKey;
 use crate::strategy::Strategy;
 use crate::{Host, Tokenizer};
 

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
+use baler_conversation::Format;
+use baler_conversation::marks::SecretKey;
+use baler_generated::Spelling;
+
 use super::{by_tokens, compactor, fill, host, said, state_of, step};
 use crate::compactor::Compactor;
-use crate::formats::Format;
-use crate::formats::spelling::Spelling;
-use crate::marks::SecretKey;
 use crate::strategy::Strategy;
 use crate::{Host, Tokenizer};
 

@@ -10,7 +10,7 @@ use crate::compactor::{
     Attempting, Before, Compactor, CompactorOptions, Event, Hooks, Pressure, ResumeError, Triggers,
 };
 use crate::remote::{Asked, Question, Remote};
-use crate::situation::Request;
+use crate::request::Request;
 use crate::strategy::Strategy;
 use crate::{Compaction, HostError, Outcome, Pins, Unchanged, UnitKind};
 

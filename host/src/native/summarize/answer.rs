@@ -2,7 +2,7 @@
 
 use baler_models::{Answer, Finish};
 
-use crate::formats::json::Members;
+use baler_conversation::json::Members;
 
 /// Signs of a model that calls a tool instead of writing (ALL-N3).
 const CALLS: [&str; 8] = [

@@ -11,12 +11,14 @@ use std::time::Instant;
 use baler_digest::{ABOUT_EARLIER, indented, quoted};
 use baler_models::{ModelError, Question};
 
+use baler_conversation::UnitKind;
+
 use super::room::{INSERTION_BYTES, Room};
-use crate::conversation::UnitKind;
 use crate::fault::Declared;
 use crate::models::ModelGrant;
 use crate::report::{Answer, Metric, Report, Value};
-use crate::situation::{Situation, Trigger};
+use crate::request::Trigger;
+use crate::situation::Situation;
 use transcript::Transcript;
 
 /// Messages at the end that stay, as far as there is room (PL-10).

@@ -4,10 +4,12 @@ use std::time::Duration;
 use baler_models::{Answer, Finish, ModelError};
 use serde_json::{Value, json};
 
+use baler_conversation::SecretKey;
+
 use crate::models::scripted::{Scripted, answer};
 use crate::{
     AttemptResult, Budget, Compaction, Conversation, Declared, Entered, Gate, Host, Outcome,
-    Request, SecretKey, Strategy, Tokenizer, Trigger, Unchanged,
+    Request, Strategy, Tokenizer, Trigger, Unchanged,
 };
 
 fn host() -> Host {

@@ -6,9 +6,8 @@ use baler_digest::{
     EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented, on_one_line, one_word, parted, quoted,
 };
 
-use crate::conversation::message::{Content, Media, Message, Part};
-use crate::conversation::{Conversation, Role, UnitKind};
-use crate::tokens::Tokenizer;
+use baler_conversation::message::{Content, Media, Message, Part};
+use baler_conversation::{Conversation, Role, Tokenizer, UnitKind};
 
 /// The most bytes of a tool's output, of a call's arguments, and of any other text.
 const OUTPUT: usize = 2_000;
@@ -262,8 +261,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::marks::{self, By, Purpose, Site};
-    use crate::{Host, SecretKey};
+    use crate::Host;
+    use baler_conversation::SecretKey;
+    use baler_conversation::marks::{self, By, Purpose, Site};
 
     fn said(role: &str, content: Value) -> Vec<Value> {
         vec![json!({"role": role, "content": content})]

@@ -2,15 +2,17 @@
 
 use serde_json::{Value, json};
 
+use baler_conversation::marks::{self, By, Purpose, Site};
+use baler_conversation::{Role, SecretKey};
+
 use super::fixtures::{bug_fix, tickets};
 use super::{assert_holds, compact, compact_read, host};
-use crate::compaction::accept;
-use crate::conversation::Role;
-use crate::marks::{self, By, Purpose, Site};
+use crate::UnitKind;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
-use crate::situation::{Budget, Request, Situation};
+use crate::request::{Budget, Request};
+use crate::situation::Situation;
 use crate::strategy::Strategy;
-use crate::{SecretKey, UnitKind};
+use crate::verify::accept;
 
 /// A summary of another strategy's, in its mark.
 fn summary(text: &str) -> String {

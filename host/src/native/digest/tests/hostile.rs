@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{compact, compact_with};
-use crate::situation::{Budget, Request};
+use crate::request::{Budget, Request};
 
 fn talk(user: &str, answer: &str) -> String {
     json!({"messages": [

@@ -5,10 +5,12 @@ mod fixtures;
 mod hostile;
 mod programs;
 
+use baler_conversation::SecretKey;
+
 use crate::compaction::Compaction;
-use crate::situation::{Budget, Pins, Request};
+use crate::request::{Budget, Pins, Request};
 use crate::strategy::Strategy;
-use crate::{Conversation, Host, Outcome, SecretKey, Unchanged};
+use crate::{Conversation, Host, Outcome, Unchanged};
 use fixtures::{bug_fix, greetings, tickets};
 use serde_json::{Value, json};
 

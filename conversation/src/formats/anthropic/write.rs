@@ -1,0 +1,51 @@
+//! Blocks, for those who make such of something else. All arguments are raw JSON.
+
+use crate::formats::space_at_the_end as space;
+use crate::json::{self, Members, Place};
+
+/// A text.
+pub(crate) fn text(text: &str) -> String {
+    format!(r#"{{"type":"text","text":{text}}}"#)
+}
+
+/// The model's thinking.
+pub(crate) fn thinking(text: &str, signature: &str) -> String {
+    format!(r#"{{"type":"thinking","thinking":{text},"signature":{signature}}}"#)
+}
+
+/// The model's thinking, encrypted.
+pub(crate) fn redacted_thinking(data: &str) -> String {
+    format!(r#"{{"type":"redacted_thinking","data":{data}}}"#)
+}
+
+/// A picture.
+pub(crate) fn picture(mime: &str, data: &str) -> String {
+    format!(r#"{{"type":"image","source":{{"type":"base64","media_type":{mime},"data":{data}}}}}"#)
+}
+
+/// A call of a tool.
+pub(crate) fn call(id: &str, name: &str, input: &str) -> String {
+    format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{input}}}"#)
+}
+
+/// What a tool gave back.
+pub(crate) fn result(id: &str, content: &str, failed: bool) -> String {
+    let failed = if failed { r#","is_error":true"# } else { "" };
+    format!(r#"{{"type":"tool_result","tool_use_id":{id},"content":{content}{failed}}}"#)
+}
+
+/// Whether a block is thinking.
+pub(crate) fn is_thinking(block: &str) -> bool {
+    let kind = serde_json::from_str::<Members<'_>>(block)
+        .ok()
+        .and_then(|members| members.text("type"));
+    matches!(kind.as_deref(), Some("thinking" | "redacted_thinking"))
+}
+
+/// Where the white space at the end of a block that is a text lies in it.
+pub(crate) fn space_at_the_end(block: &str) -> Option<Place> {
+    let members: Members<'_> = serde_json::from_str(block).ok()?;
+    members.text("type").filter(|kind| kind == "text")?;
+    let text = members.present("text")?.get();
+    space(text, json::place_of(block, text).start)
+}

@@ -1,0 +1,282 @@
+//! What stands around the messages of a document.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::body::Body;
+use crate::json::{self, Place};
+
+const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// The most bytes of white space that are repeated before each message. A pretty document has some
+/// ten; without a limit a few hundred kilobytes before the first message would come once for each.
+const MOST_WHITE: usize = 64;
+
+/// A message as it stands in a list. The text that an `input` may be is the user's.
+pub fn as_message(raw: &str) -> Cow<'_, str> {
+    if json::is_text(raw) {
+        Cow::Owned(format!(r#"{{"role":"user","content":{raw}}}"#))
+    } else {
+        Cow::Borrowed(raw)
+    }
+}
+
+/// Enough of a document that was read to write it again with other messages.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    document: Arc<str>,
+    /// From the first message to the last; between the brackets where there is none.
+    messages: Place,
+    /// The white space before the first message.
+    lead: Place,
+    /// What of it is repeated before each other message: at most [`MOST_WHITE`] bytes.
+    between: Place,
+    /// An `input` that is a text, not a list.
+    is_text: bool,
+}
+
+impl Frame {
+    pub(crate) fn new(document: Arc<str>, body: &Body<'_>) -> Self {
+        let ends = body.messages.first().zip(body.messages.last());
+        let messages = ends.map_or(body.inside.start..body.inside.start, |(first, last)| {
+            first.place.start..last.place.end
+        });
+        let before = document.get(..messages.start).unwrap_or_default();
+        let lead = before.trim_end_matches(WHITE).len()..messages.start;
+        let between = repeated(&before[lead.clone()], &lead);
+        Self {
+            document,
+            messages,
+            lead,
+            between,
+            is_text: ends.is_some_and(|(first, _)| first.members.is_none()),
+        }
+    }
+
+    /// The document with an empty list of messages, as JSON alone: a document may begin with a byte
+    /// order mark, and white space may stand around it.
+    pub fn empty(&self) -> String {
+        let written = self.write(std::iter::empty());
+        let json = written.trim_start_matches(json::BEFORE);
+        json.trim_end_matches(WHITE).to_owned()
+    }
+
+    /// The bytes of the document beside its messages.
+    pub(crate) fn len(&self) -> usize {
+        self.document.len() - self.messages.len()
+    }
+
+    /// What stands in front of the messages, the white space before the first of them, and what
+    /// stands behind them.
+    fn parts(&self) -> (&str, &str, &str) {
+        let list = self.document.get(..self.lead.start).unwrap_or_default();
+        let lead = self.document.get(self.lead.clone()).unwrap_or_default();
+        let after = self.document.get(self.messages.end..).unwrap_or_default();
+        (list, lead, after)
+    }
+
+    /// The white space before each message but the first.
+    fn white(&self) -> &str {
+        self.document.get(self.between.clone()).unwrap_or_default()
+    }
+
+    /// Bytes that come with one more message, behind so many others.
+    pub(crate) fn between(&self, others: usize) -> usize {
+        match others {
+            0 => 0,
+            1 if self.is_text => r#"[{"role":"user","content":},]"#.len(),
+            _ if self.is_text => 1,
+            _ => self.between.len() + 1,
+        }
+    }
+
+    /// Whether the same stands around the messages.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        let (own, other) = (self.parts(), other.parts());
+        (own.0, own.2) == (other.0, other.2)
+    }
+
+    /// The document with `messages` behind its own, of which there are `own`.
+    pub(crate) fn write_behind<'m>(
+        &'m self,
+        own: usize,
+        messages: impl IntoIterator<Item = &'m str>,
+    ) -> String {
+        if self.is_text {
+            let text = self.document.get(self.messages.clone());
+            return self.write(text.into_iter().chain(messages));
+        }
+        let (_, _, after) = self.parts();
+        let mut written = self
+            .document
+            .get(..self.messages.end)
+            .unwrap_or_default()
+            .to_owned();
+        for (index, message) in messages.into_iter().enumerate() {
+            if own + index > 0 {
+                written.push(',');
+                written.push_str(self.white());
+            }
+            written.push_str(message);
+        }
+        written.push_str(after);
+        written
+    }
+
+    /// The document with `messages` in the place of its own. White space like that in front of the
+    /// first message is put in front of each, so that a pretty document stays one; but not where
+    /// it would be more than the messages themselves.
+    pub fn write<'m>(&self, messages: impl IntoIterator<Item = &'m str>) -> String {
+        let mut messages: Vec<&str> = messages.into_iter().collect();
+        let (list, lead, after) = self.parts();
+        let own: usize = messages.iter().map(|message| message.len()).sum();
+        let white = Some(self.white())
+            .filter(|white| white.len() * messages.len() <= own)
+            .unwrap_or_default();
+        let mut written =
+            String::with_capacity(self.len() + own + messages.len() * (white.len() + 1));
+        written.push_str(list);
+        if !self.is_text {
+            if !messages.is_empty() {
+                written.push_str(lead);
+            }
+            push(&mut written, &messages, white);
+            written.push_str(after);
+            return written;
+        }
+        let text = self.document.get(self.messages.clone());
+        written.push_str(lead);
+        if messages.len() == 1 && messages.first().copied() == text {
+            written.push_str(messages[0]);
+        } else {
+            let whole = text.map(as_message);
+            for message in &mut messages {
+                if json::is_text(message) {
+                    *message = whole.as_deref().unwrap_or(message);
+                }
+            }
+            written.push('[');
+            push(&mut written, &messages, "");
+            written.push(']');
+        }
+        written.push_str(after);
+        written
+    }
+}
+
+/// What of the white space `lead`, which lies at `place`, is repeated: all of it where it is short,
+/// else its last line.
+fn repeated(lead: &str, place: &Place) -> Place {
+    let start = match lead.len() {
+        short if short <= MOST_WHITE => 0,
+        length => lead
+            .rfind('\n')
+            .filter(|line| length - line <= MOST_WHITE)
+            .unwrap_or(length),
+    };
+    place.start + start..place.end
+}
+
+fn push(written: &mut String, messages: &[&str], white: &str) {
+    for (index, message) in messages.iter().enumerate() {
+        if index > 0 {
+            written.push(',');
+            written.push_str(white);
+        }
+        written.push_str(message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(document: &str) -> (Frame, Vec<String>) {
+        let body = Body::parse(document, None).expect("reads");
+        let messages = body
+            .messages
+            .iter()
+            .map(|raw| document[raw.place.clone()].to_owned())
+            .collect();
+        (Frame::new(document.into(), &body), messages)
+    }
+
+    #[test]
+    fn a_body_written_with_its_own_messages_is_the_same_body() {
+        for document in [
+            r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}],"x":1.0}"#,
+            "[\n  {\"role\": \"user\", \"content\": \"a\"},\n  {\"role\": \"user\", \"content\": \"b\"}\n]\n",
+            r#"{"contents":[]}"#,
+            r#"{ "input" : "a text" , "model":"m"}"#,
+        ] {
+            let (frame, messages) = frame(document);
+            assert_eq!(frame.write(messages.iter().map(String::as_str)), document);
+            let own: usize = messages.iter().map(String::len).sum();
+            assert!(frame.len() + own <= document.len());
+        }
+    }
+
+    #[test]
+    fn what_surrounds_the_messages_stays_byte_for_byte() {
+        let (frame, messages) =
+            frame("{ \"seed\": 1e0, \"messages\" : [ {\"role\":\"user\"} ] , \"z\":[1, 2] }");
+        assert_eq!(
+            frame.write([messages[0].as_str(), "{}"]),
+            "{ \"seed\": 1e0, \"messages\" : [ {\"role\":\"user\"}, {} ] , \"z\":[1, 2] }"
+        );
+    }
+
+    #[test]
+    fn a_list_without_messages_can_get_some() {
+        let (frame, _) = frame(r#"{"messages": [], "model": "m"}"#);
+        assert_eq!(
+            frame.write([r#"{"role":"user"}"#]),
+            r#"{"messages": [{"role":"user"}], "model": "m"}"#
+        );
+    }
+
+    #[test]
+    fn an_input_that_is_a_text_becomes_a_list_when_it_gets_company() {
+        let (frame, messages) = frame(r#"{"input":"say \"hi\"","model":"m"}"#);
+        assert_eq!(
+            frame.write([messages[0].as_str(), "{}"]),
+            r#"{"input":[{"role":"user","content":"say \"hi\""},{}],"model":"m"}"#
+        );
+    }
+
+    #[test]
+    fn without_messages_it_is_json_alone() {
+        let around = "\u{feff}\r\n [\n {\"role\":\"user\"}\n ]\t\n";
+        assert_eq!(frame(around).0.empty(), "[\n ]");
+        assert_eq!(
+            frame(r#" {"input": "a text"}"#).0.empty(),
+            r#"{"input": []}"#
+        );
+    }
+
+    #[test]
+    fn much_white_space_before_the_first_message_is_not_repeated() {
+        let spaces = " ".repeat(100_000);
+        let (blank, messages) = frame(&format!(r#"{{"messages":[{spaces}{{"role":"user"}}]}}"#));
+        let many = || std::iter::repeat_n(messages[0].as_str(), 1_000);
+        let own: usize = many().map(str::len).sum();
+        assert!(blank.write(many()).len() < spaces.len() + own + 2_000);
+        assert!(blank.write_behind(1, many()).len() < spaces.len() + own + 2_000);
+        assert_eq!(blank.between(1), 1);
+        // Its last line is, where that is short.
+        let (lines, messages) = frame(&format!("[{}\n  {{\"role\":\"user\"}}]", "\n".repeat(500)));
+        assert_eq!(lines.between(1), 4);
+        let two = lines.write([messages[0].as_str(), "{\"role\":\"model\"}"]);
+        assert!(
+            two.ends_with("{\"role\":\"user\"},\n  {\"role\":\"model\"}]"),
+            "{two}"
+        );
+    }
+
+    #[test]
+    fn white_space_that_is_more_than_the_messages_is_not_repeated() {
+        let (frame, _) = frame(&format!("[{}{{\"role\":\"user\"}}]", " ".repeat(60)));
+        let written = frame.write(std::iter::repeat_n("{}", 1_000));
+        assert_eq!(written.len(), 60 + 2 + 1_000 * 2 + 999);
+    }
+}

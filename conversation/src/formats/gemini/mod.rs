@@ -1,0 +1,189 @@
+//! Gemini `generateContent`.
+//!
+//! Data model and rules: docs/wire-formats.md, section "Gemini". A message is a content here.
+//! Names may be in camel case or in snake case; the API takes both.
+
+pub(crate) mod read;
+pub(crate) mod rules;
+pub(crate) mod write;
+
+use serde_json::value::RawValue;
+
+use serde_json::{Value, json};
+
+use super::body::{Body, List, Raw};
+use super::rules::Check;
+use super::{Asked, ProviderLimits, WireFormat};
+use crate::json::{self, Members, Place};
+use crate::model::envelope::{Envelope, ToolDefinition};
+use crate::model::message::{Message, Role};
+use crate::model::unit::Unit;
+
+pub(super) struct Gemini;
+
+impl WireFormat for Gemini {
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+        read::message(body, raw)
+    }
+
+    fn list(&self) -> List {
+        List::Contents
+    }
+
+    fn content_key(&self) -> &'static str {
+        "parts"
+    }
+
+    /// Its URL does.
+    fn names_model(&self) -> bool {
+        false
+    }
+
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        let mut rest = messages;
+        while let Some((first, after)) = rest.split_first() {
+            let is_answered = first.calls().next().is_some()
+                && after
+                    .first()
+                    .is_some_and(|next| next.outputs().next().is_some());
+            let length = 1 + usize::from(is_answered);
+            lengths.push(length);
+            rest = &rest[length..];
+        }
+        lengths
+    }
+
+    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message, _: &mut Asked) -> usize {
+        units.len().saturating_sub(1)
+    }
+
+    fn envelope(&self, body: &Body<'_>) -> Envelope {
+        let instruction = body
+            .member("systemInstruction")
+            .or_else(|| body.member("system_instruction"));
+        let tools = body.member("tools");
+        Envelope {
+            texts: instruction.map_or_else(Vec::new, |raw| texts(body, raw)),
+            tools: tools.map_or_else(Vec::new, |raw| declarations(body, raw)),
+            tool_list: tools.map(|raw| body.place(raw)),
+            wants_signatures: wants_signatures(body),
+            ..Envelope::default()
+        }
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        rules::CHECKS
+    }
+
+    fn tool_definition(&self, name: &str, description: &str, parameters: &Value) -> Value {
+        json!({"functionDeclarations": [
+            {"name": name, "description": description, "parameters": parameters}
+        ]})
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits::GEMINI
+    }
+
+    fn alternates(&self) -> bool {
+        true
+    }
+
+    fn text_part(&self, text: &str) -> String {
+        format!(r#"{{"text":{text}}}"#)
+    }
+
+    fn text_message(&self, _: Role, text: &str) -> String {
+        format!(
+            r#"{{"role":"user","parts":[{}]}}"#,
+            self.text_part(&json::encode(text))
+        )
+    }
+
+    fn output_content(&self, old: &str, text: &str, _: &[&str]) -> String {
+        if json::is_text(old) {
+            text.to_owned()
+        } else {
+            // A call that failed is not to look like one that did not.
+            let members = serde_json::from_str::<Members<'_>>(old).ok();
+            let failed = members.is_some_and(|members| members.present("error").is_some());
+            let key = if failed { "error" } else { "output" };
+            format!(r#"{{"{key}":{text}}}"#)
+        }
+    }
+}
+
+/// Whether a request is for Gemini 3 or later, which refuse calls without their signatures; older models
+/// may sign, and take calls either way. The API has the model in its URL; a body names it where a client
+/// put it there, and has a level of thinking for these models alone.
+fn wants_signatures(body: &Body<'_>) -> bool {
+    let config = body
+        .member("generationConfig")
+        .or_else(|| body.member("generation_config"));
+    let level = config
+        .and_then(|raw| inside(raw, "thinkingConfig", "thinking_config"))
+        .and_then(|raw| inside(raw, "thinkingLevel", "thinking_level"));
+    level.is_some() || generation(&body.text("model")).is_some_and(|number| number >= 3)
+}
+
+/// The number behind `gemini-` in the name of a model.
+fn generation(model: &str) -> Option<u32> {
+    let (_, name) = model.split_once("gemini-")?;
+    let digits = name.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
+/// A member of an object, in either spelling.
+fn inside<'a>(object: &'a RawValue, camel: &str, snake: &str) -> Option<&'a RawValue> {
+    let members = serde_json::from_str::<Members<'a>>(object.get()).ok()?;
+    read::either(&members, camel, snake)
+}
+
+/// The texts of a system instruction: a content, or its parts alone, or a text.
+fn texts(body: &Body<'_>, raw: &RawValue) -> Vec<Place> {
+    if json::is_text(raw.get()) {
+        return vec![body.place(raw)];
+    }
+    let content = serde_json::from_str::<Members<'_>>(raw.get()).ok();
+    let parts = content
+        .as_ref()
+        .and_then(|content| content.present("parts"))
+        .unwrap_or(raw);
+    let one_or_many: Vec<Members<'_>> = if json::is_list(parts.get()) {
+        serde_json::from_str(parts.get()).unwrap_or_default()
+    } else {
+        serde_json::from_str(parts.get()).into_iter().collect()
+    };
+    one_or_many
+        .iter()
+        .filter_map(|part| part.present("text"))
+        .filter(|text| json::is_text(text.get()))
+        .map(|text| body.place(text))
+        .collect()
+}
+
+/// The functions of all tools.
+fn declarations(body: &Body<'_>, tools: &RawValue) -> Vec<ToolDefinition> {
+    let tools: Vec<Members<'_>> = serde_json::from_str(tools.get()).unwrap_or_default();
+    tools
+        .iter()
+        .filter_map(|tool| read::either(tool, "functionDeclarations", "function_declarations"))
+        .flat_map(|list| serde_json::from_str::<Vec<Members<'_>>>(list.get()).unwrap_or_default())
+        .map(|function| ToolDefinition {
+            name: function.text("name").unwrap_or_default().into_owned(),
+            description: function
+                .text("description")
+                .unwrap_or_default()
+                .into_owned(),
+            parameters: [
+                "parameters",
+                "parametersJsonSchema",
+                "parameters_json_schema",
+            ]
+            .iter()
+            .find_map(|key| function.present(key))
+            .map(|raw| body.place(raw)),
+        })
+        .collect()
+}

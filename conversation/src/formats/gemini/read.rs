@@ -1,0 +1,173 @@
+//! From a content of Gemini to a message of ours.
+
+use serde_json::value::RawValue;
+
+use crate::formats::body::{Body, Raw, no_role};
+use crate::formats::media::{self, printable};
+use crate::json::{self, Members, Object, Place};
+use crate::model::message::{Call, Content, Link, Media, Message, Opaque, Output, Part, Role};
+use crate::model::rule::Rule;
+
+/// Reads one content.
+pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+    let Some(members) = &raw.members else {
+        return Err("it is no object".to_owned());
+    };
+    let role = match members.text("role").as_deref() {
+        // The API takes a content without a role for the user's.
+        Some("user" | "function") => Role::User,
+        None if members.present("role").is_none() => Role::User,
+        Some("model") => Role::Assistant,
+        // Not allowed, and a rule says so; the reader can still tell the user which message.
+        Some("system") => Role::System,
+        _ => return Err(no_role(members, "Gemini (user, model)")),
+    };
+    let list = members.present("parts");
+    let mut message = Message {
+        content: list.map(|raw| body.place(raw)),
+        ..Message::new(role, raw.place.clone())
+    };
+    if members.text("role").as_deref() == Some("function") {
+        // Google's own documents had it once.
+        let what = "the role is `function`, which newer models refuse: it is `user` now";
+        message.warning(Rule::Gem1, what);
+    }
+    if list.is_some_and(|list| !json::is_list(list.get())) {
+        return Err("`parts` is not a list".to_owned());
+    }
+    let parts = list.map(|list| body.objects(list));
+    for part in parts.into_iter().flatten() {
+        let Object {
+            members: part,
+            place,
+        } = part.map_err(|error| format!("a part: {}", json::without_position(&error)))?;
+        let content = read_part(body, &part, &place)?;
+        message.opaque |= matches!(content, Content::Opaque(_))
+            || either(&part, "thoughtSignature", "thought_signature").is_some();
+        message.parts.push(Part { content, place });
+    }
+    Ok(message)
+}
+
+/// A member in either spelling.
+pub(crate) fn either<'a>(part: &Members<'a>, camel: &str, snake: &str) -> Option<&'a RawValue> {
+    part.present(camel).or_else(|| part.present(snake))
+}
+
+/// What a picture, a document or the like lies in.
+fn data<'a>(part: &Members<'a>) -> Option<&'a RawValue> {
+    either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data"))
+}
+
+fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Content, String> {
+    let is_thought = part.get("thought").is_some_and(|raw| raw.get() == "true");
+    if let Some(text) = part.present("text") {
+        if !json::is_text(text.get()) {
+            return Err("the `text` of a part is no text".to_owned());
+        }
+        let place = body.place(text);
+        let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
+        if text.get() == "\"\"" && is_signed {
+            return Ok(Content::opaque(Opaque::SIGNATURE));
+        }
+        return Ok(if is_thought {
+            Content::Thinking(place)
+        } else {
+            Content::Text(place)
+        });
+    }
+    if let Some(call) = either(part, "functionCall", "function_call") {
+        let call: Members<'_> = serde_json::from_str(call.get())
+            .map_err(|_| "a `functionCall` is no object".to_owned())?;
+        return Ok(Content::Call(Box::new(Call {
+            id: call.text("id").unwrap_or_default().into_owned(),
+            name: call.text("name").unwrap_or_default().into_owned(),
+            arguments: call.get("args").map(|raw| body.place(raw)),
+            detached: false,
+            kind: "",
+        })));
+    }
+    if let Some(response) = either(part, "functionResponse", "function_response") {
+        return read_response(body, response).map(|output| Content::Output(Box::new(output)));
+    }
+    if let Some(data) = data(part) {
+        return Ok(Content::Media(Box::new(Media {
+            is_thought,
+            ..media::gemini(body, Some(data), place)
+        })));
+    }
+    let kind = part
+        .0
+        .iter()
+        .map(|(key, _)| key.as_ref())
+        .find(|key| !matches!(*key, "thought" | "thoughtSignature" | "thought_signature"));
+    let kind = kind.unwrap_or("empty");
+    if is_hosted(kind) {
+        return Ok(Content::Opaque(Box::new(Opaque {
+            kind: printable(kind),
+            link: Link::Hosted,
+        })));
+    }
+    Ok(Content::opaque(printable(kind)))
+}
+
+/// Whether a part of this name is what a tool of Google's own was asked or gave back.
+fn is_hosted(kind: &str) -> bool {
+    matches!(
+        kind,
+        "executableCode"
+            | "executable_code"
+            | "codeExecutionResult"
+            | "code_execution_result"
+            | "toolCall"
+            | "tool_call"
+            | "toolResponse"
+            | "tool_response"
+    )
+}
+
+fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
+    let response: Members<'_> = serde_json::from_str(raw.get())
+        .map_err(|_| "a `functionResponse` is no object".to_owned())?;
+    let mut output = Output {
+        call_id: response.text("id").unwrap_or_default().into_owned(),
+        name: response.text("name").unwrap_or_default().into_owned(),
+        kind: "",
+        failed: false,
+        texts: Vec::new(),
+        others: Vec::new(),
+        content: None,
+    };
+    if let Some(inner) = response.present("response") {
+        read_object(body, inner, &mut output);
+    }
+    let parts = response.present("parts").map(|list| body.objects(list));
+    for Object { members, place } in parts.into_iter().flatten().flatten() {
+        let media = media::gemini(body, data(&members), &place);
+        output.others.push((place, media));
+    }
+    Ok(output)
+}
+
+/// The object that a function gave back. Where it is nothing but one text, as the API's own
+/// `output` and `error`, that text is the output's; else the object as JSON is.
+fn read_object(body: &Body<'_>, object: &RawValue, output: &mut Output) {
+    let members = serde_json::from_str::<Members<'_>>(object.get())
+        .map(|members| members.0)
+        .unwrap_or_default();
+    output.failed = members
+        .iter()
+        .any(|(key, value)| key == "error" && value.get() != "null");
+    let place = match members.as_slice() {
+        [(_, only)] if json::is_text(only.get()) => {
+            output.failed |= Output::begins_like_a_failure(only.get());
+            body.place(only)
+        }
+        _ => {
+            output.failed |= Output::begins_like_a_failure(object.get());
+            body.place(object)
+        }
+    };
+    output.texts.push(place.clone());
+    output.content = Some(place);
+}

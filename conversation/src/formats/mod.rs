@@ -1,0 +1,211 @@
+//! Wire formats: from a provider's JSON to messages and units, and back.
+//!
+//! A format is one folder that implements [`WireFormat`]. Nothing outside of these folders, and of
+//! `repair/`, knows how a provider spells anything.
+
+pub(crate) mod anthropic;
+mod body;
+mod detect;
+pub mod edit;
+pub(crate) mod files;
+mod frame;
+pub(crate) mod gemini;
+mod limits;
+mod media;
+mod named;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
+pub(crate) mod rules;
+mod space;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use body::Body;
+pub(crate) use edit::{Replacement, replace};
+pub(crate) use frame::Frame;
+pub use frame::as_message;
+pub use limits::ProviderLimits;
+pub(crate) use named::Named;
+pub(crate) use openai_responses::Asked;
+pub(crate) use rules::{Found, View, violations};
+pub use rules::{RuleCounts, ViolationCounts};
+pub(crate) use space::at_the_end as space_at_the_end;
+
+use serde_json::Value;
+
+use crate::json;
+use crate::model::envelope::Envelope;
+use crate::model::format::Format;
+use crate::model::message::{Message, Role};
+use crate::model::read_error::ReadError;
+use crate::model::unit::Unit;
+use body::{List, Raw};
+use rules::Check;
+
+/// What baler needs to know of a format.
+pub(crate) trait WireFormat: Sync {
+    /// Reads one message of a body, or says what is wrong with it.
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>;
+
+    /// Reads the messages of a body. Outputs that do not name their tool get the name of the
+    /// call that they answer, and those that name the item of the call get the call's id.
+    ///
+    /// Takes the messages out of the body, and lets go of each as soon as it is read: of long
+    /// logs both together would be large.
+    fn messages(&self, body: &mut Body<'_>) -> Result<Vec<Message>, ReadError> {
+        let mut calls = Named::default();
+        std::mem::take(&mut body.messages)
+            .into_iter()
+            .enumerate()
+            .map(|(index, raw)| {
+                body.check_time(index)?;
+                let mut message = self
+                    .message(body, &raw)
+                    .map_err(|what| ReadError::Message {
+                        number: index + 1,
+                        what,
+                    })?;
+                files::note(body, &mut message);
+                message.shrink();
+                calls.note(&mut message);
+                Ok(message)
+            })
+            .collect()
+    }
+
+    /// The member of a request body that holds the messages.
+    fn list(&self) -> List {
+        List::Messages
+    }
+
+    /// The member of a message that holds its content.
+    fn content_key(&self) -> &'static str {
+        "content"
+    }
+
+    /// Whether a request body names its model.
+    fn names_model(&self) -> bool {
+        true
+    }
+
+    /// Divides messages into units: the number of messages of each, in order. Decided from
+    /// left to right, so that messages from the start of a unit on are divided alike.
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize>;
+
+    /// The first unit that may be divided otherwise once `next` is appended. `asked` is of earlier
+    /// calls for the same messages, and fresh before the first.
+    fn reopens(
+        &self,
+        messages: &[Message],
+        units: &[Unit],
+        next: &Message,
+        asked: &mut Asked,
+    ) -> usize;
+
+    /// What every request carries beside its messages.
+    fn envelope(&self, body: &Body<'_>) -> Envelope;
+
+    /// The rules of the format.
+    fn checks(&self) -> &'static [Check];
+
+    /// What the provider takes in one request.
+    fn limits(&self) -> ProviderLimits;
+
+    /// Whether the first message has to be the user's, and the model's may not follow one
+    /// another where something between them was left out.
+    fn alternates(&self) -> bool {
+        false
+    }
+
+    /// Whether instructions in the middle stand only behind a turn of the user's, so that they move
+    /// where others leave.
+    fn moves_instructions(&self) -> bool {
+        false
+    }
+
+    /// Whether a message of this role may hold inserted text.
+    fn has_role(&self, role: Role) -> bool {
+        role == Role::User
+    }
+
+    /// Whether two messages, as JSON, are the same to the provider.
+    fn is_alike(&self, one: &str, other: &str) -> bool {
+        one == other
+    }
+
+    /// The JSON of a text, given as a JSON string, as a part of a message of the user's or of
+    /// instructions, or of an output.
+    fn text_part(&self, text: &str) -> String {
+        format!(r#"{{"type":"text","text":{text}}}"#)
+    }
+
+    /// The JSON of a new message.
+    fn text_message(&self, role: Role, text: &str) -> String {
+        format!(
+            r#"{{"role":"{}","content":{}}}"#,
+            role.name(),
+            json::encode(text)
+        )
+    }
+
+    /// A definition of a tool: an element of the list `tools` of a request.
+    fn tool_definition(&self, name: &str, description: &str, parameters: &Value) -> Value;
+
+    /// The JSON of the content of an output with this text, given as a JSON string, and other
+    /// parts as they stood, in the place of `old`.
+    fn output_content(&self, _old: &str, text: &str, others: &[&str]) -> String {
+        if others.is_empty() {
+            return text.to_owned();
+        }
+        // Pictures and the like stay as they are, behind the new text.
+        format!("[{},{}]", self.text_part(text), others.join(","))
+    }
+}
+
+impl Format {
+    /// Whether a model of this format, by its name, takes thinking only behind what it was made behind.
+    pub(crate) fn binds_thinking(self, model: &str) -> bool {
+        self == Self::Anthropic && anthropic::binds(model)
+    }
+
+    /// What the provider takes in one request, beside tokens.
+    #[must_use]
+    pub fn limits(self) -> ProviderLimits {
+        self.wire().limits()
+    }
+
+    /// Whether the first message has to be the user's, and the model's may not follow one another where
+    /// something between them was left out.
+    #[must_use]
+    pub fn alternates(self) -> bool {
+        self.wire().alternates()
+    }
+
+    /// Whether a message of this role may hold inserted text.
+    #[must_use]
+    pub fn has_role(self, role: Role) -> bool {
+        self.wire().has_role(role)
+    }
+
+    /// The JSON of a new message.
+    #[must_use]
+    pub fn text_message(self, role: Role, text: &str) -> String {
+        self.wire().text_message(role, text)
+    }
+
+    /// A definition of a tool: an element of the list `tools` of a request. `parameters` is the JSON
+    /// Schema of its arguments.
+    #[must_use]
+    pub fn tool_definition(self, name: &str, description: &str, parameters: &Value) -> Value {
+        self.wire().tool_definition(name, description, parameters)
+    }
+
+    pub(crate) fn wire(self) -> &'static dyn WireFormat {
+        match self {
+            Self::OpenAiChat => &openai_chat::OpenAiChat,
+            Self::OpenAiResponses => &openai_responses::OpenAiResponses,
+            Self::Anthropic => &anthropic::Anthropic,
+            Self::Gemini => &gemini::Gemini,
+        }
+    }
+}

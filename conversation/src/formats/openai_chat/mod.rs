@@ -1,0 +1,148 @@
+//! OpenAI Chat Completions.
+//!
+//! Data model and rules: docs/wire-formats.md, section "OpenAI Chat Completions".
+
+pub(crate) mod read;
+pub(crate) mod rules;
+pub(crate) mod write;
+
+use serde_json::value::RawValue;
+
+use serde_json::{Value, json};
+
+use super::body::{Body, Raw};
+use super::openai_responses::is_openais;
+use super::rules::Check;
+use super::{Asked, ProviderLimits, WireFormat};
+use crate::json::{self, Members};
+use crate::model::envelope::{Envelope, ToolDefinition};
+use crate::model::message::{Message, Role};
+use crate::model::unit::Unit;
+
+pub(super) struct OpenAiChat;
+
+/// Types of parts that only this format has.
+const OWN_PARTS: [&str; 3] = ["image_url", "input_audio", "file"];
+
+/// Signs that only this format has.
+pub(super) fn looks_like(body: &Body<'_>) -> bool {
+    body.messages.iter().enumerate().any(|(index, raw)| {
+        match raw.text("role").as_deref() {
+            Some("developer" | "tool" | "function") => true,
+            // Newer models of Anthropic's take one in the middle.
+            Some("system") => index == 0,
+            _ => raw.has("tool_calls") || raw.has("function_call") || has_own_parts(raw),
+        }
+    })
+}
+
+/// Whether a tool of the request is written as no other format writes one.
+pub(super) fn has_own_tools(body: &Body<'_>) -> bool {
+    body.member("tools").is_some_and(|tools| {
+        let mut tools = json::objects(tools.get(), 0).flatten();
+        tools.any(|tool| {
+            let function = tool.members.get("function");
+            function.is_some_and(|function| json::is_object(function.get()))
+        })
+    })
+}
+
+/// Whether its content has a part of a type that no other format has.
+fn has_own_parts(raw: &Raw<'_>) -> bool {
+    raw.get("content")
+        // Most have none, and are not read for it.
+        .filter(|content| {
+            let raw = content.get();
+            let may_have = |own: &&str| raw.contains(own) || raw.contains("\\u");
+            json::is_list(raw) && OWN_PARTS.iter().any(may_have)
+        })
+        .is_some_and(|content| {
+            let parts = json::objects(content.get(), 0).flatten();
+            let mut kinds = parts.filter_map(|part| part.members.text("type"));
+            kinds.any(|kind| OWN_PARTS.contains(&&*kind))
+        })
+}
+
+impl WireFormat for OpenAiChat {
+    fn message(&self, body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+        read::message(body, raw)
+    }
+
+    fn unit_lengths(&self, messages: &[Message]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        let mut rest = messages;
+        while let Some((first, after)) = rest.split_first() {
+            let outputs = if first.calls().next().is_some() {
+                after
+                    .iter()
+                    .take_while(|message| message.role == Role::Tool)
+                    .count()
+            } else {
+                0
+            };
+            lengths.push(1 + outputs);
+            rest = &after[outputs..];
+        }
+        lengths
+    }
+
+    fn reopens(&self, _: &[Message], units: &[Unit], _: &Message, _: &mut Asked) -> usize {
+        units.len().saturating_sub(1)
+    }
+
+    fn envelope(&self, body: &Body<'_>) -> Envelope {
+        let tools = body.member("tools").or_else(|| body.member("functions"));
+        Envelope {
+            tools: tool_definitions(body, tools),
+            tool_list: tools.map(|raw| body.place(raw)),
+            is_makers_own: is_openais(&body.text("model")),
+            ..Envelope::default()
+        }
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        rules::CHECKS
+    }
+
+    fn tool_definition(&self, name: &str, description: &str, parameters: &Value) -> Value {
+        json!({
+            "type": "function",
+            "function": {"name": name, "description": description, "parameters": parameters}
+        })
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits::OPENAI
+    }
+
+    fn has_role(&self, role: Role) -> bool {
+        matches!(role, Role::System | Role::Developer | Role::User)
+    }
+}
+
+/// The tools of a list, with their members inside of `function` or beside `type`.
+pub(super) fn tool_definitions(body: &Body<'_>, tools: Option<&RawValue>) -> Vec<ToolDefinition> {
+    let list: Vec<Members<'_>> = tools
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
+    list.iter()
+        .map(|tool| {
+            let inner = tool
+                .get("function")
+                .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok());
+            let definition = inner.as_ref().unwrap_or(tool);
+            ToolDefinition {
+                name: definition
+                    .text("name")
+                    .or_else(|| definition.text("type"))
+                    .unwrap_or_default()
+                    .into_owned(),
+                description: definition
+                    .text("description")
+                    .unwrap_or_default()
+                    .into_owned(),
+                parameters: definition.get("parameters").map(|raw| body.place(raw)),
+            }
+        })
+        .collect()
+}

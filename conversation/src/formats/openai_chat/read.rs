@@ -1,0 +1,275 @@
+//! From a message of OpenAI Chat to ours.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::rules::OLD;
+use crate::formats::body::{Body, Raw, no_role};
+use crate::formats::media::{self, printable};
+use crate::json::{self, Members, Object, Place};
+use crate::model::message::{Call, Content, Message, Opaque, Output, Part, Role};
+use crate::model::rule::Rule;
+
+const NO_TYPE: &str = "a call has no `type`";
+
+/// Reads one message.
+pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
+    let Some(members) = &raw.members else {
+        return Err("it is no object".to_owned());
+    };
+    let role = match members.text("role").as_deref() {
+        Some("system") => Role::System,
+        Some("developer") => Role::Developer,
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("tool" | "function") => Role::Tool,
+        _ => {
+            return Err(no_role(
+                members,
+                "OpenAI Chat (system, developer, user, assistant, tool)",
+            ));
+        }
+    };
+    let content = members.present("content");
+    let mut message = Message {
+        content: content.map(|raw| body.place(raw)),
+        opaque: role == Role::Assistant && is_signed(body.get(&raw.place)),
+        ..Message::new(role, raw.place.clone())
+    };
+    message.set_name(members.text("name").map(Cow::into_owned));
+    if role == Role::Tool {
+        let part = read_output(body, raw, members, &mut message)?;
+        let is_old = members.text("role").as_deref() == Some("function");
+        if !is_old && content.is_none() {
+            message.flaw(Rule::Chat3, "a tool message has no content");
+        } else if !is_old && content.is_some_and(|raw| json::is_empty_list(raw.get())) {
+            message.warning(
+                Rule::Chat3,
+                "the content of a tool message is an empty list",
+            );
+        }
+        message.parts.push(part);
+        return Ok(message);
+    }
+    for key in ["reasoning_content", "reasoning"] {
+        if let Some(thinking) = members.present(key).filter(|raw| json::is_text(raw.get())) {
+            let place = body.place(thinking);
+            message.parts.push(Part {
+                content: Content::Thinking(place.clone()),
+                place,
+            });
+        }
+    }
+    if let Some(content) = content {
+        read_content(body, content, &mut message)?;
+    }
+    for key in ["refusal", "audio"] {
+        if let Some(value) = members.present(key) {
+            let is_none = key == "refusal" && value.get() == "\"\"";
+            let kind = if is_none { Opaque::NO_REFUSAL } else { key };
+            message.parts.push(Part {
+                content: Content::opaque(kind),
+                place: body.place(value),
+            });
+        }
+    }
+    if let Some(calls) = members.present("tool_calls") {
+        if !json::is_list(calls.get()) {
+            return Err("`tool_calls` is not a list".to_owned());
+        }
+        message.has_empty_calls = json::is_empty_list(calls.get());
+        for call in body.objects(calls) {
+            let call =
+                call.map_err(|error| format!("a tool call: {}", json::without_position(&error)))?;
+            let part = read_call(body, call, &mut message)?;
+            message.parts.push(part);
+        }
+    } else if let Some(call) = members.present("function_call") {
+        let function: Members<'_> = serde_json::from_str(call.get())
+            .map_err(|_| "`function_call` is not an object".to_owned())?;
+        lacks_nothing(&function, &mut message);
+        message
+            .parts
+            .push(call_part(body, body.place(call), "", OLD, &function));
+    }
+    Ok(message)
+}
+
+fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> Result<(), String> {
+    if json::is_text(content.get()) {
+        let place = body.place(content);
+        // Assistants beside calls often carry an empty text, which is no part of its own.
+        if content.get() != "\"\"" || message.role != Role::Assistant {
+            message.parts.push(Part {
+                content: Content::Text(place.clone()),
+                place,
+            });
+        }
+        return Ok(());
+    }
+    let parts = body.content_parts(content, "part")?;
+    for part in parts {
+        let Object { members, place } = part?;
+        let kind = members.text("type").unwrap_or_default();
+        let content = match (&*kind, members.present("text")) {
+            ("text", Some(text)) if json::is_text(text.get()) => Content::Text(body.place(text)),
+            ("image_url" | "input_audio" | "file", _) => {
+                Content::Media(Box::new(media::chat(body, &kind, &members, &place)))
+            }
+            ("", _) => return Err("a part of `content` has no `type`".to_owned()),
+            // As an unknown part it would be kept or dropped without its partner.
+            ("tool_use" | "tool_result", _) => {
+                return Err(format!(
+                    "a `{kind}` block belongs to Anthropic Messages, and other messages are OpenAI Chat; \
+                     for Anthropic put the system prompt in `system`, outside of the messages"
+                ));
+            }
+            _ => {
+                message.opaque = true;
+                Content::opaque(printable(&kind))
+            }
+        };
+        message.parts.push(Part { content, place });
+    }
+    Ok(())
+}
+
+/// Notes what the function of a call lacks.
+fn lacks_nothing(function: &Members<'_>, message: &mut Message) {
+    if function.text("name").is_none_or(|name| name.is_empty()) {
+        message.flaw(Rule::Chat4, "a call has no `name`");
+    }
+    if arguments_of(function).is_none() {
+        message.flaw(Rule::Chat4, "a call has no arguments");
+    }
+}
+
+fn arguments_of<'a>(function: &Members<'a>) -> Option<&'a RawValue> {
+    function.get("arguments").or_else(|| function.get("input"))
+}
+
+fn read_call(body: &Body<'_>, call: Object<'_>, message: &mut Message) -> Result<Part, String> {
+    let Object {
+        members: call,
+        place,
+    } = call;
+    let id = call.text("id").unwrap_or_default();
+    if id.is_empty() {
+        message.warning(Rule::Chat4, "a call has no `id`");
+    }
+    let inner = call.present("function").or_else(|| call.present("custom"));
+    let function = inner
+        .and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok())
+        .ok_or_else(|| "a tool call has no `function`".to_owned())?;
+    if call.text("type").is_none() {
+        // Some APIs know functions alone, and name no type in their answers.
+        if call.get("type").is_none() && call.present("function").is_some() {
+            message.warning(Rule::Chat4, NO_TYPE);
+        } else {
+            message.flaw(Rule::Chat4, NO_TYPE);
+        }
+    }
+    lacks_nothing(&function, message);
+    Ok(call_part(body, place, &id, "", &function))
+}
+
+fn call_part(
+    body: &Body<'_>,
+    place: Place,
+    id: &str,
+    kind: &'static str,
+    function: &Members<'_>,
+) -> Part {
+    Part {
+        content: Content::Call(Box::new(Call {
+            id: id.to_owned(),
+            name: function.text("name").unwrap_or_default().into_owned(),
+            arguments: arguments_of(function).map(|raw| body.place(raw)),
+            detached: false,
+            kind,
+        })),
+        place,
+    }
+}
+
+fn read_output(
+    body: &Body<'_>,
+    raw: &Raw<'_>,
+    members: &Members<'_>,
+    message: &mut Message,
+) -> Result<Part, String> {
+    let content = members.present("content");
+    let mut output = Output {
+        call_id: members
+            .text("tool_call_id")
+            .unwrap_or_default()
+            .into_owned(),
+        name: message.name().unwrap_or_default().to_owned(),
+        kind: if members.text("role").as_deref() == Some("function") {
+            OLD
+        } else {
+            ""
+        },
+        failed: false,
+        texts: Vec::new(),
+        others: Vec::new(),
+        content: content.map(|raw| body.place(raw)),
+    };
+    match content {
+        Some(text) if json::is_text(text.get()) => output.texts.push(body.place(text)),
+        Some(list) if json::is_list(list.get()) => {
+            let has_texts = body
+                .output_list(list, &mut output, |part, place, output| {
+                    match part
+                        .present("text")
+                        .filter(|text| json::is_text(text.get()))
+                    {
+                        Some(text) => output.texts.push(body.place(text)),
+                        None => {
+                            let kind = part.text("type").unwrap_or_default();
+                            let media = media::chat(body, &kind, part, &place);
+                            output.others.push((place, media));
+                        }
+                    }
+                })
+                .map_err(|error| {
+                    format!("a part of `content`: {}", json::without_position(&error))
+                })?;
+            if has_texts {
+                message.warning(
+                    Rule::Chat3,
+                    "a part of the content of a tool message is a bare text",
+                );
+            }
+        }
+        // What a tool gave back, not written as a text: its JSON is the text.
+        Some(value) => {
+            message.flaw(
+                Rule::Chat3,
+                "the content of a tool message is neither a text nor a list",
+            );
+            output.texts.push(body.place(value));
+        }
+        None => {}
+    }
+    output.failed = output
+        .texts
+        .first()
+        .is_some_and(|text| Output::begins_like_a_failure(body.get(text)));
+    Ok(Part {
+        place: raw.place.clone(),
+        content: Content::Output(Box::new(output)),
+    })
+}
+
+/// Some servers send signed or encrypted reasoning in fields of their own.
+fn is_signed(raw: &str) -> bool {
+    const FIELDS: [&str; 4] = [
+        "signature",
+        "encrypted_content",
+        "thought_signature",
+        "reasoning_details",
+    ];
+    json::has_member_within(raw, &FIELDS)
+}

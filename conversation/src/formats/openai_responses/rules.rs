@@ -1,0 +1,169 @@
+//! The rules of OpenAI Responses.
+
+use std::collections::{HashMap, HashSet};
+
+use super::answers::{Answer, Answers};
+use super::units::{is_reasoning_item, unanswered};
+use crate::formats::rules::{Check, Findings, View, checks, common};
+use crate::json::{self, Members};
+use crate::model::message::{Content, Message, Role};
+use crate::model::rule::Severity;
+
+pub(super) const CHECKS: &[Check] = checks![
+    All1 => common::somebody_should_speak,
+    All4 => ids_are_unique,
+    All6 => common::no_text_part_is_empty,
+    All8 => common::sizes_are_within_limits,
+    Resp1 => outputs_have_their_calls,
+    Resp2 => calls_have_their_outputs,
+    Resp3 => reasoning_has_its_product,
+    Resp5 => reasoning_is_whole,
+    Resp8 => item_ids_are_used_once,
+    Resp9 => items_are_whole,
+];
+
+/// Whether items may stand for calls or outputs that the document does not show.
+pub(crate) fn has_references(messages: &[Message]) -> bool {
+    messages.iter().any(Message::may_be_anything)
+}
+
+/// No two calls of one id wait for their outputs at once, and no call is answered twice.
+fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
+    let answers = Answers::of(view.messages);
+    // For each id how many calls wait for an output of it.
+    let mut waiting: HashMap<&str, usize> = HashMap::new();
+    let mut has_reference = false;
+    for (index, message) in view.messages.iter().enumerate() {
+        if message.may_be_anything() {
+            // It may be the output of any call before it, and a call that is answered behind it.
+            waiting.clear();
+            has_reference = true;
+        }
+        for call in message.calls().filter(|call| !call.id.is_empty()) {
+            let waiting = waiting.entry(&call.id).or_default();
+            *waiting += 1;
+            if *waiting > 1 {
+                found.add(
+                    index,
+                    "the id of a tool call is that of one without an output",
+                );
+            }
+        }
+        if message.outputs().next().is_none() {
+            continue;
+        }
+        match answers.get(index) {
+            Some(Answer::Again(_)) if has_reference => {}
+            Some(Answer::Again(_)) => found.add(index, "a tool call is answered twice"),
+            Some(Answer::To(at) | Answer::OtherKind(at)) => {
+                for call in view.messages[at].calls() {
+                    if let Some(waiting) = waiting.get_mut(call.id.as_str()) {
+                        *waiting = waiting.saturating_sub(1);
+                    }
+                }
+            }
+            Some(Answer::Nothing) | None => {}
+        }
+    }
+}
+
+fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
+    if view.envelope.continues || has_references(view.messages) {
+        return;
+    }
+    let answers = Answers::of(view.messages);
+    for (index, message) in view.messages.iter().enumerate() {
+        let is_output = message.outputs().next().is_some();
+        match answers.get(index) {
+            Some(Answer::Nothing) if is_output => {
+                found.add(index, "an output answers nothing before it");
+            }
+            Some(Answer::OtherKind(_)) if is_output => {
+                found.add(index, "an output answers a call of another kind");
+            }
+            Some(Answer::Nothing | Answer::OtherKind(_)) => {
+                found.warn(index, "an approval answers nothing before it");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn items_are_whole(view: &View<'_>, found: &mut Findings) {
+    found.add_flaws(view.messages);
+}
+
+fn calls_have_their_outputs(view: &View<'_>, found: &mut Findings) {
+    for (at, unit) in view.units().filter(|(at, unit)| !view.is_last(*at, unit)) {
+        for index in unanswered(unit) {
+            found.add(at + index, "a call has no output, and others follow it");
+        }
+    }
+}
+
+fn reasoning_has_its_product(view: &View<'_>, found: &mut Findings) {
+    for (index, message) in view.messages.iter().enumerate() {
+        let next = view.messages.get(index + 1);
+        let is_product = |next: &Message| next.role == Role::Assistant && !next.has_compaction();
+        if is_reasoning_item(message) && !next.is_some_and(is_product) {
+            // Without storage and ids the API takes it alone.
+            let severity = if message.id().is_some() && !view.envelope.stateless {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            found.note(
+                severity,
+                index,
+                "reasoning is not followed by the item that it produced",
+            );
+        }
+    }
+}
+
+fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
+    for (index, message) in view.messages.iter().enumerate() {
+        if !is_reasoning_item(message) {
+            continue;
+        }
+        let raw = view.document.get(message.place.clone()).unwrap_or_default();
+        let members = serde_json::from_str::<Members<'_>>(raw).ok();
+        let present = |key: &str| members.as_ref().and_then(|members| members.present(key));
+        if present("summary").is_none() {
+            found.add(
+                index,
+                "reasoning has no `summary`, which may be an empty list",
+            );
+        }
+        let is_encrypted = message.parts.iter().any(|part| {
+            matches!(&part.content, Content::Opaque(opaque) if opaque.kind == "encrypted_content")
+        });
+        if view.envelope.stateless && message.id().is_some() && !is_encrypted {
+            // Servers of open models keep nothing and encrypt nothing: the reasoning stands there as a text.
+            let is_shown = present("content").is_some_and(|content| {
+                json::is_list(content.get()) && !json::is_empty_list(content.get())
+            });
+            let severity = if view.envelope.is_makers_own && !is_shown {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            found.note(
+                severity,
+                index,
+                "reasoning has no `encrypted_content`, and `store` is false",
+            );
+        }
+    }
+}
+
+fn item_ids_are_used_once(view: &View<'_>, found: &mut Findings) {
+    let mut seen: HashSet<&str> = HashSet::new();
+    for (index, message) in view.messages.iter().enumerate() {
+        if let Some(id) = message.id()
+            && !seen.insert(id)
+        {
+            found.add(index, "the id of an item was used before");
+        }
+    }
+}

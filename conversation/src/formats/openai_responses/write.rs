@@ -1,0 +1,33 @@
+//! Items and their parts, for those who make such of something else. All arguments are raw JSON.
+
+/// What the model said.
+pub(crate) fn answer(text: &str) -> String {
+    format!(
+        r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":{text},"annotations":[]}}]}}"#
+    )
+}
+
+/// A call of a function; its arguments are a JSON string that holds JSON.
+pub(crate) fn call(id: &str, name: &str, arguments: &str) -> String {
+    format!(r#"{{"type":"function_call","call_id":{id},"name":{name},"arguments":{arguments}}}"#)
+}
+
+/// The output of such a call.
+pub(crate) fn output(id: &str, output: &str) -> String {
+    output_of("function_call_output", id, output)
+}
+
+/// The output of a call, an item of this type.
+pub(crate) fn output_of(kind: &str, id: &str, output: &str) -> String {
+    format!(r#"{{"type":"{kind}","call_id":{id},"output":{output}}}"#)
+}
+
+/// A text that goes in.
+pub(crate) fn text(text: &str) -> String {
+    format!(r#"{{"type":"input_text","text":{text}}}"#)
+}
+
+/// A picture that goes in.
+pub(crate) fn picture(url: &str) -> String {
+    format!(r#"{{"type":"input_image","detail":"auto","image_url":{url}}}"#)
+}

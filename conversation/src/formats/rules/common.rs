@@ -1,0 +1,206 @@
+//! Checks that several formats share.
+
+use std::collections::HashSet;
+
+use super::{Findings, View};
+use crate::formats::ProviderLimits;
+use crate::json;
+use crate::model::document::Document;
+use crate::model::message::{Content, Message, Output, Role};
+use crate::model::pairing::Pairing;
+use crate::model::rule::Severity;
+
+/// ALL-1 in a format whose provider refuses a request of instructions alone.
+pub(crate) fn somebody_speaks(view: &View<'_>, found: &mut Findings) {
+    if view.messages.iter().all(|message| message.role.instructs()) {
+        found.add_to_whole("there is no message beside instructions");
+    }
+}
+
+/// ALL-1 in the others, which refuse an empty list.
+pub(crate) fn somebody_should_speak(view: &View<'_>, found: &mut Findings) {
+    if view.messages.is_empty() {
+        found.add_to_whole("there is no message");
+    } else if view.messages.iter().all(|message| message.role.instructs()) {
+        found.warn_of_whole("there is no message beside instructions");
+    }
+}
+
+/// ALL-4 in one response: no two of its calls have one id.
+pub(crate) fn ids_of_a_response_are_unique<'a>(
+    response: impl IntoIterator<Item = (usize, &'a Message)>,
+    severity: Severity,
+    found: &mut Findings,
+) {
+    let mut called: HashSet<&str> = HashSet::new();
+    for (index, message) in response {
+        let mut calls = message.calls().filter(|call| !call.id.is_empty());
+        if calls.any(|call| !called.insert(&call.id)) {
+            let what = "the id of a tool call was used before in the same response";
+            found.note(severity, index, what);
+        }
+    }
+}
+
+/// ALL-4 of outputs: no call is answered twice. `messages` begin at index `at`.
+pub(crate) fn no_call_is_answered_twice<'a>(
+    at: usize,
+    messages: impl IntoIterator<Item = &'a Message>,
+    pairing: &Pairing<'a>,
+    found: &mut Findings,
+) {
+    report(at, messages, &pairing.second, |index| {
+        found.add(index, "a tool call is answered twice");
+    });
+}
+
+/// Calls `report` for each message that holds one of these outputs.
+pub(crate) fn report<'a>(
+    at: usize,
+    messages: impl IntoIterator<Item = &'a Message>,
+    outputs: &[&'a Output],
+    mut report: impl FnMut(usize),
+) {
+    if outputs.is_empty() {
+        return;
+    }
+    let outputs: HashSet<*const Output> =
+        outputs.iter().map(|own| std::ptr::from_ref(*own)).collect();
+    for (index, message) in messages.into_iter().enumerate() {
+        if message
+            .outputs()
+            .any(|own| outputs.contains(&std::ptr::from_ref(own)))
+        {
+            report(at + index);
+        }
+    }
+}
+
+/// ALL-6, where a message whose whole content is an empty text is legal.
+pub(crate) fn no_text_part_is_empty(view: &View<'_>, found: &mut Findings) {
+    empty_texts(view, found, Empty::PartsOnly);
+}
+
+/// ALL-6 in formats that let no text be empty.
+pub(crate) fn no_text_is_empty(view: &View<'_>, found: &mut Findings) {
+    empty_texts(view, found, Empty::Never);
+}
+
+/// The same where white space is no text either, and the last message of the model's may be
+/// empty as a whole.
+pub(crate) fn no_text_is_blank(view: &View<'_>, found: &mut Findings) {
+    empty_texts(view, found, Empty::NeverNorBlank);
+}
+
+/// Where a format lets a text be empty.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Empty {
+    /// A part may not be, the whole content of a message may.
+    PartsOnly,
+    Never,
+    NeverNorBlank,
+}
+
+/// Whether a text is nothing but white space.
+pub(crate) fn is_blank(document: &Document, place: &json::Place) -> bool {
+    let raw = document.get(place.clone()).unwrap_or_default();
+    json::is_text(raw) && json::is_blank(raw)
+}
+
+fn empty_texts(view: &View<'_>, found: &mut Findings, empty: Empty) {
+    let is_empty = |place: &json::Place| {
+        place.len() == 2 || (empty == Empty::NeverNorBlank && is_blank(view.document, place))
+    };
+    for (index, message) in view.messages.iter().enumerate() {
+        let is_final = index + 1 == view.messages.len() && message.role == Role::Assistant;
+        if message.is_directive
+            || empty == Empty::NeverNorBlank && is_final && is_nothing(view.document, message)
+        {
+            continue;
+        }
+        // OpenAI's servers answer requests with empty parts, and of Anthropic's nobody knows what
+        // they say to an empty block of instructions.
+        let severity = match empty {
+            Empty::PartsOnly => Severity::Warning,
+            Empty::NeverNorBlank if message.role == Role::System => Severity::Warning,
+            Empty::Never | Empty::NeverNorBlank => Severity::Error,
+        };
+        for part in &message.parts {
+            if let Content::Text(place) = &part.content
+                && is_empty(place)
+                && !(empty == Empty::PartsOnly && message.content.as_ref() == Some(place))
+            {
+                found.note(severity, index, "a text part is empty");
+            }
+        }
+        if let Some(content) = &message.content
+            && view
+                .document
+                .get(content.clone())
+                .is_some_and(|raw| json::is_list(raw) && message.parts.is_empty())
+        {
+            found.note(severity, index, "the content is an empty list");
+        }
+    }
+}
+
+/// Whether the content of a message is an empty text or an empty list.
+pub(crate) fn is_nothing(document: &Document, message: &Message) -> bool {
+    let raw = message
+        .content
+        .clone()
+        .and_then(|place| document.get(place));
+    raw.is_some_and(|raw| raw == "\"\"" || json::is_empty_list(raw))
+}
+
+/// ALL-8: what a provider does not take, whatever the budget says.
+pub(crate) fn sizes_are_within_limits(view: &View<'_>, found: &mut Findings) {
+    let limits = view.limits;
+    if view.bytes > limits.body_bytes {
+        found.add_to_whole(format!(
+            "the request has {} bytes, and the provider takes {}",
+            view.bytes, limits.body_bytes
+        ));
+    }
+    let pictures = || {
+        view.messages
+            .iter()
+            .flat_map(Message::media)
+            .filter(|media| media.is_picture())
+    };
+    let number = u32::try_from(pictures().count()).unwrap_or(u32::MAX);
+    let side = if number > ProviderLimits::MANY_PICTURES {
+        limits.picture_side_of_many
+    } else {
+        limits.picture_side
+    };
+    for (index, message) in view.messages.iter().enumerate() {
+        for media in message.media().filter(|media| media.is_picture()) {
+            let bytes = media.digits(view.document).map_or(0, |digits| digits.len());
+            if bytes > limits.picture_bytes {
+                found.add(
+                    index,
+                    format!(
+                        "a picture has {bytes} bytes, and the provider takes {}",
+                        limits.picture_bytes
+                    ),
+                );
+            }
+            if side < u32::MAX
+                && let Some((width, height)) = media.pixels(view.document)
+                && width.max(height) > side
+            {
+                found.add(
+                    index,
+                    format!("a picture is {width} by {height} pixels, and the provider takes {side} a side"),
+                );
+            }
+        }
+    }
+    if number > limits.pictures {
+        found.add_to_whole(format!(
+            "there are {number} pictures, and the provider takes {}",
+            limits.pictures
+        ));
+    }
+}

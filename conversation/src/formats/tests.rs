@@ -1,0 +1,425 @@
+//! Reading, telling formats apart, and dividing into units.
+
+use crate::conversation::Conversation;
+use crate::model::format::Format;
+use crate::model::unit::UnitKind;
+
+fn read(
+    document: &str,
+    format: Option<Format>,
+) -> Result<Conversation, crate::model::read_error::ReadError> {
+    Conversation::of(document, format)
+}
+
+const CALL: &str = r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+const ANSWER: &str = r#"{"role":"tool","tool_call_id":"a","content":"ok"}"#;
+const HELLO: &str = r#"{"role":"user","content":"hello"}"#;
+
+/// A tool as only OpenAI Chat writes it.
+const OWN_TOOL: &str = r#"{"type":"function","function":{"name":"f","parameters":{}}}"#;
+
+const USE: &str =
+    r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+const RESULT: &str =
+    r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}"#;
+
+const OTHER_USE: &str =
+    r#"{"role":"assistant","content":[{"type":"tool_use","id":"b","name":"f","input":{}}]}"#;
+const BOTH_RESULTS: &str = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"},{"type":"tool_result","tool_use_id":"b","content":"ok"}]}"#;
+
+fn list(messages: &[&str]) -> String {
+    format!("[{}]", messages.join(","))
+}
+
+#[test]
+fn the_format_is_found_out() {
+    for (document, expected) in [
+        (list(&[HELLO]), Format::OpenAiChat),
+        (list(&[HELLO, CALL, ANSWER]), Format::OpenAiChat),
+        (list(&[HELLO, USE, RESULT]), Format::Anthropic),
+        (
+            format!(r#"{{"model":"claude-x","messages":{}}}"#, list(&[HELLO])),
+            Format::Anthropic,
+        ),
+        (
+            format!(r#"{{"system":"s","messages":{}}}"#, list(&[HELLO])),
+            Format::Anthropic,
+        ),
+        (
+            format!(
+                r#"{{"model":"anthropic/claude-x","messages":{}}}"#,
+                list(&[HELLO, CALL, ANSWER])
+            ),
+            Format::OpenAiChat,
+        ),
+        (
+            format!(
+                r#"{{"model":"anthropic/claude-x","tools":[{OWN_TOOL}],"messages":{}}}"#,
+                list(&[HELLO])
+            ),
+            Format::OpenAiChat,
+        ),
+        (
+            format!(
+                r#"{{"model":"claude-x","tools":[{{"name":"function","input_schema":{{}}}}],"messages":{}}}"#,
+                list(&[HELLO])
+            ),
+            Format::Anthropic,
+        ),
+        // What the messages hold says more.
+        (
+            format!(
+                r#"{{"model":"claude-x","tools":[{OWN_TOOL}],"messages":{}}}"#,
+                list(&[HELLO, USE, RESULT])
+            ),
+            Format::Anthropic,
+        ),
+        (format!(r#"{{"contents":{}}}"#, "[]"), Format::Gemini),
+        (r#"[{"role":"user","parts":[]}]"#.to_owned(), Format::Gemini),
+        (
+            r#"{"input":"Fix the bug."}"#.to_owned(),
+            Format::OpenAiResponses,
+        ),
+        (
+            list(&[HELLO, r#"{"type":"reasoning","summary":[]}"#]),
+            Format::OpenAiResponses,
+        ),
+        (
+            r#"[{"role":"user","content":[{"type":"input_text","text":"a"}]}]"#.to_owned(),
+            Format::OpenAiResponses,
+        ),
+        (
+            r#"[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"x"}}]}]"#
+                .to_owned(),
+            Format::OpenAiChat,
+        ),
+        (
+            list(&[
+                r#"{"role":"user","content":[{"type":"image","source":{"type":"url","url":"u"}}]}"#,
+            ]),
+            Format::Anthropic,
+        ),
+    ] {
+        let format = read(&document, None).map(|conversation| conversation.format());
+        assert_eq!(format.ok(), Some(expected), "{document}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_told_with_its_place() {
+    for (document, expected) in [
+        (
+            "",
+            "the document is empty; give a request body, a list of messages, or a session log",
+        ),
+        (
+            " \n",
+            "the document is empty; give a request body, a list of messages, or a session log",
+        ),
+        (
+            "hello",
+            "the document is not JSON: expected value at line 1, column 1; give the whole body, or the log, as it was written",
+        ),
+        (
+            "[\n{\"role\":\"user\",\n\"content\":}]",
+            "the document is not JSON: expected value at line 3, column 11; give the whole body, or the log, as it was written",
+        ),
+        ("{\"messages\": 3}", "`messages` is not a list"),
+        (
+            "{\"choices\": []}",
+            "the document holds no conversation: this looks like a response; give the request",
+        ),
+        (
+            "[1]",
+            "message 1: invalid type: integer `1`, expected an object",
+        ),
+        (
+            r#"[{"role":"user","content":"a"},{"content":"b"}]"#,
+            "message 2: it has no `role`",
+        ),
+        (
+            r#"[{"role":"user","role":"user","content":"a"}]"#,
+            "message 1: key `role` comes twice",
+        ),
+        (
+            r#"[{"role":"wizard","content":"a"}]"#,
+            "message 1: `wizard` is no role of OpenAI Chat (system, developer, user, assistant, tool)",
+        ),
+        (
+            r#"[{"role":3,"content":"a"}]"#,
+            "message 1: its `role` is no text",
+        ),
+        (
+            r#"[{"role":"Dear diary, I met a wizard","content":"a"}]"#,
+            "message 1: its `role` is none of OpenAI Chat (system, developer, user, assistant, tool)",
+        ),
+        (
+            r#"[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}]"#,
+            "message 3: a `tool_use` block belongs to Anthropic Messages, and other messages are OpenAI Chat; for Anthropic put the system prompt in `system`, outside of the messages",
+        ),
+        (
+            r#"[{"role":"user","content":7}]"#,
+            "message 1: `content` is neither a text nor a list of parts",
+        ),
+        (
+            r#"{"messages":[{"role":"user","content":"a"}]"#,
+            "the document is not JSON: EOF while parsing an object at line 1, column 43; give the whole body, or the log, as it was written",
+        ),
+    ] {
+        let error = read(document, None).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some(expected), "{document}");
+    }
+}
+
+#[test]
+fn nesting_of_any_depth_is_no_danger() {
+    for depth in [100, 100_000] {
+        let deep = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let document = format!(r#"[{{"role":"user","content":"a","x":{deep}}}]"#);
+        assert!(read(&document, None).is_ok());
+        let document = format!(r#"[{{"role":"user","content":{deep}}}]"#);
+        assert!(read(&document, None).is_err());
+        assert!(read(&deep, None).is_err());
+    }
+}
+
+#[test]
+fn output_that_is_no_text_is_read_as_its_json() {
+    for (json, text, failed) in [
+        (r#"{"exit": 0}"#, r#"{"exit": 0}"#, false),
+        (
+            r#"{"error":"no such file"}"#,
+            r#"{"error":"no such file"}"#,
+            true,
+        ),
+        ("7", "7", false),
+        ("false", "false", false),
+        (r#"["a\n", "b"]"#, "a\n\nb", false),
+    ] {
+        let answer = format!(r#"{{"role":"tool","tool_call_id":"a","content": {json}}}"#);
+        let chat = list(&[HELLO, CALL, &answer]);
+        let result = format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a","content":{json}}}]}}"#
+        );
+        let anthropic = list(&[HELLO, USE, &result]);
+        let item = format!(r#"{{"type":"function_call_output","call_id":"a","output":{json}}}"#);
+        let call = r#"{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}"#;
+        let responses = list(&[HELLO, call, &item]);
+        for (format, document) in [
+            (Format::OpenAiChat, chat),
+            (Format::Anthropic, anthropic),
+            (Format::OpenAiResponses, responses),
+        ] {
+            let conversation = read(&document, Some(format)).expect("it reads");
+            let kinds: Vec<_> = conversation.units().iter().map(|unit| unit.kind).collect();
+            assert_eq!(kinds, [UnitKind::User, UnitKind::Step], "{document}");
+            let outputs: Vec<_> = conversation
+                .all_messages()
+                .iter()
+                .flat_map(|message| message.outputs())
+                .map(|output| (output.text(conversation.source()), output.failed))
+                .collect();
+            assert_eq!(
+                outputs,
+                [(std::borrow::Cow::from(text), failed)],
+                "{document}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_shell_call_failed_as_its_outcome_says() {
+    for (outcome, failed) in [
+        (r#"{"type":"exit","exit_code":1}"#, true),
+        (r#"{"type":"timeout"}"#, true),
+        (r#"{"type":"exit","exit_code":0}"#, false),
+    ] {
+        let call = r#"{"type":"shell_call","call_id":"a","action":{"commands":["ls"]},"status":"completed"}"#;
+        let item = format!(
+            r#"{{"type":"shell_call_output","call_id":"a","output":[{{"stdout":"quay\n","stderr":"","outcome":{outcome}}}]}}"#
+        );
+        let document = list(&[HELLO, call, &item]);
+        let conversation = read(&document, Some(Format::OpenAiResponses)).expect("it reads");
+        let found: Vec<bool> = conversation
+            .all_messages()
+            .iter()
+            .flat_map(|message| message.outputs())
+            .map(|output| output.failed)
+            .collect();
+        assert_eq!(found, [failed], "{outcome}");
+    }
+}
+
+#[test]
+fn a_response_of_several_members_failed_as_they_say() {
+    for (response, failed) in [
+        (r#"{"output":"quay","success":false}"#, true),
+        (r#"{"error":"no berth","code":5}"#, true),
+        (r#"{"output":"quay","error":null}"#, false),
+        (r#"{"output":"quay","success":true}"#, false),
+    ] {
+        let call = r#"{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]}"#;
+        let answer = format!(
+            r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"f","response":{response}}}}}]}}"#
+        );
+        let said = r#"{"role":"user","parts":[{"text":"hello"}]}"#;
+        let document = list(&[said, call, &answer]);
+        let conversation = read(&document, Some(Format::Gemini)).expect("it reads");
+        let found: Vec<bool> = conversation
+            .all_messages()
+            .iter()
+            .flat_map(|message| message.outputs())
+            .map(|output| output.failed)
+            .collect();
+        assert_eq!(found, [failed], "{response}");
+    }
+}
+
+#[test]
+fn units_are_what_stays_or_goes_as_one() {
+    let kinds = |format, messages: &[&str]| -> Vec<(UnitKind, usize, u32)> {
+        read(&list(messages), Some(format))
+            .expect("it reads")
+            .units()
+            .iter()
+            .map(|unit| (unit.kind, unit.messages, unit.turn))
+            .collect()
+    };
+    let system = r#"{"role":"system","content":"x"}"#;
+    assert_eq!(
+        kinds(
+            Format::OpenAiChat,
+            &[system, HELLO, CALL, ANSWER, HELLO, CALL]
+        ),
+        [
+            (UnitKind::Instructions, 1, 0),
+            (UnitKind::User, 1, 1),
+            (UnitKind::Step, 2, 1),
+            (UnitKind::User, 1, 2),
+            (UnitKind::Step, 1, 2),
+        ]
+    );
+    assert_eq!(
+        kinds(Format::Anthropic, &[HELLO, USE, RESULT, HELLO]),
+        [
+            (UnitKind::User, 1, 1),
+            (UnitKind::Step, 2, 1),
+            (UnitKind::User, 1, 2),
+        ]
+    );
+    assert_eq!(
+        kinds(
+            Format::Anthropic,
+            &[HELLO, USE, OTHER_USE, BOTH_RESULTS, HELLO]
+        ),
+        [
+            (UnitKind::User, 1, 1),
+            (UnitKind::Step, 3, 1),
+            (UnitKind::User, 1, 2),
+        ]
+    );
+}
+
+/// Neighbours are one message to the API (ANTH-2), and thinking that is parted from its call is
+/// refused (ANTH-5).
+#[test]
+fn a_response_over_neighbouring_messages_is_one_unit() {
+    let thought = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"}]}"#;
+    let hidden =
+        r#"{"role":"assistant","content":[{"type":"redacted_thinking","data":"c2VjcmV0"}]}"#;
+    let says = r#"{"role":"assistant","content":"It is high tide."}"#;
+    let summary =
+        r#"{"role":"assistant","content":[{"type":"compaction","content":"We sailed."}]}"#;
+    for (messages, expected) in [
+        (vec![HELLO, thought, USE, RESULT, HELLO], vec![1, 3, 1]),
+        (
+            vec![HELLO, thought, hidden, says, USE, RESULT, USE],
+            vec![1, 5, 1],
+        ),
+        (vec![HELLO, says, says, USE, RESULT, HELLO], vec![1, 4, 1]),
+        (vec![HELLO, thought, says, HELLO], vec![1, 2, 1]),
+        (vec![HELLO, says, says, HELLO], vec![1, 1, 1, 1]),
+        // It stands for all before it, and stays where the response goes.
+        (vec![summary, thought, USE, RESULT, HELLO], vec![1, 3, 1]),
+    ] {
+        let document = list(&messages);
+        let conversation = read(&document, Some(Format::Anthropic)).expect("it reads");
+        let lengths: Vec<usize> = conversation
+            .units()
+            .iter()
+            .map(|unit| unit.messages)
+            .collect();
+        assert_eq!(lengths, expected, "{document}");
+    }
+}
+
+#[test]
+fn overhead_is_instructions_system_prompt_and_tools() {
+    let chat = r#"{"model":"gpt-4o","tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{}}}],"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hi"}]}"#;
+    let conversation = read(chat, None).expect("reads");
+    let tokenizer = conversation.tokenizer();
+    let tools =
+        r#"[{"type":"function","function":{"name":"f","description":"d","parameters":{}}}]"#;
+    assert_eq!(
+        conversation.overhead(),
+        tokenizer.count(tools) + tokenizer.count("be kind") + 4
+    );
+    assert_eq!(
+        conversation.tokens(),
+        conversation.overhead() + tokenizer.count("hi") + 4
+    );
+
+    let anthropic = r#"{"model":"claude","system":[{"type":"text","text":"be kind"}],"messages":[{"role":"user","content":"hi"}]}"#;
+    let conversation = read(anthropic, None).expect("reads");
+    assert_eq!(
+        conversation.overhead(),
+        conversation.tokenizer().count("be kind")
+    );
+}
+
+#[test]
+fn instructions_in_the_middle_are_units_of_their_own() {
+    let rule = r#"{"role":"system","content":"x"}"#;
+    let brief = r#"{"role":"system","content":"x","clear_at":"next_user_message"}"#;
+    let messages = [HELLO, rule, rule, USE, RESULT, brief, OTHER_USE];
+    let conversation = read(&list(&messages), Some(Format::Anthropic)).expect("reads");
+    let units: Vec<(UnitKind, usize, bool)> = conversation
+        .units()
+        .iter()
+        .map(|unit| (unit.kind, unit.messages, unit.traits.instructions))
+        .collect();
+    assert_eq!(
+        units,
+        [
+            (UnitKind::User, 1, false),
+            (UnitKind::Instructions, 1, true),
+            (UnitKind::Instructions, 1, true),
+            (UnitKind::Step, 2, false),
+            // It holds until the user's next message only.
+            (UnitKind::Other, 1, false),
+            (UnitKind::Step, 1, false),
+        ]
+    );
+}
+
+#[test]
+fn a_conversation_with_instructions_in_the_middle_grows_as_it_is_read() {
+    let rule = r#"{"role":"system","content":"x"}"#;
+    let code = r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"code_execution","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    let done = r#"{"role":"assistant","content":[{"type":"code_execution_tool_result","tool_use_id":"s","content":{}}]}"#;
+    let messages = [
+        HELLO, rule, USE, RESULT, rule, rule, code, RESULT, rule, done, rule, USE, RESULT, HELLO,
+        rule, HELLO, OTHER_USE,
+    ];
+    let mut grown = read(&list(&messages[..1]), Some(Format::Anthropic)).expect("reads");
+    for end in 2..=messages.len() {
+        grown.append(messages[end - 1]).expect("a message");
+        let whole = read(&list(&messages[..end]), Some(Format::Anthropic)).expect("reads");
+        assert_eq!(grown.units(), whole.units(), "{end}");
+        assert_eq!(grown.violations(), whole.violations(), "{end}");
+    }
+    // The code that runs, the call that it makes and what came of it are one unit, instructions
+    // in between included.
+    assert!(grown.units().iter().any(|unit| unit.messages == 4));
+}

@@ -1,0 +1,241 @@
+//! The request body that a log becomes.
+
+use std::borrow::Cow;
+
+use super::Log;
+use crate::formats::{anthropic, gemini};
+use crate::json;
+use crate::marks::{self, LEFT_OUT};
+use crate::model::format::Format;
+use crate::model::log::{LogError, LogFacts, LogKind};
+use crate::model::message::Role;
+
+/// A body, its pieces still borrowed from the log as far as they stand there.
+pub(super) struct Body<'a> {
+    kind: LogKind,
+    format: Format,
+    messages: Vec<Message<'a>>,
+    /// Raw JSON text for `instructions`.
+    pub(super) instructions: Option<&'a str>,
+    pub(super) model: Option<Cow<'a, str>>,
+    reported: Option<(u32, usize)>,
+    /// Which messages are recorded summaries.
+    summaries: Vec<usize>,
+}
+
+/// One element of the list of messages.
+pub(super) enum Message<'a> {
+    /// Raw JSON of all of it.
+    Whole(Cow<'a, str>),
+    /// A role, and the raw JSON of the content.
+    Said(&'static str, &'a str),
+    /// A role, and the raw JSON of each block or part.
+    Parts(&'static str, Vec<Cow<'a, str>>),
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(kind: LogKind, format: Format) -> Self {
+        Self {
+            kind,
+            format,
+            messages: Vec::new(),
+            instructions: None,
+            model: None,
+            reported: None,
+            summaries: Vec::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, mut message: Message<'a>) {
+        // What was put together has up to twice the room that it needs.
+        match &mut message {
+            Message::Whole(Cow::Owned(raw)) => raw.shrink_to_fit(),
+            Message::Parts(_, parts) => {
+                for part in parts {
+                    if let Cow::Owned(raw) = part {
+                        raw.shrink_to_fit();
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.messages.push(message);
+    }
+
+    /// Adds a message of the user that is exactly this text.
+    pub(super) fn push_text(&mut self, text: &str) {
+        let message = self.format.text_message(Role::User, text);
+        self.push(Message::Whole(Cow::Owned(message)));
+    }
+
+    /// Adds a summary that the program recorded.
+    pub(super) fn push_summary(&mut self, text: &str) {
+        self.note_summary(self.messages.len());
+        self.push_text(&said_in(text));
+    }
+
+    /// Notes that the message with this index is a recorded summary. In order.
+    pub(super) fn note_summary(&mut self, index: usize) {
+        self.summaries.push(index);
+    }
+
+    /// How many messages there are.
+    pub(super) fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Adds contents of Gemini's.
+    pub(super) fn push_contents(&mut self, contents: Vec<gemini::write::Content<'a>>) {
+        for content in contents {
+            let parts = content.parts.into_iter().map(|part| part.raw).collect();
+            self.push(Message::Parts(content.role, parts));
+            self.report(content.tokens);
+        }
+    }
+
+    /// Notes what the provider counted for all messages so far; nothing counted is no report.
+    pub(super) fn report(&mut self, tokens: u64) {
+        if tokens > 0 {
+            let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+            self.reported = Some((tokens, self.messages.len()));
+        }
+    }
+
+    /// Writes the document.
+    ///
+    /// # Errors
+    /// There are no messages.
+    pub(super) fn finish(mut self, mut facts: LogFacts) -> Result<Log, LogError> {
+        let model = self.model.as_deref().unwrap_or_default();
+        if self.format.binds_thinking(model) {
+            facts.dropped_thinking += self.leave_out_thinking();
+        }
+        if self.format == Format::Anthropic {
+            self.trim_the_end();
+        }
+        if self.messages.is_empty() {
+            return Err(LogError::NoMessages {
+                kind: self.kind,
+                lines: facts.lines,
+            });
+        }
+        let wire = self.format.wire();
+        let (list, content) = (wire.list().key(), wire.content_key());
+        let mut head = String::from("{");
+        if let Some(model) = &self.model
+            && wire.names_model()
+        {
+            head.push_str(&format!(r#""model":{},"#, json::encode(model)));
+        }
+        if let Some(instructions) = self.instructions {
+            head.push_str(&format!(r#""instructions":{instructions},"#));
+        }
+        head.push_str(&format!(r#""{list}":["#));
+
+        // All at once: growing would copy a long document, and hold it twice meanwhile.
+        let length: usize = self.messages.iter().map(Message::length).sum();
+        let mut document = String::with_capacity(head.len() + length + 2);
+        document.push_str(&head);
+        for (index, message) in self.messages.iter().enumerate() {
+            if index > 0 {
+                document.push(',');
+            }
+            message.write(&mut document, content);
+        }
+        document.push_str("]}");
+        Ok(Log {
+            kind: self.kind,
+            format: self.format,
+            document,
+            model: self.model.map(Cow::into_owned),
+            reported: self.reported,
+            summaries: self.summaries,
+            facts,
+        })
+    }
+}
+
+impl Body<'_> {
+    /// Leaves out all thinking, and tells how many blocks that were. The model takes it only behind the
+    /// system prompt, tools and messages that it was made behind, and of these a log holds some of the
+    /// messages alone. What the model said beside it stays: no reader adds thinking alone.
+    fn leave_out_thinking(&mut self) -> usize {
+        let mut dropped = 0;
+        for message in &mut self.messages {
+            if let Message::Parts("assistant", blocks) = message {
+                let all = blocks.len();
+                blocks.retain(|block| !anthropic::write::is_thinking(block));
+                dropped += all - blocks.len();
+            }
+        }
+        dropped
+    }
+
+    /// Takes white space off the end of the last answer: the provider refuses it there (ANTH-6),
+    /// and only there.
+    fn trim_the_end(&mut self) {
+        let last = match self.messages.last_mut() {
+            Some(Message::Parts("assistant", parts)) => parts.last_mut(),
+            _ => None,
+        };
+        let Some(block) = last else { return };
+        if let Some(place) = anthropic::write::space_at_the_end(block) {
+            block.to_mut().replace_range(place, "");
+        }
+    }
+}
+
+impl Message<'_> {
+    /// Bytes that it takes, at most, with a comma.
+    fn length(&self) -> usize {
+        match self {
+            Self::Whole(raw) => raw.len() + 1,
+            Self::Said(role, content) => role.len() + content.len() + 24,
+            Self::Parts(role, parts) => {
+                role.len() + 26 + parts.iter().map(|part| part.len() + 1).sum::<usize>()
+            }
+        }
+    }
+
+    fn write(&self, document: &mut String, key: &str) {
+        let mut open = |role: &str| {
+            for piece in [r#"{"role":""#, role, r#"",""#, key, r#"":"#] {
+                document.push_str(piece);
+            }
+        };
+        match self {
+            Self::Whole(raw) => document.push_str(raw),
+            Self::Said(role, content) => {
+                open(role);
+                document.push_str(content);
+                document.push('}');
+            }
+            Self::Parts(role, parts) => {
+                open(role);
+                document.push('[');
+                for (index, part) in parts.iter().enumerate() {
+                    if index > 0 {
+                        document.push(',');
+                    }
+                    document.push_str(part);
+                }
+                document.push_str("]}");
+            }
+        }
+    }
+}
+
+/// What a message of a recorded summary says, in tags by which it is known wherever the document goes.
+/// Providers refuse one that says nothing.
+pub(super) fn said_in(summary: &str) -> String {
+    marks::wrap_recorded(if summary.trim().is_empty() {
+        LEFT_OUT
+    } else {
+        summary
+    })
+}
+
+/// Whether a raw JSON value is no text, or a text of nothing but white space (ALL-6).
+pub(super) fn is_blank(raw: &str) -> bool {
+    json::is_blank(raw)
+}

@@ -1,0 +1,85 @@
+//! What the program attaches to the conversation: what the user types while the agent works, files,
+//! reminders (LCC-15).
+
+use serde_json::value::RawValue;
+
+use super::{Block, Content, Source, blocks, has_other_origin, mark_inserted};
+use crate::json::{self, Members};
+use crate::logs::lines::{self, is_true};
+use crate::model::log::LogFacts;
+
+/// The attachments that the model sees as a text, and where it stands. What is a text on the way there is
+/// the text: older versions wrote less around it.
+const TEXTS: [(&str, &[&str]); 9] = [
+    ("file", &["content", "file", "content"]),
+    ("edited_text_file", &["snippet"]),
+    ("nested_memory", &["content", "content"]),
+    ("directory", &["content"]),
+    ("selected_lines_in_ide", &["content"]),
+    ("plan_file_reference", &["planContent"]),
+    ("critical_system_reminder", &["content"]),
+    ("hook_additional_context", &["content"]),
+    ("skill_listing", &["content"]),
+];
+
+/// What an attachment says to the model; it is counted where that is no text.
+pub(super) fn content<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
+    let attachment = lines::object(line, "attachment");
+    let said = attachment.and_then(|attachment| {
+        let is_queued = attachment.text("type").as_deref() == Some("queued_command");
+        let said = if is_queued {
+            attachment.present("prompt")?
+        } else {
+            attached(&attachment)?
+        };
+        let mut said = blocks(said, facts).filter(|said| !said.is_empty())?;
+        if !is_queued {
+            said.splice(0..0, name(&attachment, facts));
+        }
+        if !is_queued || !is_typed(line, &attachment) {
+            mark_inserted(&mut said);
+        }
+        Some(said)
+    });
+    let Some(blocks) = said else {
+        facts.dropped_attachments += 1;
+        return Content::None;
+    };
+    let source = Source::Record;
+    Content::Said { blocks, source }
+}
+
+/// Whether the user typed what was queued, and not a task that ended or another agent.
+fn is_typed(line: &Members<'_>, attachment: &Members<'_>) -> bool {
+    let mode = attachment.text("commandMode");
+    mode.is_none_or(|mode| mode == "prompt")
+        && !is_true(attachment, "isMeta")
+        && !has_other_origin(attachment)
+        && !has_other_origin(line)
+}
+
+/// The text of an attachment of the program's.
+fn attached<'a>(attachment: &Members<'a>) -> Option<&'a RawValue> {
+    let kind = attachment.text("type")?;
+    let (_, path) = TEXTS.iter().find(|(known, _)| *known == kind)?;
+    text_at(attachment, path)
+}
+
+fn text_at<'a>(members: &Members<'a>, path: &[&str]) -> Option<&'a RawValue> {
+    let (key, rest) = path.split_first()?;
+    let value = members.present(key)?;
+    if !json::is_object(value.get()) {
+        return Some(value);
+    }
+    text_at(&serde_json::from_str(value.get()).ok()?, rest)
+}
+
+/// Which file it is from.
+fn name<'a>(attachment: &Members<'a>, facts: &mut LogFacts) -> Vec<Block<'a>> {
+    let name = ["filename", "path"]
+        .iter()
+        .find_map(|key| attachment.present(key))
+        .filter(|name| json::is_text(name.get()));
+    name.and_then(|name| blocks(name, facts))
+        .unwrap_or_default()
+}

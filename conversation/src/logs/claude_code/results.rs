@@ -1,0 +1,64 @@
+//! Results that tell of an error, as the API takes them (ANTH-11): with texts alone, and at least one.
+
+use serde_json::value::RawValue;
+
+use crate::json::{self, Members};
+
+/// What stands for the text of an error that has none.
+const NO_TEXT: &str = r#""(no output)""#;
+
+/// A result that the API would refuse as it would take it; none where it takes it. The log has what the
+/// tool gave.
+pub(super) fn mended(raw: &str) -> Option<String> {
+    let members: Members<'_> = serde_json::from_str(raw).ok()?;
+    let mark = members
+        .get("is_error")
+        .filter(|mark| mark.get() == "true")?;
+    let Some(content) = members.get("content") else {
+        // It has other members.
+        let rest = raw.strip_prefix('{')?;
+        return Some(format!(r#"{{"content":{NO_TEXT},{rest}"#));
+    };
+    let (has_text, has_others) = holds(content);
+    // A picture tells more than the mark.
+    if has_others {
+        Some(replaced(raw, mark, "false"))
+    } else if has_text {
+        None
+    } else {
+        Some(replaced(raw, content, NO_TEXT))
+    }
+}
+
+/// Whether a content holds a text that is not empty, and whether it holds anything else.
+fn holds(content: &RawValue) -> (bool, bool) {
+    let raw = content.get();
+    if !json::is_list(raw) {
+        return (raw != "null" && raw != r#""""#, false);
+    }
+    let blocks: Vec<&RawValue> = serde_json::from_str(raw).unwrap_or_default();
+    let mut found = (false, false);
+    for block in blocks {
+        let members = serde_json::from_str::<Members<'_>>(block.get()).ok();
+        let kind = members.as_ref().and_then(|members| members.text("type"));
+        let text = match &members {
+            Some(members) => members
+                .text("text")
+                .filter(|_| kind.as_deref() == Some("text")),
+            None => Some(block.get())
+                .filter(|raw| json::is_text(raw))
+                .map(json::decode),
+        };
+        match text {
+            Some(text) => found.0 |= !text.is_empty(),
+            None => found.1 = true,
+        }
+    }
+    found
+}
+
+/// An object with another value in the place of one of its own.
+fn replaced(raw: &str, old: &RawValue, new: &str) -> String {
+    let place = json::place_of(raw, old.get());
+    [&raw[..place.start], new, &raw[place.end..]].concat()
+}

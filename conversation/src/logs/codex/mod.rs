@@ -1,0 +1,116 @@
+//! Codex: items of the Responses API, with or without a wrapper around each.
+
+mod agents;
+mod context;
+mod history;
+mod items;
+mod pairs;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+
+use super::Log;
+use super::body::{self, Body, Message};
+use super::lines::Lines;
+use crate::deadline::Deadline;
+use crate::json::{self, Members};
+use crate::model::format::Format;
+use crate::model::log::{LogError, LogKind};
+use history::History;
+
+/// Reads the items of the newest history (LCX-1, LCX-10), in file order.
+pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {
+    let mut lines = Lines::new(text, deadline);
+    let mut body = Body::new(LogKind::Codex, Format::OpenAiResponses);
+    let mut history = History::default();
+    // Items stand in wrappers, or they do not.
+    let mut is_wrapped = false;
+    let mut sessions: HashSet<Cow<'_, str>> = HashSet::new();
+    while let Some(line) = lines.next() {
+        let Some(payload) = line.get("payload") else {
+            // The older form: the first line describes the session, and items are bare (LCX-8).
+            let is_used = if line.get("type").or(line.get("role")).is_none() {
+                note_instructions(&mut body, &line)
+            } else {
+                !is_wrapped && line_of(text, &line).is_some_and(|raw| history.add_bare(raw, &line))
+            };
+            lines.facts.skipped_lines += usize::from(!is_used);
+            continue;
+        };
+        let Ok(members) = serde_json::from_str::<Members<'_>>(payload.get()) else {
+            lines.count_broken();
+            continue;
+        };
+        is_wrapped = true;
+        let is_used = match line.text("type").as_deref() {
+            Some("response_item") => history.add(payload.get(), &members),
+            Some("inter_agent_communication") => history.add_message_of_agent(&members),
+            Some("compacted") => {
+                history.compact(&members);
+                true
+            }
+            Some("session_meta") => {
+                sessions.extend(members.text("id"));
+                note_instructions(&mut body, &members)
+            }
+            Some("turn_context") => {
+                body.model = members.text("model").or(body.model.take());
+                members.get("model").is_some()
+            }
+            Some("event_msg") => match members.text("type").as_deref() {
+                Some("token_count") => history.note_count(&members),
+                Some("thread_rolled_back") => {
+                    history.roll_back(&members, &mut lines.facts);
+                    true
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        lines.facts.skipped_lines += usize::from(!is_used);
+    }
+    let mut facts = lines.finish(LogKind::Codex)?;
+    facts.sessions = sessions.len();
+    let (items, reported) = history.finish(&mut facts);
+    let pieces = pairs::paired(items, &mut facts);
+    for piece in pieces {
+        if piece.is_summary {
+            body.note_summary(body.len());
+        }
+        body.push(Message::Whole(piece.raw));
+        // Items before it may be gone, and completed outputs have come in.
+        if let Some((tokens, end)) = reported
+            && piece.index < end
+        {
+            body.report(tokens);
+        }
+    }
+    body.finish(facts)
+}
+
+/// Takes the instructions of the session, once. False where there are none.
+fn note_instructions<'a>(body: &mut Body<'a>, members: &Members<'a>) -> bool {
+    let instructions = members
+        .present("instructions")
+        .map(RawValue::get)
+        .filter(|raw| json::is_text(raw) && !body::is_blank(raw));
+    body.instructions = body.instructions.or(instructions);
+    instructions.is_some()
+}
+
+/// The raw JSON of a line that was taken apart.
+fn line_of<'a>(text: &'a str, line: &Members<'a>) -> Option<&'a str> {
+    let (_, value) = line.0.first()?;
+    let at = json::place_of(text, value.get()).start;
+    let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    let end = text
+        .get(at..)?
+        .find('\n')
+        .map_or(text.len(), |end| at + end);
+    Some(
+        text.get(start..end)?
+            .trim_matches(['\u{feff}', ' ', '\t', '\r']),
+    )
+}

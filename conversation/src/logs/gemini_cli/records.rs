@@ -1,0 +1,162 @@
+//! The messages of a recording, after all changes that its lines tell of.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use crate::deadline::Deadline;
+use crate::json::Members;
+use crate::logs::lines::{self, Lines};
+use crate::model::log::{LogError, LogFacts, LogKind};
+
+/// What a recording holds.
+pub(super) struct Recording<'a> {
+    /// The messages in order, each taken apart.
+    pub(super) records: Vec<Members<'a>>,
+    /// The model that answered last among messages that others were set in the place of: those which the
+    /// program writes there name none.
+    pub(super) earlier_model: Option<Cow<'a, str>>,
+    pub(super) facts: LogFacts,
+}
+
+/// Reads a recording, as lines or as one object.
+pub(super) fn read<'a>(
+    text: &'a str,
+    deadline: Option<&'a Deadline>,
+) -> Result<Recording<'a>, LogError> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut ends = text.split('\n').skip_while(|line| line.trim().is_empty());
+    // An object that is spread over lines, or lines that are objects?
+    let is_lines = ends
+        .next()
+        .is_some_and(|first| serde_json::from_str::<&RawValue>(first).is_ok())
+        || ends.any(|line| line.starts_with('{'));
+    if !is_lines {
+        return whole(text);
+    }
+    let mut lines = Lines::new(text, deadline);
+    let mut records = Records::default();
+    let mut earlier_model = None;
+    while let Some(line) = lines.next() {
+        if let Some(id) = line.text("$rewindTo") {
+            lines.facts.other_branches += records.rewind(&id);
+        } else if line.get("id").or(line.get("type")).is_some() {
+            records.put(line);
+        } else {
+            // The first line may carry messages too, as the older form did.
+            let change = lines::object(&line, "$set").unwrap_or(line);
+            match lines::list(&change, "messages") {
+                Some(raws) => {
+                    earlier_model = records.model().or(earlier_model);
+                    records = Records::default();
+                    let broken = records.fill(raws);
+                    lines.facts.broken_lines += broken;
+                    lines.facts.lines += broken;
+                }
+                None => lines.facts.skipped_lines += 1,
+            }
+        }
+    }
+    Ok(Recording {
+        records: records.list,
+        earlier_model,
+        facts: lines.finish(LogKind::GeminiCli)?,
+    })
+}
+
+/// A recording that is one object.
+fn whole(text: &str) -> Result<Recording<'_>, LogError> {
+    let not_json = |error: serde_json::Error| LogError::NotJson {
+        kind: LogKind::GeminiCli,
+        line: error.line(),
+        column: error.column(),
+        what: what(&error),
+    };
+    let object: Members<'_> = serde_json::from_str(text).map_err(not_json)?;
+    let raws = lines::list(&object, "messages").unwrap_or_default();
+    let mut records = Records::default();
+    let mut facts = LogFacts {
+        lines: raws.len(),
+        ..LogFacts::default()
+    };
+    facts.broken_lines = records.fill(raws);
+    Ok(Recording {
+        records: records.list,
+        earlier_model: None,
+        facts,
+    })
+}
+
+/// The parser's words, without the place that it adds.
+fn what(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[derive(Default)]
+struct Records<'a> {
+    list: Vec<Members<'a>>,
+    places: HashMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> Records<'a> {
+    /// Adds a message, or replaces the one with its id, which is of the same type where the program wrote
+    /// it anew (LGE-7).
+    fn put(&mut self, mut message: Members<'a>) {
+        // All of them are kept, and short ones have more room than members.
+        message.0.shrink_to_fit();
+        let Some(id) = message.text("id").filter(|id| !id.is_empty()) else {
+            self.list.push(message);
+            return;
+        };
+        let earlier = self.places.get(&id).and_then(|at| self.list.get_mut(*at));
+        match earlier.filter(|earlier| earlier.text("type") == message.text("type")) {
+            Some(earlier) => *earlier = message,
+            None => {
+                self.places.insert(id, self.list.len());
+                self.list.push(message);
+            }
+        }
+    }
+
+    /// Adds messages, and tells how many of them are broken.
+    fn fill(&mut self, raws: Vec<&'a RawValue>) -> usize {
+        let mut broken = 0;
+        for raw in raws {
+            match serde_json::from_str(raw.get()) {
+                Ok(message) => self.put(message),
+                Err(_) => broken += 1,
+            }
+        }
+        broken
+    }
+
+    /// The model that answered last.
+    fn model(&self) -> Option<Cow<'a, str>> {
+        let answers = self.list.iter().rev();
+        answers
+            .filter(|message| message.text("type").as_deref() == Some("gemini"))
+            .find_map(|message| message.text("model"))
+    }
+
+    /// Removes a message and all after it; all, where it is not there. Tells how many.
+    fn rewind(&mut self, id: &str) -> usize {
+        let at = self.places.get(id).copied().unwrap_or(0);
+        let removed = self.list.split_off(at);
+        for message in &removed {
+            if let Some(id) = message.text("id") {
+                self.places.remove(&id);
+            }
+        }
+        removed.len()
+    }
+}
+
+/// Whether a raw value is an object.
+pub(super) fn is_object(raw: &str) -> bool {
+    raw.starts_with('{')
+}

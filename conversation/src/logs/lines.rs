@@ -1,0 +1,130 @@
+//! The lines of a log, one JSON object each.
+
+use serde_json::value::RawValue;
+
+use crate::deadline::Deadline;
+use crate::json::Members;
+use crate::model::log::{LogError, LogFacts, LogKind};
+
+/// After how many lines the deadline is looked at again. Few, since one that ends a compaction may cost a step for each
+/// line before it.
+const LINES: usize = 8;
+
+/// Goes through the objects of a log, and counts what is none.
+pub(super) struct Lines<'a> {
+    rest: &'a str,
+    number: usize,
+    first_broken: usize,
+    deadline: Option<&'a Deadline>,
+    /// The deadline passed before the last line.
+    is_late: bool,
+    /// What was found so far; the reader adds its own counts.
+    pub(super) facts: LogFacts,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(text: &'a str, deadline: Option<&'a Deadline>) -> Self {
+        Self {
+            rest: text.trim_start_matches('\u{feff}'),
+            number: 0,
+            first_broken: 0,
+            deadline,
+            is_late: false,
+            facts: LogFacts::default(),
+        }
+    }
+
+    /// A line cannot be read, or what it holds cannot (LPI-8).
+    pub(super) fn count_broken(&mut self) {
+        self.facts.broken_lines += 1;
+        if self.first_broken == 0 {
+            self.first_broken = self.number;
+        }
+    }
+
+    /// The counts, once all lines were read.
+    ///
+    /// # Errors
+    /// Most lines are broken, or the deadline passed.
+    pub(super) fn finish(self, kind: LogKind) -> Result<LogFacts, LogError> {
+        let LogFacts {
+            broken_lines,
+            lines,
+            ..
+        } = self.facts;
+        if self.is_late {
+            return Err(LogError::OutOfTime);
+        }
+        if broken_lines > lines / 2 {
+            return Err(LogError::Broken {
+                kind,
+                broken: broken_lines,
+                lines,
+                line: self.first_broken,
+            });
+        }
+        Ok(self.facts)
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Members<'a>;
+
+    fn next(&mut self) -> Option<Members<'a>> {
+        while !self.rest.is_empty() {
+            if self.number.is_multiple_of(LINES) && self.deadline.is_some_and(Deadline::is_over) {
+                self.is_late = true;
+                return None;
+            }
+            let (line, is_ended) = match self.rest.split_once('\n') {
+                Some((line, rest)) => {
+                    self.rest = rest;
+                    (line, true)
+                }
+                None => (std::mem::take(&mut self.rest), false),
+            };
+            self.number += 1;
+            let line = line.trim();
+            if line.is_empty() {
+                continue;
+            }
+            self.facts.lines += 1;
+            match serde_json::from_str(line) {
+                Ok(members) => return Some(members),
+                Err(error) if error.is_eof() && !is_ended => {
+                    self.facts.unfinished_last_line = true;
+                }
+                Err(_) if is_other_json(line) => self.facts.skipped_lines += 1,
+                Err(_) => self.count_broken(),
+            }
+        }
+        None
+    }
+}
+
+/// Whether it is JSON, but no object.
+fn is_other_json(line: &str) -> bool {
+    !line.starts_with('{') && serde_json::from_str::<&RawValue>(line).is_ok()
+}
+
+/// Whether a member is `true`.
+pub(super) fn is_true(members: &Members<'_>, key: &str) -> bool {
+    members.get(key).is_some_and(|raw| raw.get() == "true")
+}
+
+/// A member that is an object, taken apart.
+pub(super) fn object<'a>(members: &Members<'a>, key: &str) -> Option<Members<'a>> {
+    serde_json::from_str(members.get(key)?.get()).ok()
+}
+
+/// A member that is a list: its elements.
+pub(super) fn list<'a>(members: &Members<'a>, key: &str) -> Option<Vec<&'a RawValue>> {
+    serde_json::from_str(members.get(key)?.get()).ok()
+}
+
+/// The sum of members that are whole numbers; those that are none count nothing.
+pub(super) fn sum(members: &Members<'_>, keys: &[&str]) -> u64 {
+    keys.iter()
+        .filter_map(|key| members.get(key)?.get().parse::<u64>().ok())
+        .fold(0, u64::saturating_add)
+}

@@ -1,0 +1,116 @@
+//! The entries of a session file, each of any use taken apart one level deep.
+
+use std::borrow::Cow;
+
+use crate::deadline::Deadline;
+use crate::json::Members;
+use crate::logs::lines::{self, Lines};
+use crate::model::log::{LogError, LogFacts, LogKind};
+
+/// A session file.
+#[derive(Default)]
+pub(super) struct Session<'a> {
+    /// The objects of the file in order, but for those that neither say anything nor have an id.
+    pub(super) entries: Vec<Entry<'a>>,
+    /// Whether entries form a tree: from version 2 on (LPI-1).
+    pub(super) is_tree: bool,
+    /// The provider that was chosen last; empty where none is named.
+    pub(super) provider: String,
+}
+
+pub(super) struct Entry<'a> {
+    /// Its number among all objects of the file, the first line being 0 (LPI-3).
+    pub(super) number: usize,
+    pub(super) id: Option<Cow<'a, str>>,
+    pub(super) parent: Option<Cow<'a, str>>,
+    /// The index of the entry in front of the last line before it that cannot be read.
+    pub(super) before_gap: Option<usize>,
+    pub(super) kind: Kind<'a>,
+}
+
+pub(super) enum Kind<'a> {
+    /// A message, or a message of an extension (its content stands in the entry itself).
+    Message(Box<Members<'a>>),
+    Compaction {
+        summary: Cow<'a, str>,
+        /// An index or an id: the older form and the later one.
+        first_kept_index: Option<usize>,
+        first_kept_id: Option<Cow<'a, str>>,
+    },
+    BranchSummary(Cow<'a, str>),
+    /// Nothing for the model.
+    Other,
+}
+
+/// The entries of a session file, and what was found while reading.
+pub(super) fn read<'a>(
+    text: &'a str,
+    deadline: Option<&'a Deadline>,
+) -> Result<(Session<'a>, LogFacts), LogError> {
+    let mut lines = Lines::new(text, deadline);
+    let mut session = Session::default();
+    let mut objects = 0;
+    let mut broken = 0;
+    let mut before_gap = None;
+    while let Some(line) = lines.next() {
+        let number = objects;
+        objects += 1;
+        if lines.facts.broken_lines > broken {
+            broken = lines.facts.broken_lines;
+            before_gap = session.entries.len().checked_sub(1);
+        }
+        let tag = line.text("type");
+        let provider = line.text("provider");
+        if let (Some("session" | "model_change"), Some(provider)) = (tag.as_deref(), provider) {
+            session.provider = provider.into_owned();
+        }
+        // A file that lost its first line still has the links.
+        session.is_tree |= line.get("version").is_some_and(|raw| raw.get() != "1")
+            || line.get("parentId").is_some();
+        let kind = kind(tag.as_deref(), &line);
+        if matches!(kind, Kind::Other) {
+            lines.facts.skipped_lines += 1;
+        }
+        let id = line.text("id");
+        if id.is_none() && matches!(kind, Kind::Other) {
+            continue;
+        }
+        session.entries.push(Entry {
+            number,
+            id,
+            parent: line.text("parentId"),
+            before_gap,
+            kind: match kind {
+                Kind::Message(members) if members.0.is_empty() => Kind::Message(Box::new(line)),
+                kind => kind,
+            },
+        });
+    }
+    Ok((session, lines.finish(LogKind::Pi)?))
+}
+
+fn kind<'a>(tag: Option<&str>, line: &Members<'a>) -> Kind<'a> {
+    match tag {
+        Some("message") => match lines::object(line, "message") {
+            Some(message) if !message.0.is_empty() => Kind::Message(Box::new(message)),
+            _ => Kind::Other,
+        },
+        // It has the content itself.
+        Some("custom_message") => Kind::Message(Box::new(Members(Vec::new()))),
+        Some("branch_summary") => match line.text("summary") {
+            Some(summary) => Kind::BranchSummary(summary),
+            None => Kind::Other,
+        },
+        Some("compaction") => match line.text("summary") {
+            Some(summary) => Kind::Compaction {
+                summary,
+                first_kept_index: line
+                    .get("firstKeptEntryIndex")
+                    .and_then(|raw| raw.get().parse().ok()),
+                first_kept_id: line.text("firstKeptEntryId"),
+            },
+            None => Kind::Other,
+        },
+        _ => Kind::Other,
+    }
+}

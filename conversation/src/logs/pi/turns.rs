@@ -1,0 +1,196 @@
+//! From entries to turns: what was said by whom, and which result answers which call.
+
+use std::borrow::Cow;
+
+use super::blocks::{self, Answer, Block};
+use super::entries::{Entry, Kind};
+use super::ids::Ids;
+use crate::json::{self, Members};
+use crate::logs::inserted;
+use crate::logs::lines::{self, is_true};
+use crate::logs::pairing::Calls;
+use crate::model::format::Format;
+use crate::model::log::LogFacts;
+
+pub(super) struct Turns<'a> {
+    pub(super) format: Format,
+    pub(super) model: Option<Cow<'a, str>>,
+    pub(super) turns: Vec<Turn<'a>>,
+    pub(super) calls: Calls<'a, Answer<'a>>,
+}
+
+pub(super) enum Turn<'a> {
+    Summary(String),
+    User(Vec<Block<'a>>),
+    Reply { blocks: Vec<Block<'a>>, tokens: u64 },
+}
+
+/// The turns that the entries stand for. `provider` counts where nothing was answered yet.
+pub(super) fn turns<'a>(entries: &[&Entry<'a>], provider: &str, facts: &mut LogFacts) -> Turns<'a> {
+    let last = entries.iter().rev().find_map(|entry| match &entry.kind {
+        Kind::Message(message) if is_answer(message) => Some(message),
+        _ => None,
+    });
+    let api = last.and_then(|message| message.text("api"));
+    let model = last.and_then(|message| message.text("model"));
+    let mut turns = Turns {
+        format: wire_of(
+            api.as_deref().unwrap_or(provider),
+            model.as_deref().unwrap_or_default(),
+        ),
+        model,
+        turns: Vec::new(),
+        calls: Calls::default(),
+    };
+    for entry in entries {
+        match &entry.kind {
+            Kind::Message(message) => turns.add(message, api.as_deref(), facts),
+            Kind::Compaction { summary, .. } | Kind::BranchSummary(summary) => {
+                turns
+                    .turns
+                    .push(Turn::Summary(summary.clone().into_owned()));
+            }
+            Kind::Other => {}
+        }
+    }
+    turns
+}
+
+/// Whether it is a response with something in it. One that was broken off tells the API as well.
+fn is_answer(message: &Members<'_>) -> bool {
+    message.text("role").as_deref() == Some("assistant")
+        && message
+            .get("content")
+            .map(|raw| raw.get())
+            .is_some_and(|raw| !json::is_empty_list(raw) && raw != "\"\"" && raw != "{}")
+}
+
+/// The wire format that an API, or else a provider, speaks; of one that is not known, that of the
+/// model's maker.
+fn wire_of(api: &str, model: &str) -> Format {
+    match api {
+        "openai" | "openai-codex" => Format::OpenAiResponses,
+        api if api.ends_with("completions") => Format::OpenAiChat,
+        api if api.ends_with("responses") => Format::OpenAiResponses,
+        api if api.starts_with("google") => Format::Gemini,
+        api if api.contains("anthropic") || api.starts_with("bedrock") => Format::Anthropic,
+        _ if model.contains("claude") => Format::Anthropic,
+        _ if model.contains("gemini") => Format::Gemini,
+        _ => Format::OpenAiChat,
+    }
+}
+
+impl<'a> Turns<'a> {
+    fn add(&mut self, message: &Members<'a>, api: Option<&str>, facts: &mut LogFacts) {
+        let content = message.present("content");
+        match message.text("role").as_deref() {
+            // pi sends the model nothing of it, so it answers nothing.
+            Some("assistant") if is_broken_off(message) => facts.aborted_responses += 1,
+            Some("assistant") => {
+                let same_api = message.text("api").as_deref() == api;
+                let mut ids = Ids::default();
+                let mut blocks = blocks::read(content, same_api);
+                let index = self.turns.len();
+                for block in &mut blocks {
+                    if let Block::Call { logged, id, .. } = block {
+                        *id = ids.unique(logged, self.format);
+                        self.calls
+                            .open(index, logged.clone(), Cow::Owned(id.clone()));
+                    }
+                }
+                let tokens = tokens(message);
+                self.turns.push(Turn::Reply { blocks, tokens });
+            }
+            Some("toolResult") => {
+                let call = message.text("toolCallId").unwrap_or_default();
+                let name = message.get("toolName").map(|raw| raw.get());
+                let answer = Answer {
+                    name: Cow::Borrowed(name.filter(|raw| json::is_text(raw)).unwrap_or(r#""""#)),
+                    blocks: blocks::read_shown(content),
+                    failed: is_true(message, "isError"),
+                };
+                let is_new = self.calls.answer(&call, answer);
+                facts.dropped_results += usize::from(!is_new);
+            }
+            Some("bashExecution") if is_true(message, "excludeFromContext") => {
+                facts.skipped_lines += 1;
+            }
+            Some("bashExecution") => {
+                let text = Cow::Owned(json::encode(&execution(message)));
+                let signature = None;
+                let mut blocks = vec![Block::Text { text, signature }];
+                mark(&mut blocks);
+                self.turns.push(Turn::User(blocks));
+            }
+            Some("branchSummary" | "compactionSummary") => {
+                let summary = message.text("summary").unwrap_or_default().into_owned();
+                self.turns.push(Turn::Summary(summary));
+            }
+            Some("user") => self.said(blocks::read_shown(content)),
+            // A message of an extension may name no role.
+            Some("custom" | "hookMessage") | None => {
+                let mut blocks = blocks::read_shown(content);
+                mark(&mut blocks);
+                self.said(blocks);
+            }
+            Some(_) => facts.skipped_lines += 1,
+        }
+    }
+
+    fn said(&mut self, blocks: Vec<Block<'a>>) {
+        if !blocks.is_empty() {
+            self.turns.push(Turn::User(blocks));
+        }
+    }
+}
+
+/// Marks the texts of an entry that the user did not write.
+fn mark(blocks: &mut [Block<'_>]) {
+    for block in blocks {
+        if let Block::Text { text, .. } = block
+            && let Some(marked) = inserted::marked(text)
+        {
+            *text = Cow::Owned(marked);
+        }
+    }
+}
+
+/// Whether a response ended before it was whole (LPI-6).
+fn is_broken_off(message: &Members<'_>) -> bool {
+    matches!(
+        message.text("stopReason").as_deref(),
+        Some("error" | "aborted")
+    )
+}
+
+/// Tokens of the request and the response.
+fn tokens(message: &Members<'_>) -> u64 {
+    lines::object(message, "usage").map_or(0, |usage| {
+        lines::sum(&usage, &["input", "output", "cacheRead", "cacheWrite"])
+    })
+}
+
+/// A command that the user ran, in the words in which pi tells the model of it.
+fn execution(message: &Members<'_>) -> String {
+    let command = message.text("command").unwrap_or_default();
+    let output = message.text("output").unwrap_or_default();
+    let mut text = format!("Ran `{command}`\n");
+    if output.is_empty() {
+        text.push_str("(no output)");
+    } else {
+        text.push_str(&format!("```\n{output}\n```"));
+    }
+    if is_true(message, "cancelled") {
+        text.push_str("\n\n(command cancelled)");
+    } else if let Some(code) = message.present("exitCode").map(|raw| raw.get())
+        && code != "0"
+    {
+        text.push_str(&format!("\n\nCommand exited with code {code}"));
+    }
+    if is_true(message, "truncated")
+        && let Some(path) = message.text("fullOutputPath")
+    {
+        text.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
+    }
+    text
+}

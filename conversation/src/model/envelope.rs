@@ -1,0 +1,61 @@
+//! What every request carries beside its messages.
+
+use crate::json::Place;
+
+/// A tool definition, as places in the document.
+#[derive(Debug, Clone)]
+pub struct ToolDefinition {
+    pub name: String,
+    pub description: String,
+    /// The JSON Schema of the arguments.
+    pub parameters: Option<Place>,
+}
+
+/// What every request carries beside its messages.
+#[derive(Debug, Clone, Default)]
+pub struct Envelope {
+    /// Texts of the system prompt outside of the messages.
+    pub texts: Vec<Place>,
+    pub tools: Vec<ToolDefinition>,
+    /// The whole list of tools, which is what gets counted.
+    pub tool_list: Option<Place>,
+    /// Whether a block of the system prompt is empty, where it is a list of blocks.
+    pub has_empty_block: bool,
+    /// Number of marks for the provider's cache outside of the messages.
+    pub cache_marks: u32,
+    /// Whether the request asks for thinking that has to be sent back.
+    pub thinks: bool,
+    /// What becomes of thinking that stands behind something else than it was made behind.
+    pub binding: Binding,
+    /// Whether the model that the request names is one of OpenAI's own, in its formats (CHAT-3, RESP-5).
+    pub is_makers_own: bool,
+    /// Whether the request tells of a model that refuses calls without their signatures (GEM-3).
+    pub wants_signatures: bool,
+    /// Whether the provider stores nothing (`store: false`).
+    pub stateless: bool,
+    /// Whether the request goes on from one that the provider stored, so that the document
+    /// does not show the whole conversation.
+    pub continues: bool,
+    /// Whether the request asks the provider itself to compact the conversation.
+    pub asks_to_compact: bool,
+}
+
+impl Envelope {
+    /// Whether an open tool loop has to begin with thinking (ANTH-5). Models that bind thinking
+    /// take one that lost it.
+    pub const fn wants_thinking(&self) -> bool {
+        self.thinks && !matches!(self.binding, Binding::Refuses)
+    }
+}
+
+/// What a provider does with thinking behind another beginning than that behind which it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Binding {
+    /// It takes such thinking.
+    #[default]
+    No,
+    /// It refuses the request.
+    Refuses,
+    /// It leaves such thinking out, and all thinking behind that, without an error.
+    Drops,
+}

@@ -1,0 +1,148 @@
+//! The programs whose session logs are read, and what is told of a log.
+
+use std::fmt;
+
+/// A program whose session logs are read.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LogKind {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// pi.
+    Pi,
+    /// gemini-cli.
+    GeminiCli,
+}
+
+impl LogKind {
+    /// The name by which messages and receipts call the log.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
+            Self::GeminiCli => "gemini-cli",
+        }
+    }
+}
+
+impl fmt::Display for LogKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Counts for a notice to the user.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct LogFacts {
+    /// Lines that are not empty; of a recording that is one object, its messages.
+    pub lines: usize,
+    /// Lines that hold nothing for the model: titles, events, settings, unknown types.
+    pub skipped_lines: usize,
+    /// Complete lines that are no JSON, or that name a key twice.
+    pub broken_lines: usize,
+    /// Whether the last line ends in its middle: the program was writing, or was stopped.
+    pub unfinished_last_line: bool,
+    /// Lines of sub-agents; none where the log is a sub-agent's own.
+    pub sidechain_lines: usize,
+    /// Messages from before the last recorded compaction, which the model sees no more.
+    pub earlier_messages: usize,
+    /// Lines that the last recorded compaction kept as they were, and that the log does not hold.
+    pub missing_messages: usize,
+    /// Messages of branches that were left: rewound, or not on the way to the newest entry.
+    pub other_branches: usize,
+    /// Responses that were left out because nothing of them can be sent again.
+    pub aborted_responses: usize,
+    /// Calls without a recorded result, which were given one that says so.
+    pub completed_calls: usize,
+    /// Calls that were left out: their id came twice in one response, or nothing can answer them.
+    pub dropped_calls: usize,
+    /// Results that were left out: no call of their id is without one.
+    pub dropped_results: usize,
+    /// Blocks that were left out: they are no objects, or calls or results without an id.
+    pub dropped_blocks: usize,
+    /// Blocks of thinking that were left out: the model binds them to a request that no log holds.
+    pub dropped_thinking: usize,
+    /// Attachments that were left out: no text is known in them that the model sees.
+    pub dropped_attachments: usize,
+    /// Sessions that the lines since the last compaction name; they are read as one.
+    pub sessions: usize,
+    /// Summaries that the program recorded and that are in `document`.
+    pub recorded_summaries: usize,
+}
+
+/// Why a session log could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The log is whole, and there is nothing in it to compact.
+    #[error(
+        "this {kind} log holds no messages for the model, in {lines} lines; \
+         give the log of a session in which something was said"
+    )]
+    NoMessages {
+        /// Whose log it is.
+        kind: LogKind,
+        /// Its lines that are not empty.
+        lines: usize,
+    },
+    /// The deadline of reading passed.
+    #[error("the log was not read in time; allow more time, or give a shorter one")]
+    OutOfTime,
+    /// More than half of the lines cannot be read.
+    #[error(
+        "{broken} of the {lines} lines of this {kind} log are not whole JSON objects, \
+         the first of them at line {line}; give the file as the program wrote it"
+    )]
+    Broken {
+        /// Whose log it is.
+        kind: LogKind,
+        /// How many lines are broken.
+        broken: usize,
+        /// Its lines that are not empty.
+        lines: usize,
+        /// The first broken line, from 1.
+        line: usize,
+    },
+    /// A recording that is one JSON object is not whole.
+    #[error(
+        "this {kind} log is not JSON at line {line}, column {column}: {what}; \
+         give the file as the program wrote it"
+    )]
+    NotJson {
+        /// Whose log it is.
+        kind: LogKind,
+        /// Line, from 1.
+        line: usize,
+        /// Column in bytes, from 1.
+        column: usize,
+        /// What the parser says.
+        what: String,
+    },
+}

@@ -1,0 +1,610 @@
+//! Messages and their parts: what stands where in the document.
+
+use std::borrow::Cow;
+
+use crate::exact::exact;
+use crate::json::{self, Place};
+use crate::marks::Site;
+use crate::model::document::Document;
+use crate::model::rule::{Rule, Severity};
+
+/// Who speaks, in the words of the wire formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// System instructions.
+    System,
+    /// Developer instructions (OpenAI formats).
+    Developer,
+    /// The user, or a tool output in a format that carries outputs under this role.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool output, in a format that has a role for it.
+    Tool,
+}
+
+impl Role {
+    /// The role's name in the wire formats.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Developer => "developer",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// Whether it gives instructions, rather than to take part in the conversation.
+    #[must_use]
+    pub const fn instructs(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
+    }
+
+    /// Where a mark in a text of a message of this role stands; none in a tool's message, which
+    /// holds outputs.
+    pub const fn site(self) -> Option<Site<'static>> {
+        match self {
+            // Gateways rename one into the other.
+            Self::System | Self::Developer => Some(Site::Instructions),
+            Self::User => Some(Site::User),
+            Self::Assistant => Some(Site::Assistant),
+            Self::Tool => None,
+        }
+    }
+}
+
+/// One message of the document. There may be a million of them: what few messages have lies behind
+/// one pointer.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What it is made of, in order.
+    pub parts: Vec<Part>,
+    /// The whole message in the document.
+    pub place: Place,
+    /// The value of `content`, where there is one.
+    pub content: Option<Place>,
+    /// Holds a signed, encrypted or unknown part: it may stay or go, never change.
+    pub opaque: bool,
+    /// Number of marks for the provider's cache in it.
+    pub cache_marks: u32,
+    /// Has a list for calls, and nothing in it.
+    pub has_empty_calls: bool,
+    /// Instructions that hold no text and only set options of the answer.
+    pub is_directive: bool,
+    /// Begins with what its provider takes at the beginning of a conversation only.
+    pub stands_first: bool,
+    /// Instructions that hold until the user's next message.
+    pub expires: bool,
+    /// A summary that another program wrote, as its session log says. It has no mark: nothing in
+    /// the document makes it one.
+    pub is_recorded_summary: bool,
+    /// Stands among what the model said and is no answer of its: a list of tools, what stands for
+    /// another item, or one of a type that is not known.
+    pub is_not_said: bool,
+    /// None where all of it is empty.
+    pub extras: Option<Box<Extras>>,
+}
+
+/// What few messages have.
+#[derive(Debug, Clone, Default)]
+pub struct Extras {
+    /// The name of who speaks.
+    name: Option<String>,
+    /// The provider's id of the item, in a format whose items have one.
+    id: Option<String>,
+    /// What its reader saw that breaks a rule.
+    flaws: Vec<Flaw>,
+    /// Where its texts begin in which no mark opens, in order.
+    closed: Vec<usize>,
+}
+
+/// The kind of a call of a function.
+pub const FUNCTION: &str = "function";
+
+/// The kind of a local shell call. Their outputs may name the item of the call, or be those of functions.
+pub const LOCAL_SHELL: &str = "local shell";
+
+/// Something in a message that breaks a rule whatever stands around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flaw {
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// Whether the request is refused for it.
+    pub severity: Severity,
+    /// What is wrong, without any text of the conversation.
+    pub what: &'static str,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// What it holds.
+    pub content: Content,
+    /// The part in the document: an element of a content list, or the value that makes it up.
+    pub place: Place,
+}
+
+/// What a part holds. Texts are places of raw JSON strings, read only when somebody asks. Anything
+/// larger is boxed: most parts are texts.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// A text.
+    Text(Place),
+    /// The model's thinking.
+    Thinking(Place),
+    /// A tool call.
+    Call(Box<Call>),
+    /// A tool output.
+    Output(Box<Output>),
+    /// A picture, document or the like.
+    Media(Box<Media>),
+    /// A part that is not read.
+    Opaque(Box<Opaque>),
+}
+
+impl Content {
+    /// A part of this kind, which is not read and hangs together with no other.
+    pub fn opaque(kind: impl Into<String>) -> Self {
+        Self::Opaque(Box::new(Opaque {
+            kind: kind.into(),
+            link: Link::None,
+        }))
+    }
+
+    /// Whether it is thinking, shown or not.
+    pub fn is_thinking(&self) -> bool {
+        match self {
+            Self::Thinking(_) => true,
+            Self::Opaque(opaque) => {
+                matches!(opaque.kind.as_str(), "thinking" | "redacted_thinking")
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A part that is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opaque {
+    /// The format's name of it.
+    pub kind: String,
+    /// What it hangs together with.
+    pub link: Link,
+}
+
+/// How a part that is not read hangs together with another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Link {
+    /// It does not.
+    None,
+    /// Something with this id answers it.
+    Opens(String),
+    /// It answers what has this id.
+    Closes(String),
+    /// It is what a tool of the provider's own was asked or gave back, and no id pairs it.
+    Hosted,
+    /// It stands for an item that the document does not show, and nothing tells of which type that is.
+    Unknown,
+}
+
+impl Opaque {
+    /// The name of what a provider's own compaction leaves behind.
+    pub const COMPACTION: &str = "compaction";
+
+    /// The name of instructions in a message of the user's, which Anthropic puts there for clients.
+    pub const INSTRUCTIONS: &str = "mid_conv_system";
+
+    /// The name of what asks the user to allow a call, which may take any time.
+    pub const APPROVAL_REQUEST: &str = "mcp_approval_request";
+
+    /// The name of what asks a provider to compact all that stands before it.
+    pub const COMPACTION_TRIGGER: &str = "compaction_trigger";
+
+    /// The name of a signature that stands alone, in place of a text.
+    pub const SIGNATURE: &str = "signature";
+
+    /// The name of a provider's own compaction that failed, which stands for nothing.
+    pub const FAILED_COMPACTION: &str = "failed compaction";
+
+    /// The name of an empty refusal, as some servers write where the model refused nothing.
+    pub const NO_REFUSAL: &str = "no refusal";
+
+    /// The name of a picture that the provider made, with its data, in OpenAI Responses.
+    pub const GENERATED_PICTURE: &str = "image_generation_call";
+
+    /// Whether it is a picture.
+    pub fn is_picture(&self) -> bool {
+        self.kind == Self::GENERATED_PICTURE
+    }
+
+    /// Whether it is reasoning of OpenAI Responses that nobody can read.
+    pub fn is_reasoning(&self) -> bool {
+        matches!(self.kind.as_str(), "reasoning" | "encrypted_content")
+    }
+
+    /// Whether nothing is said with it.
+    pub fn says_nothing(&self) -> bool {
+        self.is_reasoning()
+            || matches!(
+                self.kind.as_str(),
+                Self::SIGNATURE | Self::FAILED_COMPACTION | Self::NO_REFUSAL
+            )
+    }
+}
+
+/// A tool call.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The provider's id of it; may be empty.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// A JSON string that holds JSON, or the JSON value itself.
+    pub arguments: Option<Place>,
+    /// Its output may come later, with other messages between.
+    pub detached: bool,
+    /// Of which kind its output has to be, in a format with several kinds; else empty.
+    pub kind: &'static str,
+}
+
+/// A tool output.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// The id of the call that it answers.
+    pub call_id: String,
+    /// The kind of call that it can answer; empty where it can answer any.
+    pub kind: &'static str,
+    /// Name of the tool, where the output or its call tells.
+    pub name: String,
+    /// Whether it reports a failure.
+    pub failed: bool,
+    /// The texts, in order.
+    pub texts: Vec<Place>,
+    /// Blocks that are not texts, in order; they stay when the texts are rewritten.
+    pub others: Vec<(Place, Media)>,
+    /// The value that holds texts and blocks.
+    pub content: Option<Place>,
+}
+
+/// A picture, document, recording or other file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Media {
+    /// Its MIME type, or what the format calls it.
+    pub kind: String,
+    /// The name of the file, where there is one.
+    pub name: Option<String>,
+    /// Bytes of its data, as the request carries them.
+    pub bytes: u32,
+    /// The data, where the document holds it: base64, or a URL with it.
+    pub data: Option<Place>,
+    /// The model made it while it thought.
+    pub is_thought: bool,
+}
+
+impl Media {
+    /// Whether it is a picture, by its type or by the format's name of the part.
+    pub fn is_picture(&self) -> bool {
+        self.kind.contains("image")
+    }
+}
+
+/// The text of a raw JSON string, or raw JSON as it stands.
+pub fn text_at<'a>(document: &'a Document, place: &Place) -> Cow<'a, str> {
+    let raw = document.get(place.clone()).unwrap_or_default();
+    if json::is_text(raw) {
+        json::decode(raw)
+    } else {
+        Cow::Borrowed(raw)
+    }
+}
+
+impl Output {
+    /// The texts, joined by line breaks.
+    pub fn text<'a>(&self, document: &'a Document) -> Cow<'a, str> {
+        match self.texts.as_slice() {
+            [one] => text_at(document, one),
+            many => Cow::Owned(
+                many.iter()
+                    .map(|place| text_at(document, place))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            ),
+        }
+    }
+}
+
+impl Message {
+    /// A message without parts.
+    pub fn new(role: Role, place: Place) -> Self {
+        Self {
+            role,
+            parts: Vec::new(),
+            place,
+            content: None,
+            opaque: false,
+            cache_marks: 0,
+            has_empty_calls: false,
+            is_directive: false,
+            stands_first: false,
+            expires: false,
+            is_recorded_summary: false,
+            is_not_said: false,
+            extras: None,
+        }
+    }
+
+    /// The name of who speaks, where the message tells.
+    pub fn name(&self) -> Option<&str> {
+        self.extras.as_ref()?.name.as_deref()
+    }
+
+    /// The provider's id of the item, in a format whose items have one.
+    pub fn id(&self) -> Option<&str> {
+        self.extras.as_ref()?.id.as_deref()
+    }
+
+    /// What its reader saw that breaks a rule.
+    pub fn flaws(&self) -> &[Flaw] {
+        self.extras
+            .as_ref()
+            .map_or(&[], |extras| extras.flaws.as_slice())
+    }
+
+    /// Sets the name of who speaks.
+    pub fn set_name(&mut self, name: Option<String>) {
+        if name.is_some() {
+            self.extras.get_or_insert_default().name = name;
+        }
+    }
+
+    /// Sets the provider's id of the item.
+    pub fn set_id(&mut self, id: Option<String>) {
+        if id.is_some() {
+            self.extras.get_or_insert_default().id = id;
+        }
+    }
+
+    /// Notes that no mark opens in the texts that begin at these places.
+    pub fn close(&mut self, mut texts: Vec<usize>) {
+        if !texts.is_empty() {
+            texts.sort_unstable();
+            self.extras.get_or_insert_default().closed = texts;
+        }
+    }
+
+    /// Whether no mark opens in a part of it.
+    pub fn is_closed(&self, part: &Part) -> bool {
+        self.extras
+            .as_ref()
+            .is_some_and(|extras| extras.closed.binary_search(&part.place.start).is_ok())
+    }
+
+    /// Gives back what its lists do not need.
+    pub fn shrink(&mut self) {
+        exact(&mut self.parts);
+        for part in &mut self.parts {
+            if let Content::Output(output) = &mut part.content {
+                exact(&mut output.texts);
+                exact(&mut output.others);
+            }
+        }
+    }
+
+    fn note(&mut self, flaw: Flaw) {
+        let flaws = &mut self.extras.get_or_insert_default().flaws;
+        // There are few kinds of them, and a message may have a million parts.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
+    }
+
+    /// Notes that it breaks a rule by itself.
+    pub fn flaw(&mut self, rule: Rule, what: &'static str) {
+        self.note(Flaw {
+            rule,
+            severity: Severity::Error,
+            what,
+        });
+    }
+
+    /// Notes that it is unusual in what a rule is about.
+    pub fn warning(&mut self, rule: Rule, what: &'static str) {
+        self.note(Flaw {
+            rule,
+            severity: Severity::Warning,
+            what,
+        });
+    }
+
+    /// Where a mark in a part of it would stand; none where no mark can.
+    pub fn site<'a>(&self, part: &'a Part) -> Option<Site<'a>> {
+        match (&part.content, self.role) {
+            (Content::Output(output), _) if output.call_id.is_empty() => {
+                Some(Site::Output(&output.name))
+            }
+            (Content::Output(output), _) => Some(Site::Output(&output.call_id)),
+            (Content::Text(_), role) => role.site(),
+            _ => None,
+        }
+    }
+
+    /// The tool calls in it.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.parts.iter().filter_map(|part| match &part.content {
+            Content::Call(call) => Some(&**call),
+            _ => None,
+        })
+    }
+
+    /// The tool outputs in it.
+    pub fn outputs(&self) -> impl Iterator<Item = &Output> {
+        self.parts.iter().filter_map(|part| match &part.content {
+            Content::Output(output) => Some(&**output),
+            _ => None,
+        })
+    }
+}
+
+impl Message {
+    /// Pictures, documents and the like, those in outputs included.
+    pub fn media(&self) -> impl Iterator<Item = &Media> {
+        self.parts.iter().flat_map(|part| {
+            let (own, inner) = match &part.content {
+                Content::Media(media) => (Some(&**media), [].as_slice()),
+                Content::Output(output) => (None, output.others.as_slice()),
+                _ => (None, [].as_slice()),
+            };
+            own.into_iter().chain(inner.iter().map(|(_, media)| media))
+        })
+    }
+
+    /// Whether it answers calls of the model's, or what the model asked leave for.
+    pub fn answers(&self) -> bool {
+        self.outputs().next().is_some()
+            || self
+                .opaques()
+                .any(|opaque| matches!(opaque.link, Link::Closes(_)))
+    }
+
+    /// Parts that are not read.
+    pub fn opaques(&self) -> impl Iterator<Item = &Opaque> {
+        self.parts.iter().filter_map(|part| match &part.content {
+            Content::Opaque(opaque) => Some(&**opaque),
+            _ => None,
+        })
+    }
+
+    /// The indices of its parts that are thinking, shown or not.
+    pub fn thinking(&self) -> Vec<usize> {
+        (0..self.parts.len())
+            .filter(|index| self.parts[*index].content.is_thinking())
+            .collect()
+    }
+
+    /// The same that stand in the list of its content. What stands beside the content is bound to
+    /// nothing, and some servers refuse its absence (CHAT-6).
+    pub fn thinking_in_content(&self) -> Vec<usize> {
+        let mut thinking = self.thinking();
+        thinking.retain(|index| {
+            let part = &self.parts[*index].place;
+            let list = self.content.as_ref();
+            list.is_some_and(|list| list.start < part.start && part.end < list.end)
+        });
+        thinking
+    }
+
+    /// Whether something is left of it without its thinking.
+    pub fn can_lose_thinking(&self) -> bool {
+        let thinking = self.thinking().len();
+        thinking == self.thinking_in_content().len() && thinking < self.parts.len()
+    }
+
+    /// Whether it begins with thinking, or with what stands for all that was thought before.
+    pub fn begins_with_thinking(&self) -> bool {
+        self.parts.first().is_none_or(|part| {
+            part.content.is_thinking()
+                || matches!(&part.content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION)
+        })
+    }
+
+    /// Whether instructions in the middle may stand behind it, in a format that moves them: it is the
+    /// user's, or ends with the result of a server's own tool.
+    pub fn takes_instructions_behind(&self) -> bool {
+        let last = self.parts.last().map(|part| &part.content);
+        self.role == Role::User
+            || matches!(last, Some(Content::Opaque(opaque)) if matches!(opaque.link, Link::Closes(_)))
+    }
+
+    /// Whether it asks the provider to compact all that stands before it.
+    pub fn asks_to_compact(&self) -> bool {
+        self.opaques()
+            .any(|opaque| opaque.kind == Opaque::COMPACTION_TRIGGER)
+    }
+
+    /// Whether it stands for an item that may be anything: what a tool gave back, an approval, a
+    /// provider's own compaction.
+    pub fn may_be_anything(&self) -> bool {
+        self.opaques().any(|opaque| opaque.link == Link::Unknown)
+    }
+
+    /// Whether a provider's own compaction stands in it.
+    pub fn has_compaction(&self) -> bool {
+        self.opaques()
+            .any(|opaque| opaque.kind == Opaque::COMPACTION)
+    }
+}
+
+impl Output {
+    /// Whether it has a text in a place where another one can stand.
+    pub fn has_replaceable_text(&self) -> bool {
+        !self.texts.is_empty() && self.content.is_some()
+    }
+
+    /// It answers the call with this id and name.
+    pub fn answer(&mut self, id: &str, name: &str) {
+        if self.call_id != id {
+            id.clone_into(&mut self.call_id);
+        }
+        if self.name.is_empty() {
+            name.clone_into(&mut self.name);
+        }
+    }
+
+    /// Whether a text, as raw JSON, begins like one that tells of a failure, or of a call that was not let
+    /// run. For outputs without a flag for it. Only the beginning is read, so that a long output costs nothing.
+    pub fn begins_like_a_failure(raw: &str) -> bool {
+        let start: String = if json::is_text(raw) {
+            let text = json::chars(raw).skip_while(|c| *c == ' ');
+            text.take(baler_digest::BEGINNING).collect()
+        } else {
+            raw.chars().take(baler_digest::BEGINNING).collect()
+        };
+        baler_digest::begins_like_a_failure(&start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message of a text costs both and the pointers to them, and the shortest has 30 bytes.
+    #[test]
+    fn message_and_part_stay_small() {
+        let pointers = |count: usize| count * size_of::<usize>();
+        assert!(size_of::<Message>() <= pointers(11));
+        assert!(size_of::<Part>() <= pointers(5));
+    }
+
+    #[test]
+    fn output_that_refuses_its_call_is_a_failure() {
+        for (raw, expected) in [
+            (r#""  Error: no berth""#, true),
+            (r#"{"error": "no berth"}"#, true),
+            (r#""exec command rejected by user""#, true),
+            (
+                r#""Permission to use Bash with command git push --force origin main has been denied.""#,
+                true,
+            ),
+            (r#""four boats""#, false),
+            ("null", false),
+        ] {
+            assert_eq!(Output::begins_like_a_failure(raw), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn shrunk_message_has_no_room_for_more() {
+        let mut message = Message::new(Role::User, 0..0);
+        let content = Content::Text(0..0);
+        message.parts.push(Part {
+            content,
+            place: 0..0,
+        });
+        message.shrink();
+        assert_eq!((message.parts.len(), message.parts.capacity()), (1, 1));
+    }
+}

@@ -1,0 +1,298 @@
+//! From bytes to a conversation: a request body, its list of messages, or the log of a session.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::conversation::{BodyReader, Conversation, Reported};
+use crate::deadline::Deadline;
+use crate::formats::Body;
+use crate::logs::{self, Log};
+use crate::marks::SecretKey;
+use crate::model::document::Document;
+use crate::model::format::Format;
+use crate::model::log::{LogError, LogFacts, LogKind};
+use crate::model::message::Message;
+use crate::model::read_error::ReadError;
+use crate::tokens::{Tokenizer, Tokenizers};
+
+/// How a document is to be read.
+#[derive(Default, Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// Its wire format. Default: that of the reader, else it is detected.
+    pub format: Option<Format>,
+    /// Tokens that the provider reported for all of it, as input and output of its last
+    /// response. Counts are corrected to agree with it. Default: what a log recorded.
+    pub used: Option<u32>,
+    /// Told how many bytes of messages were read, of how many. Called for each message.
+    pub progress: Option<&'a dyn Fn(usize, usize)>,
+    /// When reading has to end, with [`ReadError::OutOfTime`] where it is not done by then.
+    pub deadline: Option<&'a Deadline>,
+    /// Which messages of a body, by index, are summaries that another program wrote. Their texts are
+    /// not taken for the user's own words; those of a log are known without it. Default: none.
+    pub recorded_summaries: &'a [usize],
+}
+
+impl fmt::Debug for ReadOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadOptions")
+            .field("format", &self.format)
+            .field("used", &self.used)
+            .field("progress", &self.progress.is_some())
+            .field("deadline", &self.deadline)
+            .field("recorded_summaries", &self.recorded_summaries)
+            .finish()
+    }
+}
+
+/// Reads documents: request bodies, their lists of messages, and the logs of sessions.
+///
+/// It remembers what it counted, so that one reader should read all that a program reads.
+#[derive(Debug)]
+pub struct Reader {
+    format: Option<Format>,
+    tokenizer: Option<Tokenizer>,
+    tokenizers: Tokenizers,
+    key: SecretKey,
+}
+
+impl Reader {
+    /// A reader whose conversations open the marks that `key` sealed, and seal new ones with it.
+    #[must_use]
+    pub fn new(key: SecretKey) -> Self {
+        Self {
+            format: None,
+            tokenizer: None,
+            tokenizers: Tokenizers::default(),
+            key,
+        }
+    }
+
+    /// The same, for documents of one format. Default: it is detected.
+    #[must_use]
+    pub fn with_format(mut self, format: Option<Format>) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// The same, with one tokenizer for all documents. Default: that of the model which a document names.
+    #[must_use]
+    pub fn with_tokenizer(mut self, tokenizer: Option<Tokenizer>) -> Self {
+        self.tokenizer = tokenizer;
+        self
+    }
+
+    /// The key of its marks.
+    #[must_use]
+    pub fn key(&self) -> &SecretKey {
+        &self.key
+    }
+
+    /// The format of all its documents, where one was set.
+    #[must_use]
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The tokenizer for a model, by the model's name, where none was set.
+    #[must_use]
+    pub fn tokenizer_for(&self, model: &str) -> Tokenizer {
+        match &self.tokenizer {
+            Some(tokenizer) => tokenizer.clone(),
+            None => self.tokenizers.for_model(model),
+        }
+    }
+
+    /// Reads a document: a request body, its list of messages, or the log of a session of
+    /// Claude Code, Codex, pi or gemini-cli, which becomes the request body that its next
+    /// request would have.
+    ///
+    /// # Errors
+    /// It is no conversation in a known format. One that breaks a rule of its format is read
+    /// all the same: see [`Conversation::violations`].
+    pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
+        let document = document.into();
+        match self.read_log(&document, None) {
+            Some(log) => {
+                drop(document);
+                self.read_of_log(log?, ReadOptions::default())
+            }
+            None => self.read_body(document, None, ReadOptions::default()),
+        }
+    }
+
+    /// Reads a document that may not even be text.
+    ///
+    /// # Errors
+    /// As [`Reader::read`], or it is not UTF-8.
+    pub fn read_bytes(&self, document: Vec<u8>) -> Result<Conversation, ReadError> {
+        self.read_with(document, ReadOptions::default())
+    }
+
+    /// Reads a document as `options` say.
+    ///
+    /// # Errors
+    /// As [`Reader::read_bytes`].
+    pub fn read_with(
+        &self,
+        document: Vec<u8>,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        let document = match String::from_utf8(document) {
+            Ok(document) => document,
+            Err(error) => return self.read_damaged(error, options),
+        };
+        match self.read_log(&document, options.deadline) {
+            Some(log) => {
+                drop(document);
+                self.read_of_log(log?, options)
+            }
+            None => self.read_body(document.into(), None, options),
+        }
+    }
+
+    /// A log may hold a line that was damaged, or end inside of a character, since its program is still
+    /// writing. Nothing else may.
+    fn read_damaged(
+        &self,
+        error: std::string::FromUtf8Error,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        let offset = error.utf8_error().valid_up_to();
+        let text = with_broken_lines(&error.into_bytes());
+        match self.read_log(&text, options.deadline) {
+            None | Some(Err(ReadError::Log(_))) => Err(ReadError::NotUtf8 { offset }),
+            Some(log) => {
+                drop(text);
+                self.read_of_log(log?, options)
+            }
+        }
+    }
+
+    fn read_log(&self, text: &str, deadline: Option<&Deadline>) -> Option<Result<Log, ReadError>> {
+        let log = logs::read(text, deadline)?.map_err(|error| match error {
+            LogError::OutOfTime => ReadError::OutOfTime,
+            error => ReadError::Log(error),
+        });
+        Some(log.and_then(
+            |log| match self.format.filter(|wanted| *wanted != log.format) {
+                None => Ok(log),
+                Some(wanted) => Err(ReadError::Shape {
+                    what: format!(
+                        "a log of {} becomes a request of {}, not of {wanted}; leave the format out",
+                        log.kind, log.format
+                    ),
+                }),
+            },
+        ))
+    }
+
+    fn read_of_log(&self, log: Log, options: ReadOptions<'_>) -> Result<Conversation, ReadError> {
+        let Log {
+            kind,
+            format,
+            document,
+            model,
+            reported,
+            summaries,
+            facts,
+        } = log;
+        let reported = reported.map(|(tokens, messages)| Reported { tokens, messages });
+        let source = Source {
+            kind,
+            facts,
+            format,
+            model: model.unwrap_or_default(),
+            reported,
+            summaries,
+        };
+        self.read_body(document.into(), Some(source), options)
+    }
+
+    /// Reads a body in a format that is known.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    pub fn read_body_as(
+        &self,
+        document: Arc<str>,
+        format: Format,
+    ) -> Result<Conversation, ReadError> {
+        let options = ReadOptions {
+            format: Some(format),
+            ..ReadOptions::default()
+        };
+        self.read_body(document, None, options)
+    }
+
+    fn read_body(
+        &self,
+        document: Arc<str>,
+        source: Option<Source>,
+        options: ReadOptions<'_>,
+    ) -> Result<Conversation, ReadError> {
+        let used = options.used.map(|tokens| Reported {
+            tokens,
+            messages: usize::MAX,
+        });
+        let model = source.as_ref().map(|source| source.model.as_str());
+        let conversation = BodyReader {
+            format: source
+                .as_ref()
+                .map(|source| source.format)
+                .or(options.format)
+                .or(self.format),
+            tokenizer: &|named| self.tokenizer_for(model.unwrap_or(named)),
+            key: &self.key,
+            reported: used.or(source.as_ref().and_then(|source| source.reported)),
+            progress: options.progress,
+            deadline: options.deadline,
+        }
+        .read(document)?;
+        Ok(match source {
+            Some(source) => conversation
+                .with_recorded_summaries(&source.summaries)
+                .of_log(source.kind, source.facts),
+            None => conversation.with_recorded_summaries(options.recorded_summaries),
+        })
+    }
+}
+
+impl Document {
+    /// The messages of a body or of a list of messages, without what was appended.
+    ///
+    /// # Errors
+    /// It is no conversation in a known format.
+    pub fn messages(&self) -> Result<Vec<Message>, ReadError> {
+        let mut body = Body::parse(self.read(), None)?;
+        Format::detect(&body).wire().messages(&mut body)
+    }
+}
+
+/// Bytes as text, each line cut at its first byte that starts no character: no JSON, as any line that was cut.
+fn with_broken_lines(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let Some(chunk) = line.utf8_chunks().next() else {
+            continue;
+        };
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            // Where the line is whole up to there, it is broken all the same.
+            text.push(char::REPLACEMENT_CHARACTER);
+            if line.ends_with(b"\n") {
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+/// What a log says beside its messages.
+struct Source {
+    kind: LogKind,
+    facts: LogFacts,
+    format: Format,
+    model: String,
+    reported: Option<Reported>,
+    summaries: Vec<usize>,
+}

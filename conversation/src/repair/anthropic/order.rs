@@ -1,0 +1,81 @@
+//! Results come before all else in a turn (ANTH-3).
+
+use crate::formats::Replacement;
+use crate::formats::anthropic::rules::turns;
+use crate::model::message::{Content, Message, Part, Role};
+use crate::repair::anthropic::message_of;
+use crate::repair::{Draft, Reading};
+
+const DONE: &str = "results were put in front of other blocks";
+
+pub(super) fn put_results_first(reading: &Reading, draft: &mut Draft<'_>) {
+    for (at, turn) in turns(&reading.messages).take_while(|_| !reading.is_late()) {
+        if turn.iter().any(|message| message.role != Role::User) {
+            continue;
+        }
+        // The first message of the turn that holds something beside results.
+        let mut other = None;
+        for (index, message) in turn.iter().enumerate() {
+            let index = at + index;
+            let first_other = message.parts.iter().position(|own| !is_result(own));
+            let last_result = message.parts.iter().rposition(is_result);
+            match other {
+                Some(other) if last_result.is_some() => {
+                    move_in_front(reading, draft, index, message, other);
+                }
+                None if first_other.is_some() && first_other < last_result => {
+                    reorder(reading, draft, index, message);
+                }
+                _ => {}
+            }
+            if first_other.is_some() {
+                other.get_or_insert(index);
+            }
+        }
+    }
+}
+
+fn is_result(part: &Part) -> bool {
+    matches!(part.content, Content::Output(_))
+}
+
+/// Puts the results of a message in front of its other blocks; what separates them stays.
+fn reorder(reading: &Reading, draft: &mut Draft<'_>, index: usize, message: &Message) {
+    if message.opaque {
+        return;
+    }
+    let (results, others): (Vec<&Part>, Vec<&Part>) =
+        message.parts.iter().partition(|part| is_result(part));
+    for (old, new) in message.parts.iter().zip(results.into_iter().chain(others)) {
+        if old.place != new.place {
+            let place = old.place.clone();
+            let with = reading.raw(&new.place).to_owned();
+            draft.edit(index, Replacement { place, with });
+        }
+    }
+    draft.did(index, DONE);
+}
+
+/// Puts the results of a message in front of the one with index `to`.
+fn move_in_front(
+    reading: &Reading,
+    draft: &mut Draft<'_>,
+    index: usize,
+    message: &Message,
+    to: usize,
+) {
+    let results: Vec<usize> = (0..message.parts.len())
+        .filter(|part| is_result(&message.parts[*part]))
+        .collect();
+    if results.len() == message.parts.len() {
+        draft.move_to(index, to);
+        draft.did(index, DONE);
+    } else if draft.drop_parts(index, &results) {
+        let blocks: Vec<&str> = results
+            .iter()
+            .map(|part| reading.raw(&message.parts[*part].place))
+            .collect();
+        draft.add(to, reading.number(index), message_of(&blocks.join(",")));
+        draft.did(index, DONE);
+    }
+}

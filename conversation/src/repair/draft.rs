@@ -1,0 +1,187 @@
+//! What a mend wants changed, and the document with it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::Reading;
+use super::answers::NOBODY_SPOKE;
+use super::json::without_elements;
+use crate::formats::{self, Replacement};
+use crate::model::message::Role;
+use crate::model::repair::Repairs;
+use crate::model::rule::Rule;
+
+/// What is said of a message that a note of the host's came in front of.
+const NOTED: &str = "a note of the host's came in front";
+
+/// Changes of a reading.
+pub(crate) struct Draft<'r> {
+    reading: &'r Reading,
+    rule: Rule,
+    edits: HashMap<usize, Vec<Replacement>>,
+    gone: HashSet<usize>,
+    /// Messages that come in front of the one with this index.
+    added: BTreeMap<usize, Vec<Piece<'r>>>,
+    repairs: Repairs,
+}
+
+/// A message that comes somewhere else than it stood, or is new.
+struct Piece<'r> {
+    number: usize,
+    json: Cow<'r, str>,
+}
+
+impl<'r> Draft<'r> {
+    pub(super) fn new(reading: &'r Reading, rule: Rule) -> Self {
+        Self {
+            reading,
+            rule,
+            edits: HashMap::new(),
+            gone: HashSet::new(),
+            added: BTreeMap::new(),
+            repairs: Repairs::default(),
+        }
+    }
+
+    /// Notes what was done to the message with this index.
+    pub(crate) fn did(&mut self, message: usize, what: &'static str) {
+        let number = self.reading.number(message);
+        self.repairs.push(self.rule, number, what);
+    }
+
+    /// Replaces a place inside of a message.
+    pub(crate) fn edit(&mut self, message: usize, replacement: Replacement) {
+        self.edits.entry(message).or_default().push(replacement);
+    }
+
+    /// Leaves a message out.
+    pub(crate) fn leave_out(&mut self, message: usize) {
+        self.gone.insert(message);
+    }
+
+    /// Puts a message in front of the one with index `to`.
+    pub(crate) fn move_to(&mut self, message: usize, to: usize) {
+        self.gone.insert(message);
+        let json = Cow::Borrowed(self.reading.message(message));
+        self.put(to, self.reading.number(message), json);
+    }
+
+    /// Puts a new message in front of the one with index `to`. `number` is that of the message
+    /// that its content came from, or 0.
+    pub(crate) fn add(&mut self, to: usize, number: usize, json: String) {
+        self.put(to, number, Cow::Owned(json));
+    }
+
+    fn put(&mut self, to: usize, number: usize, json: Cow<'r, str>) {
+        let piece = Piece { number, json };
+        self.added.entry(to).or_default().push(piece);
+    }
+
+    /// Puts a note of the host's own, that something was left out, in front of a message.
+    pub(crate) fn put_note_before(&mut self, message: usize) {
+        self.add(message, 0, note(self.reading));
+        self.did(message, NOTED);
+    }
+
+    /// Takes parts out of a message, by index; the message itself where nothing would be left.
+    /// False where that is not allowed: then nothing changes.
+    pub(crate) fn drop_parts(&mut self, message: usize, parts: &[usize]) -> bool {
+        let Some(own) = self.reading.messages.get(message) else {
+            return false;
+        };
+        if parts.len() >= own.parts.len() {
+            self.leave_out(message);
+            return true;
+        }
+        if own.opaque {
+            return false;
+        }
+        self.cut_parts(message, parts)
+    }
+
+    /// The same where some parts stay, whatever else the message holds.
+    pub(crate) fn cut_parts(&mut self, message: usize, parts: &[usize]) -> bool {
+        let Some(own) = self.reading.messages.get(message) else {
+            return false;
+        };
+        let going: HashSet<usize> = parts.iter().copied().collect();
+        let elements: Vec<_> = self
+            .reading
+            .elements(own)
+            .map(|(index, part)| (part.place.clone(), going.contains(&index)))
+            .collect();
+        let removed = without_elements(&elements);
+        if removed.len() < parts.len() {
+            return false;
+        }
+        self.edits.entry(message).or_default().extend(removed);
+        true
+    }
+
+    /// The document with all changes, read again, and what was done. None where nothing was;
+    /// where nobody would speak any more; and where time is over.
+    pub(super) fn finish(mut self) -> Option<(Reading, Repairs)> {
+        if self.repairs.total() == 0 {
+            return None;
+        }
+        let reading = self.reading;
+        let somebody_stays = reading
+            .messages
+            .iter()
+            .enumerate()
+            .any(|(index, message)| !message.role.instructs() && !self.gone.contains(&index));
+        if !somebody_stays && self.added.is_empty() {
+            return None;
+        }
+        let alternates = reading.wire().alternates();
+        let mut written: Vec<Piece<'_>> = Vec::new();
+        // Whether the model spoke last, and something that stood behind that is gone.
+        let (mut is_models, mut has_gap) = (false, false);
+        for index in 0..=reading.messages.len() {
+            if reading.is_late() {
+                return None;
+            }
+            for piece in self.added.remove(&index).unwrap_or_default() {
+                written.push(piece);
+                is_models = false;
+            }
+            let Some(message) = reading.messages.get(index) else {
+                break;
+            };
+            if self.gone.contains(&index) {
+                has_gap = true;
+                continue;
+            }
+            if alternates && has_gap && is_models && message.role == Role::Assistant {
+                written.push(Piece {
+                    number: 0,
+                    json: Cow::Owned(note(reading)),
+                });
+                self.did(index, NOTED);
+            }
+            let json = match self.edits.remove(&index) {
+                None => Cow::Borrowed(reading.message(index)),
+                Some(mut edits) => {
+                    edits.sort_by_key(|edit| (edit.place.start, edit.place.end));
+                    Cow::Owned(formats::replace(&reading.document, &message.place, &edits))
+                }
+            };
+            written.push(Piece {
+                number: reading.number(index),
+                json,
+            });
+            (is_models, has_gap) = (message.role == Role::Assistant, false);
+        }
+        let document = reading
+            .frame()
+            .write(written.iter().map(|piece| &*piece.json));
+        let numbers = written.iter().map(|piece| piece.number).collect();
+        let next = reading.again(&document, numbers).ok()?;
+        Some((next, self.repairs))
+    }
+}
+
+fn note(reading: &Reading) -> String {
+    let text = reading.note(NOBODY_SPOKE);
+    reading.wire().text_message(Role::User, &text)
+}

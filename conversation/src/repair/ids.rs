@@ -1,0 +1,193 @@
+//! Ids that two calls of one response have, and calls that are answered twice (ALL-4).
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use super::{Draft, Reading};
+use crate::formats::Replacement;
+use crate::json::{self, Place};
+use crate::model::message::{Content, Link, Part};
+use crate::model::pairing::fits_kind;
+
+/// Ids longer than these some providers refuse: Chat Completions, and the others.
+const LONGEST: [usize; 2] = [40, 64];
+
+/// Bytes that a new id may add to an old one.
+const SUFFIX: usize = 10;
+
+/// Where the id lies that pairs a call or an output; none where that has no member of its own.
+pub(crate) type IdPlace = fn(&Reading, &Part) -> Option<Place>;
+
+/// A call whose id was used before, with its outputs.
+struct Later<'a> {
+    id: &'a str,
+    /// Where the id stands, by message: in the call, then in its outputs.
+    places: Vec<(usize, Place)>,
+    /// Whether all these messages may be edited.
+    may_change: bool,
+}
+
+/// The calls that have an id at present.
+struct Latest {
+    unit: usize,
+    /// Those without an output, each with its kind: none for the first call of that id, else
+    /// which of the later ones.
+    open: VecDeque<(&'static str, Option<usize>)>,
+}
+
+impl Latest {
+    /// The call that an output of a kind answers: the first of that kind, else the first that fits,
+    /// else the first.
+    fn take(&mut self, kind: &str) -> Option<Option<usize>> {
+        // Calls of one id mostly are of one kind, so this is the first.
+        let mut kinds = self.open.iter().take(8).map(|(own, _)| *own);
+        let at = kinds.clone().position(|own| own == kind);
+        let at = at.or_else(|| kinds.position(|own| fits_kind(own, kind)));
+        self.open.remove(at.unwrap_or(0)).map(|(_, call)| call)
+    }
+}
+
+/// Gives later calls ids of their own, and leaves out second answers. Outputs belong to the
+/// calls of the nearest earlier unit that has their id, in the same order.
+pub(crate) fn make_unique(reading: &Reading, draft: &mut Draft<'_>, id_place: IdPlace) {
+    let copies = signed_copies(reading);
+    let mut later: Vec<Later<'_>> = Vec::new();
+    let mut latest: HashMap<&str, Latest> = HashMap::new();
+    let mut second: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let units = reading.units().enumerate();
+    let messages =
+        units.flat_map(|(unit, (_, own))| own.iter().map(move |message| (unit, message)));
+    for (index, (unit, message)) in messages.enumerate() {
+        if copies.contains(&index) {
+            draft.leave_out(index);
+            draft.did(index, "left out: a signed message that was there before");
+            continue;
+        }
+        for part in &message.parts {
+            if let Content::Call(call) = &part.content
+                && !call.id.is_empty()
+            {
+                let open = VecDeque::new();
+                match latest.entry(&call.id) {
+                    Entry::Vacant(entry) => {
+                        let latest = entry.insert(Latest { unit, open });
+                        latest.open.push_back((call.kind, None));
+                    }
+                    // Ids are unique within a response, and another one may have the same.
+                    Entry::Occupied(mut entry) if entry.get().unit != unit => {
+                        entry.insert(Latest { unit, open });
+                        entry.get_mut().open.push_back((call.kind, None));
+                    }
+                    Entry::Occupied(mut entry) if entry.get().open.is_empty() => {
+                        entry.get_mut().open.push_back((call.kind, None));
+                    }
+                    Entry::Occupied(mut entry) => {
+                        let next = Some(later.len());
+                        entry.get_mut().open.push_back((call.kind, next));
+                        let place = id_place(reading, part);
+                        later.push(Later {
+                            id: &call.id,
+                            may_change: !message.opaque && place.is_some(),
+                            places: place.map(|place| (index, place)).into_iter().collect(),
+                        });
+                    }
+                }
+            }
+        }
+        for (at, part) in message.parts.iter().enumerate() {
+            if let Content::Output(output) = &part.content
+                && let Some(latest) = latest.get_mut(output.call_id.as_str())
+            {
+                match latest.take(output.kind) {
+                    None => second.entry(index).or_default().push(at),
+                    Some(call) => {
+                        if let Some(later) = call.and_then(|call| later.get_mut(call)) {
+                            let place = id_place(reading, part);
+                            later.may_change &= !message.opaque && place.is_some();
+                            later.places.extend(place.map(|place| (index, place)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let mut ids = Ids::of(reading);
+    for later in later.into_iter().filter(|later| later.may_change) {
+        let id = json::encode(&ids.fresh(later.id));
+        for (index, (message, place)) in later.places.into_iter().enumerate() {
+            let what = if index == 0 {
+                "a call got an id of its own"
+            } else {
+                "an output got the new id of its call"
+            };
+            draft.did(message, what);
+            let with = id.clone();
+            draft.edit(message, Replacement { place, with });
+        }
+    }
+    for (message, parts) in second {
+        if draft.drop_parts(message, &parts) {
+            draft.did(message, "left out: a second answer to a call");
+        }
+    }
+}
+
+/// Signed messages with calls that stand byte for byte as before in the same unit. Their ids cannot be
+/// changed, and no response says the same twice under one signature.
+fn signed_copies(reading: &Reading) -> HashSet<usize> {
+    let mut copies = HashSet::new();
+    for (start, unit) in reading.units() {
+        let mut seen: HashSet<&str> = HashSet::new();
+        for (index, message) in (start..).zip(unit) {
+            let has_ids = message.calls().any(|call| !call.id.is_empty());
+            if message.opaque && has_ids && !seen.insert(reading.message(index)) {
+                copies.insert(index);
+            }
+        }
+    }
+    copies
+}
+
+/// The ids of a conversation.
+struct Ids<'a> {
+    taken: HashSet<&'a str>,
+    made: HashSet<String>,
+    /// How many ids were made of a beginning.
+    uses: HashMap<&'a str, usize>,
+}
+
+impl<'a> Ids<'a> {
+    fn of(reading: &'a Reading) -> Self {
+        let mut taken: HashSet<&str> = HashSet::new();
+        for message in &reading.messages {
+            taken.extend(message.id());
+            taken.extend(message.calls().map(|call| call.id.as_str()));
+            taken.extend(message.outputs().map(|output| output.call_id.as_str()));
+            taken.extend(message.opaques().filter_map(|opaque| match &opaque.link {
+                Link::Opens(id) | Link::Closes(id) => Some(id.as_str()),
+                Link::None | Link::Hosted | Link::Unknown => None,
+            }));
+        }
+        Self {
+            taken,
+            made: HashSet::new(),
+            uses: HashMap::new(),
+        }
+    }
+
+    /// An id like `id` that nothing has.
+    fn fresh(&mut self, id: &'a str) -> String {
+        // One that is too long already stays so, and what it begins with stays its own.
+        let longest = LONGEST.into_iter().find(|longest| id.len() <= *longest);
+        let kept = longest.map_or(id.len(), |longest| id.len().min(longest - SUFFIX));
+        let start = &id[..id.floor_char_boundary(kept)];
+        let uses = self.uses.entry(start).or_insert(1);
+        loop {
+            *uses += 1;
+            let fresh = format!("{start}-{uses}");
+            if !self.taken.contains(fresh.as_str()) && self.made.insert(fresh.clone()) {
+                return fresh;
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Mending a conversation that came in invalid.
+//!
+//! Each format lists its mends, as it lists its checks: a [`Mend`] belongs to a rule, runs where
+//! that rule is broken, and says what is to change in a [`Draft`]. The document is read again
+//! after each mend that changed something, so that none sees what another one left half done.
+//! What cannot be mended without guessing stays, and the checks go on to name it.
+
+pub(crate) mod answers;
+mod bound;
+mod draft;
+pub(crate) mod ids;
+mod json;
+mod anthropic;
+mod gemini;
+mod openai_chat;
+mod openai_responses;
+pub(crate) mod moves;
+pub(crate) mod outputs;
+mod reading;
+#[cfg(test)]
+mod tests;
+pub(crate) mod texts;
+
+pub(crate) use draft::Draft;
+pub(crate) use reading::Reading;
+
+use crate::conversation::Conversation;
+use crate::conversation::mended::Mended;
+use crate::deadline::Deadline;
+use crate::model::format::Format;
+use crate::model::read_error::ReadError;
+use crate::model::repair::Repairs;
+use crate::model::rule::Rule;
+
+/// A way to mend what breaks a rule.
+pub(crate) struct Mend {
+    pub(crate) rule: Rule,
+    pub(crate) run: fn(&Reading, &mut Draft<'_>),
+}
+
+/// A table of mends, in the order in which they run.
+macro_rules! mends {
+    ($($rule:ident => $run:path),* $(,)?) => {
+        &[$($crate::repair::Mend { rule: $crate::model::rule::Rule::$rule, run: $run }),*]
+    };
+}
+pub(crate) use mends;
+
+/// What can be mended where a rule of a format is broken, in the order in which it is.
+fn mends_of(format: Format) -> &'static [Mend] {
+    match format {
+        Format::OpenAiChat => openai_chat::MENDS,
+        Format::OpenAiResponses => openai_responses::MENDS,
+        Format::Anthropic => anthropic::MENDS,
+        Format::Gemini => gemini::MENDS,
+    }
+}
+
+/// How often all mends run at most. One mend can make work for another, hardly ever for a third.
+const PASSES: usize = 8;
+
+impl Conversation {
+    /// The conversation with all repaired that can be, warnings included; an equal one where there
+    /// was nothing to repair.
+    /// [`Conversation::repairs`] of it tells what was done, and [`Conversation::unrepaired`]
+    /// what is left.
+    ///
+    /// Messages that need no repair stay byte for byte. What is signed, encrypted or unknown is
+    /// not edited; it can only go, or move, as a whole. A request that goes on from what the
+    /// provider stored is not touched: what seems to be missing may lie there.
+    #[must_use]
+    pub fn repaired(&self) -> Self {
+        self.repaired_within(&Deadline::never())
+            .unwrap_or_else(|| self.clone())
+    }
+
+    /// The same where it has to end at a deadline; `None` where it was not done by then.
+    #[must_use]
+    pub fn repaired_within(&self, deadline: &Deadline) -> Option<Self> {
+        let mut broken = self.violation_counts().rules.iter();
+        let is_sound = broken.all(|own| own.rule.is_about_size());
+        if is_sound || self.envelope().continues {
+            return Some(self.clone());
+        }
+        let reading = match Reading::of(self, deadline) {
+            Ok(reading) => reading,
+            Err(ReadError::OutOfTime) => return None,
+            Err(_) => return Some(self.clone()),
+        };
+        let mends = mends_of(self.format());
+        let (mut reading, mut repairs) = mend(reading, mends, deadline)?;
+        if repairs.total() == 0 {
+            return Some(self.clone());
+        }
+        let unbound = bound::leave_out_thinking(self, &reading);
+        if deadline.is_over() {
+            return None;
+        }
+        if let Some((next, done)) = unbound {
+            // Where a message of thinking alone left, instructions may have lost their place.
+            let (next, more) = mend(next, mends_of(self.format()), deadline)?;
+            reading = next;
+            repairs.append(done);
+            repairs.append(more);
+        }
+        let mended = Mended::of(self, reading.numbered(), repairs);
+        match self.read_repaired(reading.into_text(), mended, deadline) {
+            Ok(repaired) => Some(repaired),
+            Err(ReadError::OutOfTime) => None,
+            Err(_) => Some(self.clone()),
+        }
+    }
+}
+
+/// Runs mends until nothing changes any more. None where the deadline passed.
+fn mend(mut reading: Reading, mends: &[Mend], deadline: &Deadline) -> Option<(Reading, Repairs)> {
+    let mut repairs = Repairs::default();
+    for _ in 0..PASSES {
+        let before = repairs.total();
+        for mend in mends {
+            if !reading.breaks(mend.rule) {
+                continue;
+            }
+            let mut draft = Draft::new(&reading, mend.rule);
+            (mend.run)(&reading, &mut draft);
+            let mended = draft.finish();
+            // Of what ran out of time nobody knows how far it came.
+            if deadline.is_over() {
+                return None;
+            }
+            if let Some((next, done)) = mended {
+                reading = next;
+                repairs.append(done);
+            }
+        }
+        if repairs.total() == before {
+            break;
+        }
+    }
+    Some((reading, repairs))
+}

@@ -1,0 +1,106 @@
+//! Every case of the table of rules.
+
+use std::collections::HashMap;
+
+use crate::formats::rules::tests::all;
+use crate::model::format::Format::{self, Anthropic, Gemini, OpenAiChat, OpenAiResponses};
+
+use super::read;
+
+const NOBODY: &str = "nobody said anything";
+const SIZE: &str = "a compaction can mend what is too large";
+const NAME: &str = "only the model can name what it called";
+const SEALED: &str = "neither calls nor thinking change, or change hands";
+const ORDER: &str = "ids that a server did not give are not made up";
+const SUMMARY: &str = "nothing else tells what a compaction stands for";
+const ROLE: &str = "nobody gets another role";
+const THINKING: &str = "only the model can sign its thinking";
+const SIGNATURE: &str = "only the model can sign its calls";
+const SECRET: &str = "only the provider can encrypt";
+const LAST: &str = "nobody would be left to speak";
+
+/// What stays broken: a format, a rule, which of its cases, and why.
+const STAYS: &[(Format, &str, usize, &str)] = &[
+    (OpenAiChat, "ALL-1", 0, NOBODY),
+    (OpenAiChat, "ALL-1", 1, NOBODY),
+    (OpenAiResponses, "ALL-1", 0, NOBODY),
+    (Anthropic, "ALL-1", 0, NOBODY),
+    (Gemini, "ALL-1", 0, NOBODY),
+    (OpenAiChat, "ALL-8", 0, SIZE),
+    (OpenAiResponses, "ALL-8", 0, SIZE),
+    (Gemini, "ALL-8", 0, SIZE),
+    (Anthropic, "ANTH-10", 0, SIZE),
+    (OpenAiResponses, "RESP-5", 1, SECRET),
+    (OpenAiResponses, "RESP-5", 2, SECRET),
+    (OpenAiResponses, "RESP-5", 3, SECRET),
+    (Anthropic, "ANTH-5", 0, THINKING),
+    (Anthropic, "ANTH-5", 1, THINKING),
+    (Anthropic, "ANTH-5", 2, THINKING),
+    (Anthropic, "ANTH-4", 1, ORDER),
+    (OpenAiChat, "CHAT-4", 4, ORDER),
+    (Anthropic, "ANTH-6", 0, LAST),
+    (Anthropic, "ANTH-6", 1, LAST),
+    (Anthropic, "ANTH-6", 3, "the system prompt is not a message"),
+    (Anthropic, "ANTH-8", 0, SUMMARY),
+    (Anthropic, "ANTH-8", 1, SUMMARY),
+    (Anthropic, "ANTH-8", 2, SUMMARY),
+    (Anthropic, "ANTH-9", 1, "marks in results are not taken off"),
+    (Anthropic, "ANTH-11", 5, SEALED),
+    (Anthropic, "ANTH-11", 6, SEALED),
+    (Anthropic, "ANTH-11", 7, SEALED),
+    (OpenAiChat, "CHAT-4", 3, NAME),
+    (OpenAiResponses, "RESP-9", 1, NAME),
+    (Gemini, "GEM-7", 0, NAME),
+    (Gemini, "GEM-1", 1, "instructions have no other place"),
+    (Gemini, "GEM-1", 2, ROLE),
+    (Gemini, "GEM-2", 4, ORDER),
+    (Gemini, "GEM-2", 5, ROLE),
+    (Gemini, "GEM-3", 0, SIGNATURE),
+    (Gemini, "GEM-3", 1, SIGNATURE),
+    (Gemini, "GEM-3", 2, SIGNATURE),
+    (Gemini, "GEM-3", 3, SIGNATURE),
+];
+
+#[test]
+fn every_rule_is_mended_but_for_those_that_cannot_be() {
+    let mut seen: HashMap<(Format, &str), usize> = HashMap::new();
+    for (format, rule, document, _, _) in all() {
+        let count = seen.entry((format, rule)).or_default();
+        let after = read(format, &document.to_string()).repaired();
+        let repairs = after.repairs();
+        let is_broken = after.violations().iter().any(|own| own.rule.id() == rule);
+        let stays = STAYS
+            .iter()
+            .find(|(own, id, case, _)| (*own, *id, *case) == (format, rule, *count));
+        assert_eq!(
+            is_broken,
+            stays.is_some(),
+            "{format} {rule} {count}: {}",
+            after.document()
+        );
+        assert_eq!(
+            repairs.is_empty(),
+            is_broken,
+            "{format} {rule} {count}: {repairs:?}"
+        );
+        if !is_broken {
+            assert_eq!(
+                after.violations(),
+                [],
+                "{format} {rule}: {}",
+                after.document()
+            );
+        }
+        *count += 1;
+    }
+}
+
+#[test]
+fn a_valid_conversation_comes_back_byte_for_byte() {
+    for (format, _, _, _, document) in all() {
+        let before = read(format, &document.to_string());
+        let after = before.repaired();
+        assert_eq!(after.document(), before.document());
+        assert_eq!(after.repairs(), []);
+    }
+}

@@ -1,0 +1,324 @@
+//! This host as the place where another host's remote strategy runs.
+
+use serde::Serialize;
+use serde::de::Deserialize;
+use serde_json::value::RawValue;
+
+use baler_conversation::{Conversation, Deadline, ReadError, ReadOptions};
+
+use crate::compaction::Compaction;
+use crate::error::HostError;
+use crate::fault::Declared;
+use crate::host::{ConfigError, Host, IntrospectError};
+use crate::receipt::{AttemptResult, Outcome, Unchanged};
+use crate::remote::{CONTRACT, Question, wire};
+use crate::report::Introspection;
+use crate::request::{Budget, Pins, Request};
+use crate::strategy::Strategy;
+use crate::unseen;
+
+/// A question of another host's cannot be answered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// It is not the JSON of a question. The place is told, never the text.
+    #[error(
+        "the question is no JSON of the contract {CONTRACT}: it is wrong at line {line}, column {column}"
+    )]
+    Malformed {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+    /// It is of another contract.
+    #[error("the question is not of the contract {CONTRACT}, which is the one that is spoken here")]
+    Contract,
+    /// The conversation cannot be read.
+    #[error("the conversation cannot be read")]
+    Conversation(#[source] ReadError),
+    /// It has other units here than there, so that no plan would mean the same.
+    #[error(
+        "the conversation has other units here than where the question comes from; are both of the same version?"
+    )]
+    Units,
+    /// The host failed.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+impl Host {
+    /// Answers a question that another host put to its remote strategy, by the first strategy of
+    /// `chain`, and for a plan by those behind it where that fails. Takes and gives JSON texts:
+    /// [`Question::request_schema`], [`Question::answer_schema`].
+    ///
+    /// What a strategy itself reports, a config that makes no sense included, is an answer and
+    /// no error. An archive of this host keeps what leaves by a plan, even where the other host
+    /// refuses that.
+    ///
+    /// # Errors
+    /// It is no question of the contract, or the host itself failed.
+    pub async fn answer(
+        &self,
+        question: Question,
+        request: &str,
+        chain: &[Strategy],
+        deadline: &Deadline,
+    ) -> Result<String, AnswerError> {
+        match question {
+            Question::Introspect => {
+                let ask: wire::WhoAreYou<'_> = read(request)?;
+                written(&self.who_we_are(&ask, chain).await?)
+            }
+            Question::ShouldCompact => {
+                let ask = read::<wire::Ask<'_>>(request)?;
+                let (conversation, wanted) = self.asked_about(&ask, deadline)?;
+                let answer = match self.chain_for(&ask, chain).await {
+                    // The other host's own view is as good as ours.
+                    Err(_) => crate::report::Decision::HostDecides,
+                    Ok(chain) => match chain.first() {
+                        Some(first) => {
+                            self.should_compact(&conversation, first, &wanted)
+                                .await
+                                .decision
+                        }
+                        None => crate::report::Decision::HostDecides,
+                    },
+                };
+                written(&wire::Decision::from(answer))
+            }
+            Question::Compact => {
+                let ask = read::<wire::Ask<'_>>(request)?;
+                let (conversation, wanted) = self.asked_about(&ask, deadline)?;
+                let report = match self.chain_for(&ask, chain).await {
+                    Err(failure) => failed(failure),
+                    Ok(chain) => report(self.compact(&conversation, &chain, &wanted).await?),
+                };
+                written(&report)
+            }
+        }
+    }
+
+    async fn who_we_are(
+        &self,
+        ask: &wire::WhoAreYou<'_>,
+        chain: &[Strategy],
+    ) -> Result<wire::Introspection, AnswerError> {
+        let Some(first) = chain.first() else {
+            return Ok(wire::Introspection::default());
+        };
+        match self.introspect(first, ask.config.map(RawValue::get)).await {
+            Ok(said) => Ok(said.into()),
+            Err(IntrospectError::Host(error)) => Err(error.into()),
+            Err(IntrospectError::Native(name)) => Ok(wire::Introspection {
+                name,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                failure: ask
+                    .config
+                    .is_some_and(|config| config.get() != "{}")
+                    .then(|| wire::Failure {
+                        kind: wire::FailureKind::BadConfig,
+                        message: "it takes no config".to_owned(),
+                    }),
+                ..wire::Introspection::default()
+            }),
+            Err(error @ (IntrospectError::Fault(_) | IntrospectError::Declared(_))) => {
+                Ok(wire::Introspection {
+                    name: first.name().to_owned(),
+                    failure: Some(wire::Failure {
+                        kind: wire::FailureKind::BadConfig,
+                        message: error.without_words(),
+                    }),
+                    ..wire::Introspection::default()
+                })
+            }
+        }
+    }
+
+    /// The conversation, and what is wanted of it, as far as a request can say it here.
+    fn asked_about(
+        &self,
+        ask: &wire::Ask<'_>,
+        deadline: &Deadline,
+    ) -> Result<(Conversation, Request), AnswerError> {
+        let options = ReadOptions {
+            format: Some(ask.format),
+            used: Some(ask.situation.used).filter(|used| *used > 0),
+            deadline: Some(deadline),
+            ..ReadOptions::default()
+        };
+        let document = ask.conversation.get().as_bytes().to_vec();
+        let conversation = self
+            .read_with(document, options)
+            .map_err(AnswerError::Conversation)?;
+        let own = conversation
+            .units()
+            .iter()
+            .map(|unit| (unit.first_message, unit.messages));
+        let theirs = ask
+            .units
+            .iter()
+            .map(|unit| (unit.first_message, unit.messages));
+        if !own.eq(theirs) {
+            return Err(AnswerError::Units);
+        }
+        let has = |unit: &wire::Unit, name| unit.traits.iter().any(|own| own == name);
+        // What is unseen here as well is protected without a pin, which would keep it whole.
+        let unseen = unseen::units(&conversation);
+        let pinned = ask.units.iter().enumerate().filter(|(index, unit)| {
+            has(unit, "pinned") || has(unit, "protected") && !unseen.contains(index)
+        });
+        let live = ask.units.iter().find(|unit| has(unit, "live"));
+        let situation = &ask.situation;
+        let mut request = Request {
+            budget: Budget::Tokens(situation.budget - margin(situation)),
+            pins: Pins::Units(pinned.map(|(index, _)| index).collect()),
+            live_from: live.map(|unit| unit.first_message),
+            context_window: situation.context_window,
+            cached_units: Some(situation.cached_units),
+            max_media: situation.max_media,
+            context: situation.context.clone().into_owned(),
+            required: situation.required,
+            policy: ask.policy.clone(),
+            trigger: situation.trigger.clone().into(),
+            deadline: Some(deadline.clone()),
+            ..Request::default()
+        };
+        if let Some(of_units) = situation.max_bytes {
+            let units: usize = conversation.units().iter().map(|unit| unit.bytes).sum();
+            let around = conversation.bytes().saturating_sub(units);
+            request.max_bytes = Some(of_units.saturating_add(around));
+        }
+        Ok((conversation, request))
+    }
+
+    /// The chain under the name that the asking host gives it, and its first strategy with the
+    /// config; or what that has to say against it.
+    async fn chain_for(
+        &self,
+        ask: &wire::Ask<'_>,
+        chain: &[Strategy],
+    ) -> Result<Vec<Strategy>, wire::Failure> {
+        let mut chain = chain.to_vec();
+        if let (Some(config), Some(first)) = (ask.config, chain.first_mut()) {
+            *first = self
+                .configure(first.clone(), config.get())
+                .await
+                .map_err(|error| wire::Failure {
+                    kind: match error {
+                        ConfigError::NoIntrospection { .. } | ConfigError::Schema { .. } => {
+                            wire::FailureKind::Other
+                        }
+                        _ => wire::FailureKind::BadConfig,
+                    },
+                    message: error.without_words(),
+                })?;
+        }
+        Ok(chain
+            .into_iter()
+            .map(|strategy| strategy.known_as(&ask.name))
+            .collect())
+    }
+}
+
+/// Tokens to stay below what was asked for. Marks are sealed by another key there than here, and
+/// the digits of one seal are some tokens more than those of another.
+fn margin(situation: &wire::Situation) -> u32 {
+    let room = situation.budget.saturating_sub(situation.floor);
+    (16 + room / 64).min(room)
+}
+
+/// Reads a question of our contract. One of another may have another form, so that is looked at
+/// first.
+fn read<'a, Q: Deserialize<'a>>(request: &'a str) -> Result<Q, AnswerError> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        contract: String,
+    }
+    let malformed = |error: serde_json::Error| AnswerError::Malformed {
+        line: error.line(),
+        column: error.column(),
+    };
+    let head: Head = serde_json::from_str(request).map_err(malformed)?;
+    if head.contract != CONTRACT {
+        return Err(AnswerError::Contract);
+    }
+    serde_json::from_str(request).map_err(malformed)
+}
+
+fn written(answer: &impl Serialize) -> Result<String, AnswerError> {
+    serde_json::to_string(answer).map_err(|error| {
+        AnswerError::Host(HostError::Sandbox {
+            what: format!("the answer cannot be written: {:?}", error.classify()),
+        })
+    })
+}
+
+fn failed(failure: wire::Failure) -> wire::Report {
+    wire::Report {
+        outcome: wire::Outcome::Failure(failure),
+        metrics: Vec::new(),
+    }
+}
+
+fn report(compaction: Compaction) -> wire::Report {
+    let receipt = compaction.receipt();
+    let metrics = receipt
+        .attempts
+        .iter()
+        .rfind(|attempt| {
+            matches!(
+                attempt.result,
+                AttemptResult::Accepted | AttemptResult::Declined
+            )
+        })
+        .map(|attempt| attempt.metrics.clone())
+        .unwrap_or_default();
+    let outcome = match receipt.outcome {
+        Outcome::Unchanged(Unchanged::StrategyFailed)
+        | Outcome::Repaired(Unchanged::StrategyFailed) => {
+            let declared = receipt
+                .attempts
+                .iter()
+                .find_map(|attempt| attempt.declared_failure());
+            wire::Outcome::Failure(wire::Failure {
+                kind: match declared {
+                    Some(Declared::BadConfig) => wire::FailureKind::BadConfig,
+                    Some(Declared::Model) => wire::FailureKind::Model,
+                    _ => wire::FailureKind::Other,
+                },
+                message: declared
+                    .map(|declared| declared.to_string())
+                    .unwrap_or_default(),
+            })
+        }
+        Outcome::Unchanged(why) | Outcome::Repaired(why) => {
+            wire::Outcome::Unchanged(why.words().to_owned())
+        }
+        Outcome::Compacted => match compaction.into_plan() {
+            Some(plan) => wire::Outcome::Compacted(plan.into()),
+            None => wire::Outcome::Unchanged(Unchanged::NoProgress.words().to_owned()),
+        },
+    };
+    wire::Report {
+        outcome,
+        metrics: metrics.into_iter().map(wire::Metric::from).collect(),
+    }
+}
+
+impl From<Introspection> for wire::Introspection {
+    fn from(said: Introspection) -> Self {
+        Self {
+            name: said.name,
+            version: said.version,
+            description: said.description,
+            config_schema: said.config_schema,
+            reason_codes: said.reason_codes,
+            metric_names: said.metric_names,
+            timeout_ms: said
+                .timeout_ms
+                .and_then(|ms| serde_json::value::to_raw_value(&ms).ok()),
+            failure: None,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A strategy's turn, as it is noted.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use crate::bounded::bounded;
+use crate::fault::Declared;
+use crate::plan::Reason;
+use crate::receipt::{Attempt, AttemptResult, LogLine, Usage};
+use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
+use crate::sandbox::{self, CallFailure};
+use crate::strategy::Strategy;
+
+/// The most bytes of each thing that a strategy says in words.
+const WORDS: usize = 2_000;
+
+impl Attempt {
+    pub(crate) fn of(strategy: &Strategy) -> Self {
+        Self {
+            strategy: strategy.name().to_owned(),
+            component: strategy.component(),
+            result: AttemptResult::Declined,
+            usage: Usage::default(),
+            model: None,
+            metrics: Vec::new(),
+            words: None,
+        }
+    }
+
+    pub(crate) fn record_usage(&mut self, usage: sandbox::Usage, keep_words: bool) {
+        self.usage = Usage {
+            fuel: usage.fuel,
+            time_us: u64::try_from(usage.time.as_micros()).unwrap_or(u64::MAX),
+            memory_bytes: usage.memory as u64,
+            host_calls: usage.host_calls,
+            log_lines: usage.log.len() as u64,
+            log_lines_dropped: usage.log_dropped,
+        };
+        if keep_words && !usage.log.is_empty() {
+            let log = usage.log.into_iter().map(|(level, text)| LogLine {
+                level,
+                text: bounded(&text, WORDS),
+            });
+            self.words.get_or_insert_default().log.extend(log);
+        }
+    }
+
+    pub(crate) fn record_time(&mut self, start: Instant) {
+        self.usage.time_us = micros(start);
+    }
+
+    /// A strategy that fails to say whether it is time has no opinion.
+    pub(crate) fn decided(
+        &mut self,
+        answer: Result<Decision, CallFailure>,
+        keep_words: bool,
+    ) -> Decision {
+        match answer {
+            Ok(decision) => {
+                self.result = AttemptResult::Accepted;
+                decision
+            }
+            Err(failure) => {
+                self.record_failure(failure, keep_words);
+                Decision::HostDecides
+            }
+        }
+    }
+
+    pub(crate) fn record_failure(&mut self, failure: CallFailure, keep_words: bool) {
+        self.result = match failure {
+            CallFailure::Fault(fault) => AttemptResult::Fault { fault },
+            CallFailure::Declared(failure, words) => {
+                self.say(&words, keep_words);
+                AttemptResult::Failure { failure }
+            }
+            CallFailure::Host(error) => AttemptResult::Host {
+                error: error.to_string(),
+            },
+        };
+    }
+
+    pub(crate) fn say(&mut self, words: &str, keep_words: bool) {
+        if keep_words {
+            self.words.get_or_insert_default().reason = Some(bounded(words, WORDS));
+        }
+    }
+
+    /// Whether the strategy declared that it failed.
+    #[must_use]
+    pub fn declared_failure(&self) -> Option<Declared> {
+        match &self.result {
+            AttemptResult::Failure { failure } => Some(*failure),
+            _ => None,
+        }
+    }
+}
+
+impl Report {
+    pub(crate) fn has_annotations(&self) -> bool {
+        let reasons = match &self.answer {
+            Answer::Compacted(plan) => !plan.reasons.is_empty(),
+            Answer::Unchanged(_) => false,
+        };
+        reasons || !self.metrics.is_empty()
+    }
+}
+
+/// A strategy's own figures under the names that it declares, of each name the first. Anything else
+/// could carry text of the conversation into a receipt, as could the order of names that come again.
+pub(crate) fn declared_metrics(
+    strategy: &Strategy,
+    metrics: &[Metric],
+    said: Option<&Introspection>,
+    keep_words: bool,
+) -> Vec<Metric> {
+    let is_declared = |name: &str| {
+        strategy.is_native()
+            || said.is_some_and(|said| said.metric_names.iter().any(|known| known == name))
+    };
+    let mut names = HashSet::new();
+    metrics
+        .iter()
+        .take(strategy.limits().annotations)
+        .filter(|metric| is_declared(&metric.name) && names.insert(metric.name.as_str()))
+        .filter_map(|metric| {
+            let value = match &metric.value {
+                Value::Text(_) if !keep_words => return None,
+                Value::Text(text) => Value::Text(bounded(text, WORDS)),
+                Value::Ratio(ratio) if !ratio.is_finite() => return None,
+                other => other.clone(),
+            };
+            Some(Metric {
+                name: metric.name.clone(),
+                value,
+            })
+        })
+        .take(100)
+        .collect()
+}
+
+pub(crate) fn declare_reasons(
+    strategy: &Strategy,
+    reasons: &mut [Reason],
+    said: Option<&Introspection>,
+) {
+    if strategy.is_native() {
+        return;
+    }
+    let declared: HashSet<&str> = said
+        .iter()
+        .flat_map(|said| said.reason_codes.iter().map(String::as_str))
+        .collect();
+    for reason in reasons {
+        if !declared.contains(reason.code.as_str()) {
+            reason.code = "undeclared".to_owned();
+        }
+    }
+}
+
+pub(crate) fn micros(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
+}

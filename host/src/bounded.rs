@@ -1,0 +1,12 @@
+//! Words of others, cut short.
+
+/// `text` without control characters and at most `bytes` long.
+pub(crate) fn bounded(text: &str, bytes: usize) -> String {
+    text.chars()
+        .filter(|c| !c.is_control() || *c == '\n')
+        .scan(0, |length, c| {
+            *length += c.len_utf8();
+            (*length <= bytes).then_some(c)
+        })
+        .collect()
+}

@@ -1,0 +1,449 @@
+//! The shortened text of an output.
+
+use std::ops::Range;
+
+use baler_digest::tells_of_error;
+
+use baler_conversation::json;
+use baler_conversation::marks::{self, By, Purpose};
+use baler_conversation::message::Content;
+
+use crate::plan::gaps::{self, Body};
+use crate::shortening::UnseenOutput;
+use crate::situation::Situation;
+
+/// The most bytes of a line that tells of an error.
+const PIECE: usize = 240;
+
+/// First and last lines are cut at a line break where that costs no more bytes than these, nor a
+/// quarter of their share; else within a line, so that a text without line breaks has a first and a
+/// last line too, and one of long lines is not cut to nothing.
+const LINE: usize = 120;
+
+/// Shares of the text for its first and its last lines; the rest is for lines that tell of errors.
+const FIRST: (usize, usize) = (2, 5);
+const LAST: (usize, usize) = (2, 5);
+
+/// The most error lines between the first and the last ones.
+const ERRORS: usize = 40;
+
+/// How often the text is made and counted at most. One try is enough where all of an output has as
+/// many tokens for its bytes as the rest.
+const TRIES: usize = 12;
+
+/// How many of these go by the tokens of the try before; then the room is halved, which finds what
+/// fits where a part of the text has far more tokens for its bytes than another.
+const GUESSES: usize = 4;
+
+/// What the first line of a shortened output begins with.
+const HEAD: &str = "[This output was too long for the context window and is shortened";
+
+/// What stands before the reference in this line.
+const WHOLE: &str = "; whole: ";
+
+/// The same where the reference names a text that had been shortened already: without an archive, or
+/// by a strategy.
+const LONGER: &str = "; longer: ";
+
+/// The text of an output in at most `cap` tokens, in its mark, and its tokens; none where it has no
+/// more already, or would not become smaller.
+pub(crate) fn shortened(
+    situation: &Situation,
+    output: &UnseenOutput,
+    cap: u32,
+) -> Option<(String, u32)> {
+    if output.tokens <= cap {
+        return None;
+    }
+    let conversation = &situation.conversation;
+    let message = conversation.messages(output.unit).get(output.message)?;
+    let part = message.parts.get(output.part)?;
+    let site = message.site(part)?;
+    let Content::Output(found) = &part.content else {
+        return None;
+    };
+    let opened = conversation.opened(message, part);
+    let rewritten = opened
+        .as_ref()
+        .filter(|mark| mark.purpose == Purpose::Rewritten)
+        .map(|mark| mark.is_hosts);
+    let text = match opened {
+        Some(opened) => opened.text,
+        None => found.text(conversation.source()).into_owned(),
+    };
+    let (head, body) = head(situation, output, &text, rewritten);
+    let errors = error_lines(&body);
+    let write = |room: usize| {
+        let text = format!("{head}{}", body_within(&body, &errors, room));
+        let marked = marks::wrap(
+            conversation.key(),
+            Purpose::Rewritten,
+            site,
+            By::Host,
+            &text,
+        );
+        let tokens = conversation.tokenizer().count(&marked);
+        (marked, tokens)
+    };
+    // Where the whole has bytes enough, a dense text may have all of its own.
+    let most = (conversation.bytes() > situation.max_bytes).then(|| output.bytes_at(cap));
+    // What fits, and what is too large.
+    let (mut low, mut high) = (0, body.text.len());
+    let mut best: Option<(String, u32)> = None;
+    let mut room = scaled(high, cap as usize, output.tokens as usize);
+    for attempt in 0..TRIES {
+        // Each try counts a text that may have megabytes.
+        if situation.is_over() {
+            break;
+        }
+        let (marked, tokens) = write(room);
+        let bytes = most.map_or(0, |_| json::encode(&marked).len());
+        let mut guess = scaled(room, cap as usize, tokens as usize);
+        let mut is_full = is_most_of(tokens as usize, cap as usize);
+        let mut fits = tokens <= cap;
+        if let Some(most) = most {
+            guess = guess.min(scaled(room, most, bytes));
+            is_full |= is_most_of(bytes, most);
+            fits &= bytes <= most;
+        }
+        if fits {
+            low = room;
+            if best.as_ref().is_none_or(|(_, best)| tokens > *best) {
+                best = Some((marked, tokens));
+            }
+            if is_full {
+                break;
+            }
+        } else {
+            high = room;
+        }
+        let is_between = low < guess && guess < high;
+        room = if attempt < GUESSES && is_between {
+            guess
+        } else {
+            low + (high - low) / 2
+        };
+        if room == low {
+            break;
+        }
+    }
+    best.or_else(|| Some(write(0)).filter(|(_, tokens)| *tokens < output.tokens))
+}
+
+/// A little less of the room than what makes `whole` become `part`: a text is not the same all
+/// over.
+fn scaled(room: usize, part: usize, whole: usize) -> usize {
+    let share = room as u128 * part as u128 / whole.max(1) as u128 * 15 / 16;
+    usize::try_from(share).unwrap_or(usize::MAX)
+}
+
+/// Whether another try would not gain much.
+fn is_most_of(found: usize, most: usize) -> bool {
+    found >= most / 8 * 7
+}
+
+/// What stands above the lines that are left, and the lines. A text that the host shortened before
+/// keeps the line with the reference to the whole. Who else begins like that gets a line above it.
+/// `rewritten` tells of a text that stands in a mark whether it is the host's.
+fn head<'a>(
+    situation: &Situation,
+    output: &UnseenOutput,
+    text: &'a str,
+    rewritten: Option<bool>,
+) -> (String, Body<'a>) {
+    let earlier = text
+        .split_once('\n')
+        .filter(|(line, _)| rewritten == Some(true) && line.starts_with(HEAD));
+    let body = match earlier {
+        Some((line, body)) => {
+            let body = Body::shortened_before(body);
+            let has_reference = line.contains(WHOLE) || line.contains(LONGER);
+            // What was shortened without an archive gets its reference once there is one.
+            if has_reference || !situation.archived {
+                return (format!("{line}\n"), body);
+            }
+            body
+        }
+        None => Body::whole(text),
+    };
+    let names = if rewritten.is_some() { LONGER } else { WHOLE };
+    let reference = situation
+        .reference(output.unit)
+        .map(|reference| format!("{names}{reference}"))
+        .unwrap_or_default();
+    (format!("{HEAD}{reference}]\n"), body)
+}
+
+/// At most about `room` bytes of `body`: its first and its last lines, and lines between them
+/// that tell of errors, which are among `errors`.
+fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> String {
+    let text = &*body.text;
+    if text.len() <= room {
+        return text.to_owned();
+    }
+    let share = |(part, of): (usize, usize)| room * part / of;
+    let first = front(body, share(FIRST));
+    let last = first.max(back(body, share(LAST)));
+    let left = room.saturating_sub(first).saturating_sub(text.len() - last);
+    let errors = newest(errors, text, first..last, left);
+    // What error lines do not take, first and last lines do.
+    let used: usize = errors
+        .iter()
+        .map(|(start, end)| end - start + gaps::LENGTH)
+        .sum();
+    let more = left.saturating_sub(used + 2 * gaps::LENGTH) / 2;
+    let first = front(body, share(FIRST) + more);
+    let last = first.max(back(body, share(LAST) + more));
+    let mut written = String::with_capacity(room + 4 * gaps::LENGTH);
+    written.push_str(&text[..first]);
+    let mut at = first;
+    for (start, end) in errors {
+        let (start, end) = (start.max(at), end.min(last));
+        if start < end {
+            body.leave_out(&mut written, at..start);
+            written.push_str(&text[start..end]);
+            at = end;
+        }
+    }
+    body.leave_out(&mut written, at..last);
+    written.push_str(&text[last..]);
+    written
+}
+
+/// The end of the lines that a text begins with, in at most `room` bytes; of a long line its
+/// beginning.
+fn front(body: &Body<'_>, room: usize) -> usize {
+    let text = &*body.text;
+    let end = text.floor_char_boundary(room.min(text.len()));
+    let end = match text[..end].rfind('\n') {
+        // A line break near the end is worth more than the rest of a line.
+        Some(line) if end - line <= LINE.min(room / 4) => line + 1,
+        _ => end,
+    };
+    body.end_at(end)
+}
+
+/// The start of the lines that a text ends with, in at most `room` bytes.
+fn back(body: &Body<'_>, room: usize) -> usize {
+    let text = &*body.text;
+    let start = text.ceil_char_boundary(text.len() - room.min(text.len()));
+    let start = match text[start..].find('\n') {
+        Some(line) if line < LINE.min(room / 4) && start + line + 1 < text.len() => {
+            start + line + 1
+        }
+        _ => start,
+    };
+    body.start_at(start)
+}
+
+/// Where lines that tell of errors stand, of a long one its beginning. Looked for once: a text may
+/// be large.
+fn error_lines(body: &Body<'_>) -> Vec<(usize, usize)> {
+    let text = &*body.text;
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        if !Body::is_gap(line) && tells_of_error(line) {
+            found.push((start, text.floor_char_boundary(end.min(start + PIECE))));
+        }
+        start = end;
+    }
+    found
+}
+
+/// The last error lines within `between` that find room, in the order of the text. The very last
+/// one is the newest, which its reader works on: it is cut rather than left out.
+fn newest(
+    errors: &[(usize, usize)],
+    text: &str,
+    between: Range<usize>,
+    room: usize,
+) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut left = room;
+    let behind = errors.partition_point(|(start, _)| *start < between.end);
+    for (start, end) in errors[..behind].iter().rev() {
+        let (start, end) = (*start.max(&between.start), *end.min(&between.end));
+        if end <= start || left < gaps::LENGTH || found.len() == ERRORS {
+            break;
+        }
+        let (end, cost) = if found.is_empty() {
+            let end = text.floor_char_boundary(end.min(start + left));
+            (end, end - start)
+        } else {
+            (end, end - start + gaps::LENGTH)
+        };
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        found.push((start, end));
+    }
+    found.reverse();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::request::Request;
+    use baler_conversation::Format;
+
+    fn within(text: &str, room: usize) -> String {
+        let body = Body::whole(text);
+        body_within(&body, &error_lines(&body), room)
+    }
+
+    /// What an output of this text, the newest of a conversation, is shortened to.
+    fn shortened_to(text: &str, caps: impl Fn(u32) -> Vec<u32>) -> Vec<(u32, Option<u32>)> {
+        let call =
+            json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+        let body = json!({"model": "gpt-4o", "messages": [
+            {"role": "user", "content": "Sound the harbour."},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "a", "content": text}]});
+        let conversation = crate::sample::conversation(&body.to_string(), Some(Format::OpenAiChat))
+            .expect("reads");
+        let situation = Situation::new(&conversation, &Request::default(), false);
+        let output = situation.unseen.outputs()[0];
+        let tokens = |cap| {
+            let (text, tokens) = shortened(&situation, &output, cap)?;
+            assert_eq!(conversation.tokenizer().count(&text), tokens);
+            Some(tokens)
+        };
+        let caps = caps(output.tokens).into_iter();
+        caps.map(|cap| (cap, tokens(cap))).collect()
+    }
+
+    /// Where some of a text has a hundred times as many tokens for its bytes as the rest.
+    #[test]
+    fn text_of_two_densities_is_shortened_to_half_of_its_cap_at_least() {
+        let digits = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let dense = |lines: u64| -> String {
+            (0..lines)
+                .map(|line| format!("{:016x}{:016x}\n", digits(line), digits(line + lines)))
+                .collect()
+        };
+        let sparse = |lines: usize| format!("{}\n", "=".repeat(200)).repeat(lines);
+        for (few, many) in [(40, 50), (40, 500), (400, 100)] {
+            let (dense, sparse) = (dense(few), sparse(many));
+            for text in [
+                format!("{dense}{sparse}"),
+                format!("{sparse}{dense}"),
+                format!("{sparse}{dense}{sparse}"),
+                format!("{dense}{sparse}{dense}"),
+            ] {
+                let caps = |whole: u32| -> Vec<u32> {
+                    let least = crate::shortening::LEAST_TOKENS;
+                    assert!(whole > least, "{few} and {many} lines have {whole} tokens");
+                    let step = (whole - least).div_ceil(11).max(1);
+                    (least..whole).step_by(step as usize).collect()
+                };
+                for (cap, tokens) in shortened_to(&text, caps) {
+                    let tokens = tokens.expect("it has more");
+                    assert!(
+                        tokens <= cap && tokens >= cap / 2,
+                        "{few} and {many} lines, {cap}: {tokens}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn last_error_line_is_kept_though_not_all_of_them_fit() {
+        let mut lines: Vec<String> = (0..300).map(|row| format!("row {row}")).collect();
+        for (row, line) in lines.iter_mut().enumerate().take(151).skip(100) {
+            *line = format!("error: berth {row} has no depth in the chart, and nobody sounded it");
+        }
+        let text = lines.join("\n");
+        for room in [300, 900] {
+            let body = within(&text, room);
+            assert!(body.len() < room + 100, "{}", body.len());
+            assert!(
+                body.contains("error: berth 150 has no depth in the"),
+                "{body}"
+            );
+            assert!(!body.contains("error: berth 100 "), "{body}");
+        }
+    }
+
+    #[test]
+    fn body_keeps_first_last_and_error_lines_verbatim() {
+        let mut lines: Vec<String> = (0..500).map(|line| format!("line {line} 平穏")).collect();
+        lines[250] = "error[E0308]: mismatched types".to_owned();
+        let text = lines.join("\n");
+        let body = within(&text, 900);
+        assert!(body.len() < 1_000, "{}", body.len());
+        assert!(body.starts_with("line 0 平穏\nline 1 平穏\n"), "{body}");
+        assert!(body.ends_with("line 498 平穏\nline 499 平穏"), "{body}");
+        assert!(
+            body.contains("\nerror[E0308]: mismatched types\n"),
+            "{body}"
+        );
+        for line in body.lines().filter(|line| !line.starts_with("[…")) {
+            assert!(lines.iter().any(|own| own == line), "{line}");
+        }
+    }
+
+    #[test]
+    fn body_says_how_much_is_missing_between_two_lines() {
+        let text: String = (0..100).map(|line| format!("{line}\n")).collect();
+        let body = within(&text, 150);
+        let kept = body.lines().filter(|line| !line.starts_with('[')).count();
+        let missing: usize = body
+            .lines()
+            .filter_map(|line| {
+                line.strip_prefix("[… ")?
+                    .split(' ')
+                    .next()?
+                    .parse::<usize>()
+                    .ok()
+            })
+            .sum();
+        assert_eq!(kept + missing, 100, "{body}");
+    }
+
+    /// However often, and whatever its lines look like.
+    #[test]
+    fn gaps_of_a_body_that_is_shortened_again_and_again_add_up_to_the_whole() {
+        let joined = |line: &dyn Fn(usize) -> String| -> String { (0..300).map(line).collect() };
+        let crlf = joined(&|row| format!("row {row} 平穏\r\n"));
+        let long = "日本".repeat(3_000);
+        let gaps = joined(&|row| format!("[… {row} lines, 700 bytes left out …]\n"));
+        let errors = joined(&|row| format!("error: row {row} [… 5 bytes left out …]\n"));
+        let mixed = format!("{crlf}{long}\n\\{gaps}{long}{errors}{gaps}");
+        for text in [crlf, long, gaps, errors, mixed] {
+            let mut written: Option<String> = None;
+            for room in [9_000, 4_000, 2_001, 900, 303, 60, 0] {
+                let next = {
+                    let body = match &written {
+                        Some(written) => Body::shortened_before(written),
+                        None => Body::whole(&text),
+                    };
+                    body_within(&body, &error_lines(&body), room)
+                };
+                let told = Body::shortened_before(&next).missing(0..next.len());
+                assert_eq!(told.bytes, text.len(), "{room}: {next}");
+                written = Some(next);
+            }
+        }
+    }
+
+    #[test]
+    fn body_of_one_long_line_keeps_its_two_ends() {
+        let text = format!("begin{}end", "日本".repeat(10_000));
+        let body = within(&text, 300);
+        assert!(body.starts_with("begin") && body.ends_with("end"), "{body}");
+        assert!(body.len() < 400, "{}", body.len());
+    }
+
+    #[test]
+    fn body_without_room_is_one_gap() {
+        let text = "a line\n".repeat(20);
+        assert_eq!(within(&text, 0), "[… 20 lines, 140 bytes left out …]\n");
+    }
+}

@@ -1,0 +1,6 @@
+//! Plans against conversations of all formats.
+
+mod edits;
+mod order;
+mod properties;
+mod thinking;

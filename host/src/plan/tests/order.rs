@@ -1,0 +1,296 @@
+//! What stands where in a result.
+
+use serde_json::{Value, json};
+
+use baler_conversation::{Conversation, Format, Role};
+
+use crate::fault::{Fault, PlanFault, PlanRule};
+use crate::plan::{Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan};
+use crate::request::{Budget, Pins, Policy, Request};
+use crate::situation::Situation;
+use crate::strategy::Strategy;
+use crate::verify::accept;
+
+/// A conversation in the format of Anthropic.
+fn read(body: &Value) -> Conversation {
+    crate::sample::conversation(&body.to_string(), Some(Format::Anthropic))
+        .expect("a good conversation")
+}
+
+/// The messages of the result of a plan, under a large budget and without pins.
+fn messages(conversation: &Conversation, pieces: Vec<Piece>) -> Result<Vec<Value>, Fault> {
+    let request = Request {
+        budget: Budget::Share(0.95),
+        pins: Pins::None,
+        policy: Policy {
+            remove_media: true,
+            ..Policy::default()
+        },
+        ..Request::default()
+    };
+    let situation = Situation::new(conversation, &request, false);
+    let plan = Plan {
+        pieces,
+        reasons: Vec::new(),
+    };
+    let good = accept(plan, &Strategy::truncate(), &situation)?;
+    let mut result: Value = serde_json::from_str(good.conversation.document()).expect("JSON");
+    Ok(serde_json::from_value(result["messages"].take()).expect("a list"))
+}
+
+fn keep(units: &[usize]) -> Vec<Piece> {
+    let mut plan = Plan::default();
+    units.iter().for_each(|unit| plan.keep(*unit));
+    plan.pieces
+}
+
+fn insertion() -> Piece {
+    Piece::Insert(Insertion {
+        role: Role::User,
+        purpose: InsertionPurpose::Summary,
+        placement: Placement::Alone,
+        text: "The parser was fixed.".to_owned(),
+    })
+}
+
+fn joining(placement: Placement, text: &str) -> Piece {
+    Piece::Insert(Insertion {
+        role: Role::User,
+        purpose: InsertionPurpose::Note,
+        placement,
+        text: text.to_owned(),
+    })
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn says(text: &str) -> Value {
+    json!({"role": "assistant", "content": text})
+}
+
+/// A text of some size.
+fn long() -> String {
+    "the parser of the tariff tables drops the last column ".repeat(40)
+}
+
+#[test]
+fn nothing_stands_in_front_of_a_signed_compaction() {
+    let conversation = |compaction: Value| {
+        read(&json!({"model": "claude-opus-5", "messages": [
+            {"role": "assistant", "content": [compaction]},
+            user("Go on."),
+            says(&long()),
+            user("And now?"),
+        ]}))
+    };
+    let signed = json!({"type": "compaction", "content": "Fixed.", "signature": "c2ln"});
+    let with_text_at = |place: usize| {
+        let mut pieces = keep(&[0]);
+        pieces.insert(place, insertion());
+        pieces.extend(keep(&[1, 3]));
+        pieces
+    };
+    let fault = Fault::InvalidPlan(PlanFault {
+        rule: PlanRule::PrecedesFirst,
+        piece: Some(1),
+        unit: Some(0),
+    });
+    let of_signed = conversation(signed.clone());
+    assert_eq!(messages(&of_signed, with_text_at(0)), Err(fault));
+    let behind = messages(&of_signed, with_text_at(1)).expect("a good plan");
+    assert_eq!(behind[0]["content"][0], signed);
+    // Those that the provider makes by itself may stand anywhere.
+    let of_unsigned = conversation(json!({"type": "compaction", "content": "Fixed."}));
+    assert_eq!(
+        messages(&of_unsigned, with_text_at(0)).map(|all| all.len()),
+        Ok(4)
+    );
+}
+
+/// ANTH-1
+#[test]
+fn instructions_that_a_message_of_the_users_ended_do_not_come_to_stand_behind_it() {
+    let brief = json!({"role": "system", "content": "Only list.", "clear_at": "next_user_message"});
+    let rule = json!({"role": "system", "content": "Be brief."});
+    let of = |system: &Value| {
+        read(&json!({"model": "claude-opus-5", "messages": [
+            user("a"), system, says(&long()), user("b")]}))
+    };
+    let without_answer = |system: &Value| messages(&of(system), keep(&[0, 1, 3]));
+    assert_eq!(without_answer(&brief), Ok(vec![user("a"), user("b")]));
+    assert_eq!(
+        without_answer(&rule),
+        Ok(vec![user("a"), user("b"), rule.clone()])
+    );
+    // One that holds still stays behind what the user said.
+    let newest = read(&json!({"model": "claude-opus-5", "messages": [
+        user("a"), says(&long()), user("b"), brief.clone()]}));
+    let expected = vec![user("a"), user("b"), brief.clone()];
+    assert_eq!(messages(&newest, keep(&[0, 2, 3])), Ok(expected));
+    // So does one in front of the words that it was for.
+    let answered = read(&json!({"model": "claude-opus-5", "messages": [
+        user("a"), says(&long()), user("b"), brief.clone(), says("c"), user("d")]}));
+    let expected = vec![user("a"), user("b"), brief, says("c"), user("d")];
+    assert_eq!(messages(&answered, keep(&[0, 2, 3, 4, 5])), Ok(expected));
+}
+
+#[test]
+fn text_joins_a_message_that_may_leave_and_stands_beside_one_that_has_to_stay() {
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": [
+        user("a"), says(&long()), user("b"), says(&long()), user("c")]}));
+    let pieces = [
+        keep(&[0]),
+        vec![
+            joining(Placement::JoinBefore, "First."),
+            joining(Placement::JoinBefore, "Second."),
+            joining(Placement::JoinAfter, "Third."),
+            joining(Placement::JoinAfter, "Fourth."),
+        ],
+        keep(&[4]),
+        vec![
+            joining(Placement::JoinBefore, "Fifth."),
+            joining(Placement::JoinBefore, "Sixth."),
+        ],
+    ]
+    .concat();
+    let after = messages(&conversation, pieces).expect("a good plan");
+    assert_eq!(after.len(), 6);
+    let has = |value: &Value, text: &str| value.as_str().is_some_and(|own| own.contains(text));
+    // Nobody pinned the first message; the newest one of the user's always stays.
+    assert_eq!(after[0]["content"][0]["text"], "a");
+    assert!(has(&after[0]["content"][1]["text"], "First."), "{after:?}");
+    assert!(has(&after[0]["content"][2]["text"], "Second."), "{after:?}");
+    assert_eq!(after[3], user("c"));
+    for (message, text) in [
+        (1_usize, "Third."),
+        (2, "Fourth."),
+        (4, "Fifth."),
+        (5, "Sixth."),
+    ] {
+        let own: &Value = &after[message];
+        assert!(has(&own["content"], text), "{own}");
+    }
+}
+
+/// Its edits would be all that is written of it.
+#[test]
+fn nothing_joins_a_message_that_is_edited() {
+    let picture =
+        json!({"type": "image", "source": {"type": "url", "url": "https://a.test/b.png"}});
+    let seen = json!({"role": "user", "content": [picture, {"type": "text", "text": "Look."}]});
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": [
+        seen, says(&long()), user("b")]}));
+    let edits = vec![Edit {
+        message: 0,
+        part: 0,
+        change: Change::Remove,
+    }];
+    let rewrite = Piece::Rewrite { unit: 0, edits };
+    let joined = [
+        vec![joining(Placement::JoinAfter, "Lost."), rewrite.clone()],
+        vec![rewrite.clone(), joining(Placement::JoinBefore, "Lost.")],
+    ];
+    for mut pieces in joined {
+        pieces.extend(keep(&[2]));
+        let fault = messages(&conversation, pieces).expect_err("it joins nothing");
+        let Fault::InvalidPlan(fault) = fault else {
+            panic!("{fault:?}");
+        };
+        assert_eq!(fault.rule, PlanRule::JoinsNothing);
+    }
+    let alone = [vec![rewrite], keep(&[2])].concat();
+    assert_eq!(
+        messages(&conversation, alone).expect("a good plan").len(),
+        2
+    );
+}
+
+#[test]
+fn nothing_joins_a_message_behind_another_inserted_one() {
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": [
+        user("a"), says(&long()), user("b")]}));
+    for unit in [0, 2] {
+        let mut pieces = keep(&[0]);
+        if unit == 2 {
+            pieces.extend(keep(&[2]));
+        }
+        pieces.push(insertion());
+        pieces.push(joining(Placement::JoinBefore, "Late."));
+        if unit == 0 {
+            pieces.extend(keep(&[2]));
+        }
+        let fault = Fault::InvalidPlan(PlanFault {
+            rule: PlanRule::JoinsNothing,
+            piece: Some(if unit == 2 { 3 } else { 2 }),
+            unit: None,
+        });
+        assert_eq!(messages(&conversation, pieces), Err(fault), "{unit}");
+    }
+}
+
+fn rule(text: &str) -> Value {
+    json!({"role": "system", "content": text})
+}
+
+/// A conversation of these messages, and the result of a plan that keeps some of its units.
+fn kept(messages_before: &[Value], units: &[usize]) -> Vec<Value> {
+    let conversation = read(&json!({"model": "claude-opus-5", "messages": messages_before}));
+    assert_eq!(conversation.violations(), []);
+    messages(&conversation, keep(units)).expect("a good plan")
+}
+
+#[test]
+fn instructions_move_behind_the_user_where_the_answer_in_between_leaves() {
+    let before = [user("a"), rule("b"), says(&long()), user("c")];
+    assert_eq!(kept(&before, &[0, 1, 3]), [user("a"), user("c"), rule("b")]);
+    let longer = [&before[..], &[rule("d"), says("e"), user("f")]].concat();
+    assert_eq!(
+        kept(&longer, &[0, 1, 3, 4, 5, 6]),
+        [
+            user("a"),
+            user("c"),
+            rule("b"),
+            rule("d"),
+            says("e"),
+            user("f")
+        ]
+    );
+}
+
+#[test]
+fn instructions_get_a_note_in_front_of_them_where_nobody_spoke() {
+    let before = [user(&long()), rule("b"), says("c"), user("d")];
+    let after = kept(&before, &[1, 2, 3]);
+    assert_eq!(after.len(), 4);
+    assert_eq!(after[0]["role"], "user");
+    assert_eq!(after[1..], before[1..]);
+}
+
+#[test]
+fn options_of_the_answer_stay_where_nothing_left_around_them() {
+    let options = json!({"role": "system", "content": [], "output_config": {"effort": "low"}});
+    let before = [
+        user("a"),
+        says("b"),
+        options.clone(),
+        user("c"),
+        says(&long()),
+        user("d"),
+    ];
+    assert_eq!(
+        kept(&before, &[0, 1, 2, 3, 5]),
+        [user("a"), says("b"), options, user("c"), user("d")]
+    );
+}
+
+#[test]
+fn instructions_find_a_place_where_bound_thinking_leaves() {
+    let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]});
+    let conversation = read(&json!({"model": "claude-opus-5-5", "messages": [
+        user("a"), says(&long()), user("b"), rule("c"), thinks, user("d")]}));
+    assert_eq!(conversation.violations(), []);
+    let after = messages(&conversation, keep(&[0, 2, 3, 4, 5])).expect("a good plan");
+    assert_eq!(after, [user("a"), user("b"), user("d"), rule("c")]);
+}

@@ -1,0 +1,198 @@
+//! What is noted while a compaction runs, and the receipt that is made of it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use baler_conversation::{Conversation, MOST_LISTED};
+
+use crate::archive::Stored;
+use crate::attempt::micros;
+use crate::cache;
+use crate::compaction::Compaction;
+use crate::plan::Fate;
+use crate::receipt::{
+    Attempt, BeforeAfter, Original, Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units,
+};
+use crate::situation::Situation;
+use crate::verify::Accepted;
+
+/// A compaction as far as it has come.
+pub(crate) struct Record<'a> {
+    pub(crate) start: Instant,
+    pub(crate) situation: &'a Arc<Situation>,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) failures_in_a_row: u32,
+}
+
+impl Record<'_> {
+    pub(crate) fn unchanged(self, why: Unchanged, stored: Option<Stored>) -> Compaction {
+        let conversation = self.situation.conversation.clone();
+        let units = conversation.units();
+        let places = units.iter().map(|unit| Some(unit.first_message)).collect();
+        let units = units.len();
+        let outcome = if conversation.repairs().is_empty() {
+            Outcome::Unchanged(why)
+        } else {
+            Outcome::Repaired(why)
+        };
+        Compaction {
+            fates: vec![Fate::Kept; units],
+            protected: self.situation.protected().collect(),
+            insertions: Vec::new(),
+            places,
+            drops_thinking: self.drops_thinking(),
+            receipt: self.receipt(outcome, &conversation, stored),
+            conversation: conversation.without_repairs(),
+            plan: None,
+        }
+    }
+
+    pub(crate) fn compacted(
+        mut self,
+        strategy: String,
+        fell_back: bool,
+        accepted: Accepted,
+        stored: Option<Stored>,
+    ) -> Compaction {
+        self.failures_in_a_row = 0;
+        let drops_thinking = self.drops_thinking();
+        let Accepted {
+            conversation,
+            applied,
+            plan,
+            reasons,
+            stages,
+        } = accepted;
+        let protected = self.situation.protected().collect();
+        let before = &self.situation.conversation;
+        let kept = cache::leading_units_kept(&applied.fates, &applied.insertions);
+        let kept = applied.first_moved.map_or(kept, |moved| kept.min(moved));
+        let said = self.situation.request.cached_units;
+        let cache = cache::effect(before, &conversation, said, kept);
+        let sent = (cache.is_some()).then(|| {
+            let units = kept.min(before.units_cached(said));
+            before.message_range(units.saturating_sub(1)).end * usize::from(units > 0)
+        });
+        let conversation = conversation.with_sent(sent);
+        let count = |fate| applied.fates.iter().filter(|own| **own == fate).count();
+        let receipt = Receipt {
+            strategy: Some(strategy),
+            fell_back,
+            units: Units {
+                before: applied.fates.len(),
+                kept: count(Fate::Kept),
+                rewritten: count(Fate::Rewritten),
+                dropped: count(Fate::Dropped),
+                inserted: applied.inserted,
+                thinking_dropped: applied.thinking_dropped,
+                outputs_shortened: applied.shortened,
+            },
+            reasons: reasons
+                .into_iter()
+                .map(|reason| ReasonCode {
+                    first: reason.units.first,
+                    count: reason.units.count,
+                    code: reason.code,
+                })
+                .collect(),
+            stages,
+            cache,
+            ..self.receipt(Outcome::Compacted, &conversation, stored)
+        };
+        Compaction {
+            fates: applied.fates,
+            protected,
+            insertions: applied.insertions,
+            places: applied.places,
+            conversation,
+            receipt,
+            drops_thinking,
+            plan: Some(plan),
+        }
+    }
+
+    fn drops_thinking(&self) -> bool {
+        let binding = self.situation.conversation.envelope().binding;
+        self.situation.request.policy.drops_thinking(binding)
+    }
+
+    pub(crate) fn receipt(
+        self,
+        outcome: Outcome,
+        after: &Conversation,
+        stored: Option<Stored>,
+    ) -> Receipt {
+        let situation = self.situation;
+        let before = &situation.conversation;
+        let units = before.units().len();
+        let (archive, originals, undo) = match stored {
+            Some(stored) => (Some(stored.units), stored.originals, Some(stored.undo)),
+            None => (
+                situation.archived.then(Vec::new),
+                originals_without_archive(before),
+                None,
+            ),
+        };
+        Receipt {
+            receipt: 1,
+            outcome,
+            strategy: None,
+            fell_back: false,
+            attempts: self.attempts,
+            format: before.format(),
+            tokenizer: before.tokenizer().to_string(),
+            trigger: situation.request.trigger.name().to_owned(),
+            required: situation.request.required,
+            tokens: Tokens {
+                before: before.tokens(),
+                after: after.tokens(),
+                budget: situation.budget,
+                floor: situation.floor,
+                overhead: before.overhead(),
+                below_floor: situation.budget < situation.floor,
+            },
+            below_floor: situation.below_floor.clone(),
+            bytes: BeforeAfter {
+                before: before.bytes(),
+                after: after.bytes(),
+            },
+            messages: BeforeAfter {
+                before: before.all_messages().len(),
+                after: after.all_messages().len(),
+            },
+            cache: cache::effect(before, after, situation.request.cached_units, units),
+            units: Units {
+                before: units,
+                kept: units,
+                rewritten: 0,
+                dropped: 0,
+                inserted: 0,
+                thinking_dropped: 0,
+                outputs_shortened: 0,
+            },
+            reasons: Vec::new(),
+            archive,
+            undo,
+            failures_in_a_row: self.failures_in_a_row,
+            repairs: before.repairs().to_vec(),
+            repair_counts: before.repair_counts(),
+            originals,
+            original_count: before.replaced_count(),
+            violations: before.violations().to_vec(),
+            violation_counts: before.violation_counts().clone(),
+            time_us: micros(self.start),
+            stages: Stages::default(),
+        }
+    }
+}
+
+/// What repairs changed or left out, where none of it is stored.
+fn originals_without_archive(conversation: &Conversation) -> Vec<Original> {
+    let replaced = conversation.replaced().take(MOST_LISTED);
+    replaced
+        .map(|(message, _)| Original {
+            message,
+            reference: None,
+        })
+        .collect()
+}

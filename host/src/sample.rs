@@ -1,0 +1,13 @@
+//! Conversations of tests.
+
+use baler_conversation::{Conversation, Format, ReadError, Reader, SecretKey};
+
+/// Reads a document of a test.
+pub(crate) fn conversation(
+    document: &str,
+    format: Option<Format>,
+) -> Result<Conversation, ReadError> {
+    Reader::new(SecretKey::new([1; 32]))
+        .with_format(format)
+        .read(document)
+}
