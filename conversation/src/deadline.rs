@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 ///
 /// ```
 /// use std::time::Duration;
-/// use baler_host::Deadline;
+/// use baler_conversation::Deadline;
 ///
 /// let deadline = Deadline::after(Duration::from_secs(5));
 /// assert!(!deadline.is_over());
