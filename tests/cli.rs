@@ -1391,7 +1391,7 @@ fn a_repair_is_not_advised_where_it_would_mend_nothing() {
         {"role": "tool", "tool_call_id": "c1", "content": "only sand here; ".repeat(50)},
         {"role": "user", "content": "Dig deeper."},
     ]});
-    let file = bench.file("nameless.json", &document.to_string());
+    let file = bench.file("nameless.json", document.to_string());
     let ran = bench
         .run(&["compact", &file, "--budget", "60%", "-s", "native:truncate"])
         .ends(5)

@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! The way through: read (wire format → conversation: units, tokens, traits) → strategy in its
+//! The pipeline: read (wire format → conversation: units, tokens, traits) → strategy in its
 //! sandbox → check the plan → apply → check the result → archive → receipt. On a [`Fault`] the
 //! next strategy of the chain runs; `native:digest` and `native:truncate` are always its end.
 
