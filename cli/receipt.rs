@@ -461,28 +461,23 @@ fn tell_archive(text: &mut String, receipt: &Receipt, circumstances: &Circumstan
                 .as_ref()
                 .map(Vec::len)
                 .filter(|_| is_compacted);
-            let units = units.map(|units| figures::count(units, "unit"));
+            let units = units.map(|units| figures::count(units, "removed or rewritten unit"));
             let originals = Some(receipt.original_count).filter(|originals| *originals > 0);
             let originals = originals.map(|originals| {
                 let messages = figures::count(originals, "message");
-                format!("{messages} from before the repair")
+                format!("{messages} as they were before the repair")
             });
             let what: Vec<String> = units.into_iter().chain(originals).collect();
-            format!(
-                "what left can be had back: {} {} in `{}`",
-                what.join(" and "),
-                if circumstances.is_dry_run {
-                    "would be stored"
-                } else {
-                    "stored"
-                },
-                cleaned(place)
-            )
+            let verb = match circumstances.is_dry_run {
+                true => "would archive",
+                false => "archived",
+            };
+            format!("{verb} {} in `{}`", what.join(" and "), cleaned(place))
         }
         _ if circumstances.is_dry_run => {
-            "what leaves could not be had back: there is no archive".to_owned()
+            "what is removed would be lost: there is no archive".to_owned()
         }
-        _ => "what left cannot be had back: there is no archive".to_owned(),
+        _ => "what was removed is lost: there is no archive".to_owned(),
     };
     let _ = writeln!(text, "\n{told}");
 }

@@ -844,7 +844,8 @@ fn a_dry_run_writes_nothing() {
         .says(&[
             "rewritten",
             "would be compacted by tiered",
-            "would be stored in `archive`",
+            "would archive ",
+            " in `archive`",
         ]);
     assert_eq!(ran.stdout, "");
     assert_eq!(bench.entries(), [] as [&str; 0]);
@@ -866,7 +867,7 @@ fn output_and_receipt_are_written_and_what_left_is_archived() {
             "archive",
         ])
         .ends(0)
-        .says(&["what left can be had back: ", "stored in `archive`"]);
+        .says(&["archived ", " in `archive`"]);
     assert_eq!(ran.stdout, "");
     assert_eq!(bench.entries(), ["archive", "out.json", "receipt.json"]);
     let receipt: Value =
@@ -1415,7 +1416,7 @@ fn a_conversation_that_breaks_rules_is_refused_without_repair_and_compacted_with
     let ran = bench.run(&repaired).ends(0).says(&[
         "compacted by native:truncate",
         "repaired  3 changes for ALL-4, CHAT-1",
-        "what left can be had back: ",
+        "archived ",
     ]);
     assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
     bench
@@ -1456,7 +1457,7 @@ fn a_conversation_within_its_budget_comes_out_repaired() {
     let ran = bench.run(&[&arguments[..], &["--archive", "bales"]].concat());
     let ran = ran.ends(0).says(&[
         "repaired, not compacted: it is within its budget",
-        "what left can be had back: 3 messages from before the repair stored in `bales`",
+        "archived 3 messages as they were before the repair in `bales`",
     ]);
     let out: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(out, expected);
@@ -1627,7 +1628,7 @@ fn of_many_broken_rules_the_first_are_told_and_all_are_counted() {
     ]);
     compact(&["--repair"]).ends(0).says(&[
         "repaired  10,000 changes for GEM-5; the receipt (--receipt, --json) lists the first 1,000",
-        "10,000 messages from before the repair",
+        "10,000 messages as they were before the repair",
     ]);
 }
 

@@ -208,9 +208,13 @@ fn a_receipt_alone_is_told_without_a_strip() {
     assert_eq!(columns(&page), 0);
     assert!(page.contains("does not say how large each unit was"));
     assert!(page.contains("baler undo receipt.json"));
-    // What goes without an archive cannot be had back, and the page says so.
+    // What is removed without an archive is lost, and the page says so.
     bench.compact(&example(EXAMPLES[0]), "run.json", &["--archive", "off"]);
-    assert!(bench.page(&["run.json"]).contains("cannot be had back"));
+    assert!(
+        bench
+            .page(&["run.json"])
+            .contains("what was removed is lost")
+    );
 }
 
 #[test]

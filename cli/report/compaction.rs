@@ -315,7 +315,7 @@ fn having_back(receipt: &Receipt, file: &str) -> Markup {
             }
         } @else if receipt.outcome.as_str() == "compacted" {
             h3 { "Have it back" }
-            p class="changed" { "There was no archive: what left cannot be had back." }
+            p class="changed" { "There was no archive: what was removed is lost." }
         }
         @if !left.is_empty() {
             details {

@@ -152,7 +152,7 @@ fn what_cannot_be_undone_is_told_with_the_reason() {
         .says(&["there is nothing to undo: that run changed nothing"]);
     compact(&bench, &input, "off.json", &["--archive", "off"])
         .ends(0)
-        .says(&["what left cannot be had back: there is no archive"]);
+        .says(&["what was removed is lost: there is no archive"]);
     bench
         .run(&["undo", "off.json"])
         .ends(2)
@@ -330,7 +330,7 @@ fn the_environment_names_an_archive_and_an_option_goes_before_it() {
     };
     run(&["compact", &input, "--receipt", "r.json"], "mine")
         .ends(0)
-        .says(&["stored in `mine`"]);
+        .says(&[" in `mine`"]);
     run(&["undo", "r.json"], "mine").ends(0);
     run(&["compact", &input, "--archive", "off"], "mine")
         .ends(0)
