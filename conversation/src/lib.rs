@@ -1,7 +1,7 @@
 //! Conversations of AI agents: read, divided into units, counted, checked, repaired, grown and written.
 //!
 //! A [`Reader`] makes a [`Conversation`] of a request body or of the log of a session, whatever its
-//! [`Format`]. Nothing here decides what is to leave a conversation: that is the business of `baler-host`.
+//! [`Format`]. What to remove from a conversation is decided elsewhere, in `baler-host`.
 //!
 //! ```
 //! use baler_conversation::{Reader, SecretKey};

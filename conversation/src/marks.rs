@@ -91,7 +91,7 @@ const VERSION: &str = "1";
 
 /// Whether a text that begins with these characters may hold a mark. Reads no more of them than it
 /// has to.
-pub fn may_begin_a_mark(text: impl Iterator<Item = char>) -> bool {
+pub(crate) fn may_begin_a_mark(text: impl Iterator<Item = char>) -> bool {
     text.take(START.len()).eq(START.chars())
 }
 

@@ -46,7 +46,7 @@ impl fmt::Debug for ReadOptions<'_> {
 
 /// Reads documents: request bodies, their lists of messages, and the logs of sessions.
 ///
-/// It remembers what it counted, so that one reader should read all that a program reads.
+/// A reader caches token counts, so a program should use one reader for all its conversations.
 #[derive(Debug)]
 pub struct Reader {
     format: Option<Format>,
@@ -95,7 +95,7 @@ impl Reader {
 
     /// The tokenizer for a model, by the model's name, where none was set.
     #[must_use]
-    pub fn tokenizer_for(&self, model: &str) -> Tokenizer {
+    pub(crate) fn tokenizer_for(&self, model: &str) -> Tokenizer {
         match &self.tokenizer {
             Some(tokenizer) => tokenizer.clone(),
             None => self.tokenizers.for_model(model),

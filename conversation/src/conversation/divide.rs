@@ -1,4 +1,4 @@
-//! From messages to units.
+//! Divides messages into units.
 
 use std::collections::HashSet;
 

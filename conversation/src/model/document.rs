@@ -55,7 +55,7 @@ impl Document {
     }
 
     /// Whether something was appended.
-    pub fn has_grown(&self) -> bool {
+    pub(crate) fn has_grown(&self) -> bool {
         !self.appended.is_empty()
     }
 }

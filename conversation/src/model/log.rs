@@ -1,4 +1,4 @@
-//! The programs whose session logs are read, and what is told of a log.
+//! The programs whose session logs are read, and the counts reported about a log.
 
 use std::fmt;
 

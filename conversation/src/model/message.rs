@@ -86,12 +86,12 @@ pub struct Message {
     /// another item, or one of a type that is not known.
     pub is_not_said: bool,
     /// None where all of it is empty.
-    pub extras: Option<Box<Extras>>,
+    pub(crate) extras: Option<Box<Extras>>,
 }
 
 /// What few messages have.
 #[derive(Debug, Clone, Default)]
-pub struct Extras {
+pub(crate) struct Extras {
     /// The name of who speaks.
     name: Option<String>,
     /// The provider's id of the item, in a format whose items have one.
@@ -103,14 +103,14 @@ pub struct Extras {
 }
 
 /// The kind of a call of a function.
-pub const FUNCTION: &str = "function";
+pub(crate) const FUNCTION: &str = "function";
 
 /// The kind of a local shell call. Their outputs may name the item of the call, or be those of functions.
-pub const LOCAL_SHELL: &str = "local shell";
+pub(crate) const LOCAL_SHELL: &str = "local shell";
 
 /// Something in a message that breaks a rule whatever stands around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flaw {
+pub(crate) struct Flaw {
     /// The rule that it breaks.
     pub rule: Rule,
     /// Whether the request is refused for it.
@@ -193,28 +193,28 @@ pub enum Link {
 
 impl Opaque {
     /// The name of what a provider's own compaction leaves behind.
-    pub const COMPACTION: &str = "compaction";
+    pub(crate) const COMPACTION: &str = "compaction";
 
     /// The name of instructions in a message of the user's, which Anthropic puts there for clients.
     pub const INSTRUCTIONS: &str = "mid_conv_system";
 
     /// The name of what asks the user to allow a call, which may take any time.
-    pub const APPROVAL_REQUEST: &str = "mcp_approval_request";
+    pub(crate) const APPROVAL_REQUEST: &str = "mcp_approval_request";
 
     /// The name of what asks a provider to compact all that stands before it.
-    pub const COMPACTION_TRIGGER: &str = "compaction_trigger";
+    pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
 
     /// The name of a signature that stands alone, in place of a text.
-    pub const SIGNATURE: &str = "signature";
+    pub(crate) const SIGNATURE: &str = "signature";
 
     /// The name of a provider's own compaction that failed, which stands for nothing.
-    pub const FAILED_COMPACTION: &str = "failed compaction";
+    pub(crate) const FAILED_COMPACTION: &str = "failed compaction";
 
     /// The name of an empty refusal, as some servers write where the model refused nothing.
-    pub const NO_REFUSAL: &str = "no refusal";
+    pub(crate) const NO_REFUSAL: &str = "no refusal";
 
     /// The name of a picture that the provider made, with its data, in OpenAI Responses.
-    pub const GENERATED_PICTURE: &str = "image_generation_call";
+    pub(crate) const GENERATED_PICTURE: &str = "image_generation_call";
 
     /// Whether it is a picture.
     pub fn is_picture(&self) -> bool {
@@ -222,12 +222,12 @@ impl Opaque {
     }
 
     /// Whether it is reasoning of OpenAI Responses that nobody can read.
-    pub fn is_reasoning(&self) -> bool {
+    pub(crate) fn is_reasoning(&self) -> bool {
         matches!(self.kind.as_str(), "reasoning" | "encrypted_content")
     }
 
     /// Whether nothing is said with it.
-    pub fn says_nothing(&self) -> bool {
+    pub(crate) fn says_nothing(&self) -> bool {
         self.is_reasoning()
             || matches!(
                 self.kind.as_str(),
@@ -293,7 +293,7 @@ impl Media {
 }
 
 /// The text of a raw JSON string, or raw JSON as it stands.
-pub fn text_at<'a>(document: &'a Document, place: &Place) -> Cow<'a, str> {
+pub(crate) fn text_at<'a>(document: &'a Document, place: &Place) -> Cow<'a, str> {
     let raw = document.get(place.clone()).unwrap_or_default();
     if json::is_text(raw) {
         json::decode(raw)
@@ -348,21 +348,21 @@ impl Message {
     }
 
     /// What its reader saw that breaks a rule.
-    pub fn flaws(&self) -> &[Flaw] {
+    pub(crate) fn flaws(&self) -> &[Flaw] {
         self.extras
             .as_ref()
             .map_or(&[], |extras| extras.flaws.as_slice())
     }
 
     /// Sets the name of who speaks.
-    pub fn set_name(&mut self, name: Option<String>) {
+    pub(crate) fn set_name(&mut self, name: Option<String>) {
         if name.is_some() {
             self.extras.get_or_insert_default().name = name;
         }
     }
 
     /// Sets the provider's id of the item.
-    pub fn set_id(&mut self, id: Option<String>) {
+    pub(crate) fn set_id(&mut self, id: Option<String>) {
         if id.is_some() {
             self.extras.get_or_insert_default().id = id;
         }
@@ -377,7 +377,7 @@ impl Message {
     }
 
     /// Whether no mark opens in a part of it.
-    pub fn is_closed(&self, part: &Part) -> bool {
+    pub(crate) fn is_closed(&self, part: &Part) -> bool {
         self.extras
             .as_ref()
             .is_some_and(|extras| extras.closed.binary_search(&part.place.start).is_ok())
@@ -403,7 +403,7 @@ impl Message {
     }
 
     /// Notes that it breaks a rule by itself.
-    pub fn flaw(&mut self, rule: Rule, what: &'static str) {
+    pub(crate) fn flaw(&mut self, rule: Rule, what: &'static str) {
         self.note(Flaw {
             rule,
             severity: Severity::Error,
@@ -471,7 +471,7 @@ impl Message {
     }
 
     /// Parts that are not read.
-    pub fn opaques(&self) -> impl Iterator<Item = &Opaque> {
+    pub(crate) fn opaques(&self) -> impl Iterator<Item = &Opaque> {
         self.parts.iter().filter_map(|part| match &part.content {
             Content::Opaque(opaque) => Some(&**opaque),
             _ => None,
@@ -556,7 +556,7 @@ impl Output {
 
     /// Whether a text, as raw JSON, begins like one that tells of a failure, or of a call that was not let
     /// run. For outputs without a flag for it. Only the beginning is read, so that a long output costs nothing.
-    pub fn begins_like_a_failure(raw: &str) -> bool {
+    pub(crate) fn begins_like_a_failure(raw: &str) -> bool {
         let start: String = if json::is_text(raw) {
             let text = json::chars(raw).skip_while(|c| *c == ' ');
             text.take(baler_digest::BEGINNING).collect()

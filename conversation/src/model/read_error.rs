@@ -1,4 +1,4 @@
-//! Why a document is no conversation.
+//! Errors of reading a document.
 
 use crate::json;
 use crate::model::log::LogError;

@@ -1,4 +1,4 @@
-//! Blocks, for those who make such of something else. All arguments are raw JSON.
+//! Blocks of this format, written from raw JSON values.
 
 use crate::formats::space_at_the_end as space;
 use crate::json::{self, Members, Place};

@@ -1,4 +1,4 @@
-//! Contents, for those who make such of something else.
+//! Contents and parts of this format, written from raw JSON values.
 
 use std::borrow::Cow;
 

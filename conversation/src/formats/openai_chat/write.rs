@@ -1,4 +1,4 @@
-//! Messages and their parts, for those who make such of something else. All arguments are raw JSON.
+//! Messages and their parts of this format, written from raw JSON values.
 
 /// What the model said, and the calls that it made.
 pub(crate) fn answer(content: &str, calls: &[String]) -> String {

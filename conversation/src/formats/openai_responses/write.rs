@@ -1,4 +1,4 @@
-//! Items and their parts, for those who make such of something else. All arguments are raw JSON.
+//! Items and their parts of this format, written from raw JSON values.
 
 /// What the model said.
 pub(crate) fn answer(text: &str) -> String {
