@@ -7,15 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::anyhow;
+use baler_host::Archive;
 
 use crate::exit::Failure;
 use crate::figures;
-
-/// The file by which a folder is known to be an archive.
-const MARKER: &str = "baler-archive";
-
-/// What an archive has in its folder.
-const OF_ARCHIVES: [&str; 4] = [MARKER, "entries", "undo", "staging"];
 
 /// All of `source`; none where it has more than `limit` bytes.
 pub(crate) fn bounded(source: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>> {
@@ -187,7 +182,7 @@ pub(crate) fn check_not_in_use(
     target: &Path,
     in_use: &[PathBuf],
 ) -> Result<(), Failure> {
-    if is_of_archive(target) {
+    if place(target).is_some_and(|place| Archive::owns(&place)) {
         return Err(Failure::wrong_use(anyhow!(
             "`{option}` names a file that is an archive's own, and would replace what is kept there: `{}`; name another file",
             target.display()
@@ -200,22 +195,6 @@ pub(crate) fn check_not_in_use(
             other.display()
         ))),
     }
-}
-
-/// Whether a file is an archive's own, or would be taken for one. What else lies in its folder is not.
-fn is_of_archive(file: &Path) -> bool {
-    let Some(place) = place(file) else {
-        return false;
-    };
-    place.ancestors().any(|path| {
-        let is_own = path
-            .file_name()
-            .is_some_and(|name| OF_ARCHIVES.iter().any(|own| name == *own));
-        is_own
-            && path
-                .parent()
-                .is_some_and(|folder| folder.join(MARKER).is_file())
-    })
 }
 
 /// Whether a stream is of this file.

@@ -1,6 +1,8 @@
 //! The names that an archive writes. What is called otherwise is not the archive's, and is
 //! neither counted nor removed.
 
+use std::ffi::OsStr;
+
 use super::Kind;
 use crate::reference::is_reference;
 
@@ -17,6 +19,11 @@ pub(super) const STAGED_LETTERS: usize = 16;
 
 /// All folders of an archive.
 pub(super) const FOLDERS: [&str; 3] = [Kind::Entry.folder(), Kind::Undo.folder(), STAGING];
+
+/// Whether something of this name in the folder of an archive is the archive's.
+pub(super) fn is_own(name: &OsStr) -> bool {
+    name == MARKER || FOLDERS.iter().any(|folder| name == *folder)
+}
 
 /// What a file of an archive is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +47,8 @@ impl Role {
             return is_staged(name).then_some(Self::Unfinished);
         }
         let kind = Kind::ALL.into_iter().find(|kind| kind.folder() == folder)?;
-        // Before there was a folder for them, unfinished files had a number behind the name.
+        // What `gc` moves aside has a number behind the name, and so had unfinished files before there
+        // was a folder for them.
         let (name, number) = match name.split_once('#') {
             Some((name, number)) => (name, Some(number)),
             None => (name, None),

@@ -96,6 +96,18 @@ impl Kind {
 }
 
 impl Archive {
+    /// Whether a file is an archive's own, or would be taken for one. Other files in the folder of an
+    /// archive are not.
+    #[must_use]
+    pub fn owns(file: &Path) -> bool {
+        file.ancestors().any(|path| {
+            path.file_name().is_some_and(layout::is_own)
+                && path
+                    .parent()
+                    .is_some_and(|folder| folder.join(layout::MARKER).is_file())
+        })
+    }
+
     /// Descriptors that an archive in a folder and its clones take at most while they store and
     /// read, however many do so at once. Who has more to do waits.
     pub const DESCRIPTORS: usize = room::DESCRIPTORS;
