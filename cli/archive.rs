@@ -19,7 +19,7 @@ const VARIABLE: &str = "BALER_ARCHIVE";
 /// Beginnings of the variables that tell where a store is, and how to be let in.
 const OF_STORES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
-/// How the URLs of stores begin, rightly or not.
+/// Schemes of store URLs, and common mistakes for them.
 const SCHEMES: [&str; 11] = [
     "s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "http", "https", "file",
 ];
@@ -128,8 +128,9 @@ fn check_place(named: &str) -> Result<(), Failure> {
     Err(Failure::wrong_use(wrong))
 }
 
-/// What is wrong with a name that is meant for something else than a folder. It would become one here,
-/// and nobody would look for what left in it. What may be a URL is not shown: it may hold a secret.
+/// Returns an error for a name that was probably not meant as a folder, such as a URL without `://`. As a
+/// folder it would be created here, and nobody would look for removed content in it. A name that may be a
+/// URL is not repeated in the message, since it may hold a secret.
 fn mistyped(named: &str) -> Option<anyhow::Error> {
     if named.trim() != named {
         return Some(anyhow!(

@@ -57,7 +57,7 @@ impl Failure {
         Self::blaming(Exit::WrongInput, error.into())
     }
 
-    /// Whoever is to blame, unless there was no descriptor left.
+    /// A failure with this exit code, or of baler itself if the process ran out of descriptors.
     fn blaming(exit: Exit, error: anyhow::Error) -> Self {
         if lack::is_cause_of(&error) {
             return error.into();

@@ -1,20 +1,19 @@
-//! Descriptors, of which a program has only so many (`ulimit -n`), and the system too. That there are
-//! too few is nobody's fault who named a file.
+//! Running out of file descriptors. The process and the system limit them (`ulimit -n`), so a failure for
+//! lack of one is not the fault of whoever named the file.
 
 use std::io;
 
-/// Makes sure that a run has the descriptors with which it begins. Where there are too few for its
-/// runtime, that ends the program in a panic.
+/// Checks that the process can open the descriptors that the runtime needs. With too few, tokio panics.
 ///
 /// # Errors
-/// There are too few.
+/// Too few descriptors are left.
 #[cfg(unix)]
 pub(crate) fn check_descriptors() -> anyhow::Result<()> {
     use std::fs::File;
 
     use anyhow::Context as _;
 
-    /// More than the runtime takes.
+    /// More than the runtime needs.
     const LEAST: usize = 8;
 
     let opened: io::Result<Vec<File>> = (0..LEAST).map(|_| File::open("/dev/null")).collect();
@@ -22,18 +21,18 @@ pub(crate) fn check_descriptors() -> anyhow::Result<()> {
         Err(error) if is_of_descriptors(&error) => Err(error).context(
             "cannot open the files that every run needs; raise the limit of open files (`ulimit -n`)",
         ),
-        // Where that device is missing nobody can tell.
+        // Without `/dev/null` there is no way to check.
         _ => Ok(()),
     }
 }
 
-/// There is no such limit to run into.
+/// Other systems have no such limit.
 #[cfg(not(unix))]
 pub(crate) fn check_descriptors() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether something failed since there was no descriptor left.
+/// Whether an error was caused by a lack of descriptors.
 pub(crate) fn is_cause_of(error: &anyhow::Error) -> bool {
     let mut causes = error.chain();
     causes.any(|cause| {

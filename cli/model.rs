@@ -123,9 +123,8 @@ pub(crate) fn warn_if_unasked(chain: &[Strategy], grant: Option<&ModelGrant>, me
     ));
 }
 
-/// Warns where the instructions or the context are for strategies, and none of those that were
-/// named reads them. What a strategy does that does not ship with baler is not known. Nothing is
-/// granted to these yet.
+/// Warns if `--instructions` or `--context` is given and no strategy of the chain reads it. Whether a
+/// strategy that does not ship with baler reads them is unknown, so such a strategy prevents the warning.
 pub(crate) fn warn_if_unread(
     sources: &[Source],
     chain: &[Strategy],
@@ -153,7 +152,7 @@ pub(crate) fn warn_if_unread(
     }
 }
 
-/// The names of strategies, and what they do: `` `one` and `two` ask ``.
+/// Joins the names of strategies with a verb: `` `one` and `two` ask ``.
 fn doing(chain: &[Strategy], what: &str) -> String {
     let names: Vec<String> = chain
         .iter()

@@ -58,8 +58,8 @@ impl RemoteArguments {
     }
 }
 
-/// Whether a strategy is named by a URL, rightly or not: one that is mistyped is no file, of which
-/// the whole name may be shown.
+/// Whether the name of a strategy is a URL or a mistyped one. A mistyped URL must not be treated as a file
+/// name, which messages repeat as a whole.
 pub(crate) fn is_url(named: &str) -> bool {
     let lower = named.trim_start().to_ascii_lowercase();
     lower.starts_with("http:") || lower.starts_with("https:") || lower.contains("://")
@@ -77,7 +77,7 @@ pub(crate) fn find(url: &str, tokens: &Tokens) -> Result<Strategy, Failure> {
     });
     let remote = remote.map_err(|error| {
         let is_secret = matches!(error, UrlError::HasSecret);
-        // Without the URL where a password stands in it, and without what may be a key in its query.
+        // Neither a URL that may contain a password is shown, nor a query, which may contain a key.
         let shown = match (is_secret, url.find(['?', '#'])) {
             (true, _) => String::new(),
             (false, Some(query)) => format!(" `{}…`", cleaned(&url[..=query])),

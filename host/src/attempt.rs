@@ -1,4 +1,4 @@
-//! A strategy's turn, as it is noted.
+//! Recording the attempt of one strategy.
 
 use std::collections::HashSet;
 use std::time::Instant;

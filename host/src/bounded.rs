@@ -1,4 +1,4 @@
-//! Words of others, cut short.
+//! Limits the length of text that strategies and servers supply.
 
 /// `text` without control characters and at most `bytes` long.
 pub(crate) fn bounded(text: &str, bytes: usize) -> String {

@@ -1,4 +1,4 @@
-//! One compaction: down the chain of strategies, until one ends well.
+//! Runs a compaction: tries the strategies of the chain in order until one succeeds.
 
 use std::collections::HashSet;
 use std::sync::Arc;

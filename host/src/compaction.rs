@@ -1,4 +1,4 @@
-//! What came of a compaction.
+//! The result of a compaction.
 
 use baler_conversation::Conversation;
 

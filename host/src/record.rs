@@ -1,4 +1,4 @@
-//! What is noted while a compaction runs, and the receipt that is made of it.
+//! What is recorded while a compaction runs, and the receipt made from it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::receipt::{
 use crate::situation::Situation;
 use crate::verify::Accepted;
 
-/// A compaction as far as it has come.
+/// A running compaction: its start, its situation and the attempts so far.
 pub(crate) struct Record<'a> {
     pub(crate) start: Instant,
     pub(crate) situation: &'a Arc<Situation>,

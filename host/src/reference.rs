@@ -1,4 +1,4 @@
-//! Contents and their references.
+//! References: the keys of archived content.
 
 use sha2::{Digest as _, Sha256};
 
@@ -7,7 +7,7 @@ use baler_conversation::Conversation;
 /// Hex digits of a reference: 80 bits, short enough for a placeholder.
 const DIGITS: usize = 20;
 
-/// The reference of a unit; none where there is no such unit.
+/// The reference of a unit; `None` if the unit does not exist.
 pub(crate) fn reference(conversation: &Conversation, unit: usize) -> Option<String> {
     conversation.units().get(unit)?;
     Some(reference_of(messages_of(conversation, unit).as_bytes()))

@@ -1,4 +1,4 @@
-//! What the caller asks of a compaction.
+//! The request for a compaction.
 
 use std::str::FromStr;
 
@@ -50,7 +50,7 @@ pub enum Budget {
     Share(f64),
 }
 
-/// A text that is no [`Budget`].
+/// Why a text is not a [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {
@@ -250,7 +250,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// The share of a context window from which on it is time to compact, where nobody says another.
+    /// The share of the context window at which a compaction is due by default.
     pub const DUE_SHARE: f64 = 0.8;
 
     /// The most bytes and media that a result in this format may have.

@@ -1,4 +1,4 @@
-//! How far tool outputs that the model has not seen are shortened, and what that saves.
+//! How far unseen tool outputs are shortened, and how many tokens that saves.
 
 use std::ops::Range;
 

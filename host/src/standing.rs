@@ -1,4 +1,4 @@
-//! Which units stay whatever a strategy wants, and why.
+//! Which units are protected, and why.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! From a plan to a result that passed every check, or a fault.
+//! Turns a plan into a result that passed every check, or into a fault.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What came while a compaction ran, behind its result.
+//! Appends the messages that arrived while a compaction ran to its result.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use baler_conversation::{Conversation, Role, Rule, UnitKind};
 use crate::compaction::Compaction;
 use crate::plan::{self, Fate};
 
-/// A result, and behind it what came while it was worked out.
+/// A result with the messages that arrived meanwhile after it.
 pub(super) struct Continued {
     pub(super) view: Conversation,
-    /// Whether all of that stands behind all of the result, as it came.
+    /// Whether all of these messages follow the whole result, unchanged.
     pub(super) is_as_it_came: bool,
     /// The messages of the result that stand somewhere else in the view, or were left out of it, each
     /// with its place there.
     pub(super) moved: Vec<(usize, Option<usize>)>,
 }
 
-/// A message that came meanwhile.
+/// A message that arrived while the compaction ran.
 struct Later<'a> {
     role: Role,
     text: Cow<'a, str>,
@@ -76,7 +76,7 @@ fn goes_on_with_what_left(
     fates.iter().skip(own).any(has_left) || compaction.insertions().iter().any(|unit| *unit > own)
 }
 
-/// Whether it breaks no rule that `view` keeps.
+/// Whether `next` breaks no rule that `view` obeys.
 fn is_sound(next: &Conversation, view: &Conversation) -> bool {
     let is_old = |rule: Rule| view.broken().any(|own| own.rule == rule);
     next.broken().all(|violation| is_old(violation.rule))

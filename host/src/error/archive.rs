@@ -1,4 +1,4 @@
-//! What can be wrong with an archive.
+//! Errors of archives.
 
 use std::error::Error;
 use std::io;

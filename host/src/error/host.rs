@@ -1,4 +1,4 @@
-//! What fails in the host or the machine.
+//! Failures of the host or the machine.
 
 /// The host or the machine failed; no strategy is to blame.
 #[derive(Debug, thiserror::Error)]

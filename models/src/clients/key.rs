@@ -48,7 +48,7 @@ pub enum KeyError {
 /// No key comes near it.
 const MOST: usize = 8 * 1024;
 
-/// Shorter ones are no secret.
+/// Minimum length, in bytes, of a key that is treated as a secret.
 const LEAST_SECRET: usize = 8;
 
 /// A secret that is sent to the provider and shown to nobody.
@@ -120,8 +120,8 @@ impl Key {
         text.replace(&self.0, "[key]")
     }
 
-    /// The same of what a model says, which is kept: only a key that no text holds by chance is
-    /// taken out. Servers that want none are given words such as `ollama` or `lm-studio`.
+    /// Removes the key from a model's answer, which becomes part of a conversation. Only a key that is
+    /// unlikely to occur by chance is removed: servers without keys are given words such as `ollama`.
     pub(super) fn taken_out_of_answer(&self, text: String) -> String {
         let is_secret =
             self.0.len() >= LEAST_SECRET && self.0.bytes().any(|byte| byte.is_ascii_digit());

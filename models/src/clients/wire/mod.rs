@@ -106,8 +106,8 @@ fn without_thinking(text: String, is_cut_off: bool) -> String {
     }
 }
 
-/// What stands behind thinking that has only its closing tag: the templates of some models (DeepSeek-R1,
-/// Qwen3-Thinking) put the opening one into the prompt. A tag in quotes is one that is told of.
+/// Returns the text after thinking that has only a closing tag: the chat templates of some models
+/// (DeepSeek-R1, Qwen3-Thinking) put the opening tag into the prompt. A tag in quotes is only mentioned.
 fn behind_thinking(text: &str) -> Option<&str> {
     const END: &str = "</think>";
     let before_opening = match text.find("<think>") {
