@@ -1,6 +1,7 @@
 //! The strip: what became of a conversation, unit by unit, from the oldest to the newest.
 //! Kinds, numbers and tokens; never a word of the conversation.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use anstyle::Style;
@@ -44,51 +45,65 @@ const INSERTED: &str = "inserted";
 
 /// What became of every unit, and what was inserted, in the order of the conversation.
 pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Entry> {
-    let after = compaction.conversation();
-    let fates = compaction.fates();
-    let mut stayed = (0..before.units().len())
-        .filter(|unit| fates.get(*unit) != Some(&Fate::Dropped))
-        .peekable();
-    let mut results = after.units().iter().enumerate().peekable();
-    let mut entries = Vec::with_capacity(before.units().len());
-    for (index, unit) in before.units().iter().enumerate() {
-        let next = stayed.peek().copied();
-        while let Some((_, result)) =
-            results.next_if(|(result, of)| is_inserted(before, next, after, *result, of))
-        {
-            entries.push(inserted(result));
-        }
-        let result = stayed.next_if_eq(&index).and_then(|_| results.next());
+    let changes = compaction.changes();
+    let results = Results::of(before, compaction);
+    let mut entries: Vec<Entry> = results.inserted(None).collect();
+    for (index, (unit, change)) in before.units().iter().zip(&changes.units).enumerate() {
         entries.push(Entry {
             unit: Some(index),
             kind: unit.kind.name(),
-            fate: match fates.get(index) {
-                Some(Fate::Dropped) => "dropped",
-                Some(Fate::Rewritten) => "rewritten",
-                // Text that joined a message makes it larger, and leaves its own parts alone.
-                _ if result.is_some_and(|(_, result)| result.bytes > unit.bytes) => "joined",
-                _ => "kept",
+            fate: match change.outcome {
+                Fate::Dropped => "dropped",
+                Fate::Rewritten => "rewritten",
+                Fate::Kept if change.is_joined => "joined",
+                Fate::Kept => "kept",
             },
-            protected: compaction.protected().get(index) == Some(&true),
+            protected: change.is_protected,
             messages: unit.messages,
             tokens_before: unit.tokens,
-            tokens_after: result.map_or(0, |(_, result)| result.tokens),
+            tokens_after: results.tokens.get(index).copied().unwrap_or(0),
         });
+        entries.extend(results.inserted(Some(index)));
     }
-    entries.extend(results.map(|(_, result)| inserted(result)));
     entries
 }
 
-/// Whether a unit of the result is an inserted text and not `next`, the next unit that stayed.
-fn is_inserted(
-    before: &Conversation,
-    next: Option<usize>,
-    after: &Conversation,
-    result: usize,
-    of: &Unit,
-) -> bool {
-    matches!(of.kind, UnitKind::Summary | UnitKind::Other)
-        && !next.is_some_and(|next| before.raw_messages(next).eq(after.raw_messages(result)))
+/// The units of a result, by the units that they come from.
+struct Results<'a> {
+    /// Tokens that are left of each unit of the conversation before.
+    tokens: Vec<u32>,
+    /// Inserted units, by the unit that they follow; `None` at the beginning.
+    inserted: HashMap<Option<usize>, Vec<&'a Unit>>,
+}
+
+impl<'a> Results<'a> {
+    fn of(before: &Conversation, compaction: &'a Compaction) -> Self {
+        let origins = &compaction.changes().messages;
+        let units = before.units();
+        let mut results = Self {
+            tokens: vec![0; units.len()],
+            inserted: HashMap::new(),
+        };
+        let mut last = None;
+        for unit in compaction.conversation().units() {
+            let mut messages = origins[unit.first_message..unit.end()].iter();
+            match messages.find_map(|origin| origin.message()) {
+                Some(message) => {
+                    let from = units.partition_point(|unit| unit.end() <= message);
+                    results.tokens[from] += unit.tokens;
+                    last = Some(from);
+                }
+                None => results.inserted.entry(last).or_default().push(unit),
+            }
+        }
+        results
+    }
+
+    /// What was inserted directly after a unit.
+    fn inserted(&self, after: Option<usize>) -> impl Iterator<Item = Entry> {
+        let own = self.inserted.get(&after).into_iter().flatten();
+        own.map(|unit| inserted(unit))
+    }
 }
 
 fn inserted(unit: &Unit) -> Entry {

@@ -54,6 +54,9 @@ pub enum By<'a> {
     Strategy(&'a str),
 }
 
+/// The most characters of a strategy's name in a mark.
+pub const MOST_NAME: usize = 48;
+
 /// A mark that verified, or the tags of a recorded summary, taken off.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opened {
@@ -287,7 +290,7 @@ fn author(by: By<'_>) -> String {
     let name: String = name
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'))
-        .take(48)
+        .take(MOST_NAME)
         .collect();
     if name == HOST {
         NAMESAKE.to_owned()

@@ -8,7 +8,7 @@ use crate::fault::Declared;
 use crate::plan::Reason;
 use crate::receipt::{Attempt, AttemptResult, LogLine, Usage};
 use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
-use crate::sandbox::{self, CallFailure};
+use crate::runner::{CallFailure, CallUsage};
 use crate::strategy::Strategy;
 
 /// The most bytes of each thing that a strategy says in words.
@@ -27,7 +27,7 @@ impl Attempt {
         }
     }
 
-    pub(crate) fn record_usage(&mut self, usage: sandbox::Usage, keep_words: bool) {
+    pub(crate) fn record_usage(&mut self, usage: CallUsage, keep_words: bool) {
         self.usage = Usage {
             fuel: usage.fuel,
             time_us: u64::try_from(usage.time.as_micros()).unwrap_or(u64::MAX),
@@ -43,10 +43,6 @@ impl Attempt {
             });
             self.words.get_or_insert_default().log.extend(log);
         }
-    }
-
-    pub(crate) fn record_time(&mut self, start: Instant) {
-        self.usage.time_us = micros(start);
     }
 
     /// A strategy that fails to say whether it is time has no opinion.

@@ -9,17 +9,18 @@ use baler_conversation::{Conversation, Deadline};
 use crate::archive::Stored;
 use crate::attempt::{declare_reasons, declared_metrics, micros};
 use crate::compaction::Compaction;
+use crate::content_hash::ContentHash;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::metrics;
 use crate::plan::{Fate, Plan};
 use crate::receipt::{Attempt, AttemptResult, Unchanged};
 use crate::record::Record;
-use crate::report::Answer;
+use crate::report::{Answer, Introspection, Report};
 use crate::request::{Pins, Request};
-use crate::sandbox::{CallFailure, Digest};
+use crate::runner::CallFailure;
 use crate::situation::Situation;
-use crate::strategy::{Kind, Strategy};
+use crate::strategy::Strategy;
 use crate::verify::{Accepted, accept, over};
 
 /// Failures in a row that strategies may declare before the chain goes on all the same.
@@ -213,99 +214,38 @@ impl Host {
         strategy: &Strategy,
         situation: &Arc<Situation>,
         attempt: &mut Attempt,
-        faulted: &mut HashSet<Digest>,
+        faulted: &mut HashSet<ContentHash>,
     ) -> Turn {
-        let start = Instant::now();
-        let keep_words = situation.request.words_in_receipt;
         // Before its quarantine is asked, which lets one call try after a rest.
         let Some(entered) = strategy.enter() else {
             attempt.result = AttemptResult::Busy;
             return Turn::Next;
         };
-        if let Some(digest) = strategy.accountable()
-            && !self.quarantine.admits(digest, start)
-        {
+        let runner = strategy.runner();
+        let key = runner.fault_key();
+        if key.is_some_and(|key| !self.quarantine.admits(key, Instant::now())) {
             attempt.result = AttemptResult::Quarantined;
             return Turn::Next;
         }
+        let keep_words = situation.request.words_in_receipt;
         let before = situation.spending.so_far();
-        let mut has_started = true;
-        let report = match strategy.kind() {
-            Kind::Guest(loaded) => match self.sandbox() {
-                Err(error) => Err(CallFailure::Host(error)),
-                Ok(sandbox) => {
-                    let call = sandbox
-                        .compact(
-                            &loaded.guest,
-                            situation,
-                            strategy.config(),
-                            self.limits_of(strategy, loaded).await,
-                            strategy.model(),
-                        )
-                        .await;
-                    attempt.record_usage(call.usage, keep_words);
-                    has_started = call.has_started;
-                    call.result
-                }
-            },
-            Kind::Remote(connected) => {
-                let result = connected.compact(situation, strategy.asked_as()).await;
-                attempt.record_time(start);
-                result
-            }
-            Kind::Summarize => {
-                let report = Self::run_summarize(strategy, situation).await;
-                attempt.record_time(start);
-                report
-            }
-            native => {
-                let report = Self::run_native(native, situation);
-                attempt.record_time(start);
-                report.ok_or_else(|| {
-                    CallFailure::Host(HostError::Sandbox {
-                        what: "a guest is no native strategy".to_owned(),
-                    })
-                })
-            }
-        };
+        let call = runner.compact(strategy.terms(), situation).await;
+        attempt.record_usage(call.usage, keep_words);
         attempt.model = situation.spending.so_far().since(before);
-        let said = match (strategy.kind(), &report) {
-            (Kind::Guest(loaded), Ok(report)) if report.has_annotations() => {
-                self.said(loaded, strategy.limits()).await.cloned()
-            }
-            (Kind::Remote(connected), Ok(report)) if report.has_annotations() => {
-                connected.declared()
-            }
+        let declared = match &call.result {
+            Ok(report) if report.has_annotations() => runner.declared(*strategy.limits()).await,
             _ => None,
         };
         // The rest is the host's own work.
         drop(entered);
-        let said = said.as_ref();
-        let outcome = report.and_then(|report| {
-            attempt.metrics = declared_metrics(strategy, &report.metrics, said, keep_words);
-            let plan = match report.answer {
-                Answer::Compacted(plan) => plan,
-                // All fits as the strategy saw it: with unseen outputs shortened.
-                Answer::Unchanged(_) if situation.fits_shortened() => {
-                    Plan::keeping(situation.units().len())
-                }
-                Answer::Unchanged(words) => {
-                    attempt.say(&words, keep_words);
-                    return Ok(None);
-                }
-            };
-            accept(plan, strategy, situation)
-                .map(|mut accepted| {
-                    accepted.stages.strategy_us = attempt.usage.time_us;
-                    declare_reasons(strategy, &mut accepted.reasons, said);
-                    Some(Box::new(accepted))
-                })
-                .map_err(CallFailure::Fault)
-        });
-        if let Some(digest) = strategy.accountable()
-            && (outcome.is_ok() || faulted.insert(*digest))
+        let outcome = call
+            .result
+            .and_then(|report| verified(report, strategy, declared.as_ref(), situation, attempt));
+        if let Some(key) = key
+            && (outcome.is_ok() || faulted.insert(*key))
         {
-            self.judge(digest, outcome.as_ref().err(), has_started);
+            let failure = outcome.as_ref().err();
+            self.quarantine.judge(key, failure, call.has_started);
         }
         match outcome {
             Ok(Some(accepted)) => {
@@ -347,6 +287,33 @@ impl Host {
     }
 }
 
+/// From a strategy's report to a result that passed every check; `None` if the strategy declined.
+fn verified(
+    report: Report,
+    strategy: &Strategy,
+    declared: Option<&Introspection>,
+    situation: &Situation,
+    attempt: &mut Attempt,
+) -> Result<Option<Box<Accepted>>, CallFailure> {
+    let keep_words = situation.request.words_in_receipt;
+    attempt.metrics = declared_metrics(strategy, &report.metrics, declared, keep_words);
+    let plan = match report.answer {
+        Answer::Compacted(plan) => plan,
+        // All fits as the strategy saw it: with unseen outputs shortened.
+        Answer::Unchanged(_) if situation.fits_shortened() => {
+            Plan::keeping(situation.units().len())
+        }
+        Answer::Unchanged(words) => {
+            attempt.say(&words, keep_words);
+            return Ok(None);
+        }
+    };
+    let mut accepted = accept(plan, strategy, situation).map_err(CallFailure::Fault)?;
+    accepted.stages.strategy_us = attempt.usage.time_us;
+    declare_reasons(strategy, &mut accepted.reasons, declared);
+    Ok(Some(Box::new(accepted)))
+}
+
 /// Whether the strategy at this place of the whole chain is another one than the first that was
 /// asked for. Names do not tell: two strategies may have one.
 fn is_fallback(chain: &[Strategy], index: usize, situation: &Situation) -> bool {
@@ -357,7 +324,7 @@ fn is_fallback(chain: &[Strategy], index: usize, situation: &Situation) -> bool 
         index > 0
     } else {
         // `native:truncate` stands there for the whole chain.
-        !matches!(first.kind(), Kind::Truncate)
+        first.name() != Strategy::truncate().name()
     }
 }
 

@@ -2,18 +2,15 @@
 
 use baler_conversation::Conversation;
 
-use crate::plan::{Fate, Plan};
+use crate::changes::Changes;
+use crate::plan::Plan;
 use crate::receipt::{Outcome, Receipt};
 
 /// What came of a request: a conversation, and the receipt.
 #[derive(Debug)]
 pub struct Compaction {
     pub(crate) conversation: Conversation,
-    pub(crate) fates: Vec<Fate>,
-    pub(crate) protected: Vec<bool>,
-    pub(crate) insertions: Vec<usize>,
-    /// For each unit that came in, the message of the result that it begins with.
-    pub(crate) places: Vec<Option<usize>>,
+    pub(crate) changes: Changes,
     pub(crate) receipt: Receipt,
     /// Whether thinking goes from what stands behind a change of this conversation.
     pub(crate) drops_thinking: bool,
@@ -22,12 +19,6 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// The message of the result with which a unit of the conversation that came in begins; none
-    /// where nothing of it is left.
-    pub(crate) fn place_of(&self, unit: usize) -> Option<usize> {
-        self.places.get(unit).copied().flatten()
-    }
-
     /// Whether thinking goes from what comes to stand behind the result, which was made behind the
     /// conversation that came in.
     pub(crate) const fn drops_thinking(&self) -> bool {
@@ -56,22 +47,10 @@ impl Compaction {
         &self.receipt
     }
 
-    /// What became of each unit of the conversation that came in.
+    /// Returns what was kept, changed, removed and inserted, by index.
     #[must_use]
-    pub fn fates(&self) -> &[Fate] {
-        &self.fates
-    }
-
-    /// Which units of the conversation that came in had to stay.
-    #[must_use]
-    pub fn protected(&self) -> &[bool] {
-        &self.protected
-    }
-
-    /// Where texts were inserted: each before this unit of the conversation that came in.
-    #[must_use]
-    pub fn insertions(&self) -> &[usize] {
-        &self.insertions
+    pub fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     /// Whether the document is smaller than the one that was handed in. One that was repaired

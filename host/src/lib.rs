@@ -53,6 +53,9 @@ mod sandbox;
 mod native;
 mod remote;
 mod strategy;
+mod strategy_name;
+mod runner;
+mod content_hash;
 mod archive;
 mod cache;
 mod state;
@@ -65,6 +68,7 @@ mod host;
 mod answer;
 #[cfg(test)]
 mod sample;
+mod changes;
 mod compaction;
 mod attempt;
 mod verify;
@@ -75,6 +79,7 @@ mod recall;
 
 pub use answer::AnswerError;
 pub use archive::{Archive, Contents};
+pub use changes::{Changes, Origin, UnitChange};
 pub use compaction::Compaction;
 pub use compactor::{
     Attempting, Before, Compactor, CompactorConfig, CompactorOptions, ConfigFormError, Event,

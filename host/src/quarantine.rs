@@ -8,8 +8,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::content_hash::ContentHash;
+use crate::fault::{Fault, RemoteProblem};
 use crate::limits::{CountedFaults, EngineLimits};
-use crate::sandbox::Digest;
+use crate::runner::CallFailure;
 
 #[derive(Debug)]
 pub(crate) struct Quarantine {
@@ -17,7 +19,7 @@ pub(crate) struct Quarantine {
     counted: CountedFaults,
     window: Duration,
     cool_down: Duration,
-    records: Mutex<HashMap<Digest, Record>>,
+    records: Mutex<HashMap<ContentHash, Record>>,
 }
 
 #[derive(Debug, Default)]
@@ -47,11 +49,44 @@ impl Quarantine {
         }
     }
 
+    /// Counts the result of a call. Only the strategy's own faults count against it, and of these
+    /// the ones that this host is to count. `has_started` is that it was there to be asked.
+    pub(crate) fn judge(
+        &self,
+        key: &ContentHash,
+        failure: Option<&CallFailure>,
+        has_started: bool,
+    ) {
+        let is_unprovoked = |fault: &Fault| match fault {
+            // Many requests at once make connections wait.
+            Fault::Remote { problem } => *problem == RemoteProblem::Unreachable,
+            // The time of a call may be a share of what a client made of it.
+            Fault::Timeout { .. } => false,
+            _ => !has_started,
+        };
+        match failure {
+            // The strategy was not asked, so nothing is known of it.
+            Some(CallFailure::Fault(Fault::Remote {
+                problem: RemoteProblem::NoRoom,
+            })) => {}
+            Some(CallFailure::Fault(fault)) if self.counts(is_unprovoked(fault)) => {
+                self.faulted(key, Instant::now());
+            }
+            // Nobody knows whether it was there.
+            Some(CallFailure::Fault(Fault::Remote {
+                problem: RemoteProblem::ConnectTimeout,
+            })) => {}
+            // With a fault that does not count it was there, so it does not go on resting.
+            Some(CallFailure::Fault(_)) | None => self.succeeded(key),
+            Some(CallFailure::Declared(..) | CallFailure::Host(_)) => {}
+        }
+    }
+
     /// Whether a component may run now. After the cool-down one call may: the next waits for
     /// what comes of it, or for another cool-down.
-    pub(crate) fn admits(&self, digest: &Digest, now: Instant) -> bool {
+    pub(crate) fn admits(&self, key: &ContentHash, now: Instant) -> bool {
         let mut records = self.lock();
-        let Some(record) = records.get_mut(digest) else {
+        let Some(record) = records.get_mut(key) else {
             return true;
         };
         match record.until {
@@ -65,14 +100,14 @@ impl Quarantine {
     }
 
     /// A call of the component was good.
-    pub(crate) fn succeeded(&self, digest: &Digest) {
-        self.lock().remove(digest);
+    pub(crate) fn succeeded(&self, key: &ContentHash) {
+        self.lock().remove(key);
     }
 
     /// A call of the component was its fault.
-    pub(crate) fn faulted(&self, digest: &Digest, now: Instant) {
+    pub(crate) fn faulted(&self, key: &ContentHash, now: Instant) {
         let mut records = self.lock();
-        let record = records.entry(*digest).or_default();
+        let record = records.entry(*key).or_default();
         record.faults.push_back(now);
         while record
             .faults
@@ -91,7 +126,7 @@ impl Quarantine {
         self.lock().clear();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Digest, Record>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ContentHash, Record>> {
         self.records
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -102,8 +137,8 @@ impl Quarantine {
 mod tests {
     use super::*;
 
-    const GUEST: Digest = Digest::new([1; 32]);
-    const OTHER: Digest = Digest::new([2; 32]);
+    const GUEST: ContentHash = ContentHash::new([1; 32]);
+    const OTHER: ContentHash = ContentHash::new([2; 32]);
     const SECOND: Duration = Duration::from_secs(1);
 
     fn quarantine() -> Quarantine {

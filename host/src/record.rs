@@ -8,6 +8,7 @@ use baler_conversation::{Conversation, MOST_LISTED};
 use crate::archive::Stored;
 use crate::attempt::micros;
 use crate::cache;
+use crate::changes::Changes;
 use crate::compaction::Compaction;
 use crate::plan::Fate;
 use crate::receipt::{
@@ -27,19 +28,13 @@ pub(crate) struct Record<'a> {
 impl Record<'_> {
     pub(crate) fn unchanged(self, why: Unchanged, stored: Option<Stored>) -> Compaction {
         let conversation = self.situation.conversation.clone();
-        let units = conversation.units();
-        let places = units.iter().map(|unit| Some(unit.first_message)).collect();
-        let units = units.len();
         let outcome = if conversation.repairs().is_empty() {
             Outcome::Unchanged(why)
         } else {
             Outcome::Repaired(why)
         };
         Compaction {
-            fates: vec![Fate::Kept; units],
-            protected: self.situation.protected().collect(),
-            insertions: Vec::new(),
-            places,
+            changes: Changes::none(&conversation, self.situation.protected().collect()),
             drops_thinking: self.drops_thinking(),
             receipt: self.receipt(outcome, &conversation, stored),
             conversation: conversation.without_repairs(),
@@ -100,10 +95,7 @@ impl Record<'_> {
             ..self.receipt(Outcome::Compacted, &conversation, stored)
         };
         Compaction {
-            fates: applied.fates,
-            protected,
-            insertions: applied.insertions,
-            places: applied.places,
+            changes: Changes::of(before, applied, protected),
             conversation,
             receipt,
             drops_thinking,

@@ -1,8 +1,8 @@
 //! References: the keys of archived content.
 
-use sha2::{Digest as _, Sha256};
-
 use baler_conversation::Conversation;
+
+use crate::content_hash::ContentHash;
 
 /// Hex digits of a reference: 80 bits, short enough for a placeholder.
 const DIGITS: usize = 20;
@@ -31,8 +31,7 @@ pub(super) fn reference_of(content: &[u8]) -> String {
 
 /// SHA-256 in hex digits.
 pub(super) fn digest_of(content: &[u8]) -> String {
-    let digest = Sha256::digest(content);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    ContentHash::of(content).hex()
 }
 
 pub(super) fn is_reference(text: &str) -> bool {

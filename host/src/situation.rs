@@ -51,6 +51,13 @@ pub(crate) struct Situation {
 }
 
 impl Situation {
+    /// Tokens that the mark of the strategy called `name`, and a message of its own, add to an
+    /// inserted text.
+    pub(crate) fn insertion_overhead_for(&self, name: &str) -> u32 {
+        let own = self.conversation.insertion_tokens(name);
+        self.insertion_overhead.max(own)
+    }
+
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
         let standing = standing::standing(conversation, request);
         let unseen = Unseen::of(conversation, &request.policy, &standing);

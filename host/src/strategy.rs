@@ -4,45 +4,29 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::OnceCell;
-
 use crate::gate::{Entered, Gate};
 use crate::limits::Limits;
 use crate::models::ModelGrant;
+use crate::native;
 use crate::plan::Author;
 use crate::receipt::ComponentInfo;
-use crate::remote::{self, AskedAs, Connected, Remote};
-use crate::report::Introspection;
-use crate::sandbox::{Digest, Guest};
+use crate::remote::{self, Connected, Remote};
+use crate::runner::{Runner, Terms};
+use crate::sandbox::{Guest, GuestRunner, Sandbox};
+use crate::strategy_name::StrategyName;
 
 /// A strategy that can be called: a component that was loaded, or one of the host's own.
 ///
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Strategy {
-    name: Arc<str>,
-    kind: Kind,
+    name: StrategyName,
+    runner: Arc<dyn Runner>,
     config: Arc<str>,
     limits: Limits,
     model: Option<ModelGrant>,
     is_vouched_for: bool,
     gate: Option<Arc<dyn Gate>>,
-}
-
-#[derive(Clone)]
-pub(crate) enum Kind {
-    Guest(Arc<LoadedGuest>),
-    Remote(Arc<Connected>),
-    Digest,
-    Truncate,
-    /// It asks the model of its grant.
-    Summarize,
-}
-
-/// A guest, and what it said of itself when it was first asked.
-pub(crate) struct LoadedGuest {
-    pub(crate) guest: Guest,
-    pub(crate) said: OnceCell<Option<Introspection>>,
 }
 
 impl Strategy {
@@ -56,7 +40,7 @@ impl Strategy {
             "native:digest" => Some(Self::digest()),
             "native:truncate" => Some(Self::truncate()),
             // Without a model it fails, as any strategy does that was granted none.
-            "native:summarize" => Some(Self::new("native:summarize", Kind::Summarize)),
+            "native:summarize" => Some(Self::native_of("native:summarize", native::Summarize)),
             _ => None,
         }
     }
@@ -64,52 +48,51 @@ impl Strategy {
     /// `native:digest`: a structured summary of what is dropped, written without a model.
     #[must_use]
     pub fn digest() -> Self {
-        Self::new("native:digest", Kind::Digest)
+        Self::native_of("native:digest", native::Digest)
     }
 
     /// `native:summarize`: the newest messages, and a summary of the others that this model writes.
     #[must_use]
     pub fn summarize(grant: ModelGrant) -> Self {
-        Self::new("native:summarize", Kind::Summarize).with_model(grant)
+        Self::native_of("native:summarize", native::Summarize).with_model(grant)
     }
 
     /// `native:truncate`: the newest turns that fit, with a note for the rest.
     #[must_use]
     pub fn truncate() -> Self {
-        Self::new("native:truncate", Kind::Truncate)
+        Self::native_of("native:truncate", native::Truncate)
     }
 
     /// A strategy that runs somewhere else. Nothing is asked of it yet. It may take ten minutes
     /// where it does not say how long it wants, and never more: see [`Strategy::with_limits`].
     #[must_use]
     pub fn remote(remote: Arc<dyn Remote>) -> Self {
-        let connected = Connected::new(remote);
+        Self::connected(Arc::new(Connected::new(remote)))
+    }
+
+    pub(crate) fn connected(connected: Arc<Connected>) -> Self {
         Self {
             limits: Limits {
                 time: remote::TIME,
                 ..Limits::default()
             },
-            ..Self::new(&connected.name(), Kind::Remote(Arc::new(connected)))
+            ..Self::new(connected.name(), connected)
         }
     }
 
-    pub(crate) fn guest(name: &str, guest: Guest, limits: Limits) -> Self {
-        let loaded = LoadedGuest {
-            guest,
-            said: OnceCell::new(),
-        };
-        // The host's own names are its own: marks and receipts go by them.
-        let name = name.replace(':', "-");
-        Self {
-            limits,
-            ..Self::new(&name, Kind::Guest(Arc::new(loaded)))
-        }
+    pub(crate) fn guest(name: &str, sandbox: Arc<Sandbox>, guest: Guest) -> Self {
+        let name = StrategyName::like(name, &guest.hash);
+        Self::new(name, Arc::new(GuestRunner::new(sandbox, guest)))
     }
 
-    fn new(name: &str, kind: Kind) -> Self {
+    fn native_of(name: &'static str, runner: impl Runner + 'static) -> Self {
+        Self::new(StrategyName::native(name), Arc::new(runner))
+    }
+
+    fn new(name: StrategyName, runner: Arc<dyn Runner>) -> Self {
         Self {
-            name: name.into(),
-            kind,
+            name,
+            runner,
             config: "".into(),
             limits: Limits::default(),
             model: None,
@@ -121,54 +104,34 @@ impl Strategy {
     /// The name under which the host knows it, and which stands in marks and receipts.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        self.name.as_str()
     }
 
     /// The same strategy under another name, unless that is empty or not fit for a strategy
     /// from outside.
     pub(crate) fn known_as(mut self, name: &str) -> Self {
-        if !name.is_empty() && name == remote::plain(name) {
-            self.name = name.into();
+        if let Some(name) = StrategyName::exact(name) {
+            self.name = name;
         }
         self
     }
 
-    /// Whether it is one of the host's own.
+    /// Returns whether the strategy is native: part of the host, and trusted.
     #[must_use]
-    pub const fn is_native(&self) -> bool {
-        matches!(self.kind, Kind::Digest | Kind::Truncate | Kind::Summarize)
+    pub fn is_native(&self) -> bool {
+        self.runner.fault_key().is_none()
     }
 
-    /// Where it runs, for one that runs somewhere else.
+    /// Returns where a remote strategy runs; `None` for others.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
-        match &self.kind {
-            Kind::Remote(connected) => Some(connected.address()),
-            Kind::Guest(_) | Kind::Digest | Kind::Truncate | Kind::Summarize => None,
-        }
+        self.runner.address()
     }
 
-    /// By what its faults are counted; none for one that cannot fault.
-    pub(crate) fn accountable(&self) -> Option<&Digest> {
-        match &self.kind {
-            Kind::Guest(loaded) => Some(&loaded.guest.digest),
-            Kind::Remote(connected) => Some(&connected.digest),
-            Kind::Digest | Kind::Truncate | Kind::Summarize => None,
-        }
-    }
-
-    /// What is known of its component; none for one that is none.
+    /// Returns what is known of the component; `None` if the strategy is not one.
     #[must_use]
     pub fn component(&self) -> Option<ComponentInfo> {
-        match &self.kind {
-            Kind::Guest(loaded) => Some(ComponentInfo {
-                digest: loaded.guest.digest.to_string(),
-                contract: loaded.guest.contract.clone(),
-                permissions: loaded.guest.permissions.clone(),
-                bytes: loaded.guest.bytes,
-            }),
-            Kind::Remote(_) | Kind::Digest | Kind::Truncate | Kind::Summarize => None,
-        }
+        self.runner.component()
     }
 
     /// The config that it will get, as JSON text; empty for none.
@@ -237,38 +200,31 @@ impl Strategy {
     /// As the author of a plan.
     pub(crate) fn author(&self) -> Author<'_> {
         Author {
-            name: &self.name,
-            writes_digests: self.is_vouched_for || matches!(self.kind, Kind::Digest),
+            name: self.name(),
+            writes_digests: self.is_vouched_for || self.runner.writes_digests(),
         }
     }
 
-    /// What a remote strategy is asked with.
-    pub(crate) fn asked_as(&self) -> AskedAs<'_> {
-        AskedAs {
-            name: &self.name,
+    /// On which terms it is called.
+    pub(crate) fn terms(&self) -> Terms<'_> {
+        Terms {
+            name: self.name(),
             config: self.config(),
             limits: self.limits(),
+            model: self.model(),
         }
     }
 
     /// Whether it wants to ask a model, and was not granted one.
     #[must_use]
     pub fn lacks_model(&self) -> bool {
-        self.model.is_none() && self.wants_model()
+        self.model.is_none() && self.runner.wants_model()
     }
 
     /// Whether it wants to ask a model, and was granted one: then a call of it can take long.
     #[must_use]
     pub fn may_ask_model(&self) -> bool {
-        self.model.is_some() && self.wants_model()
-    }
-
-    fn wants_model(&self) -> bool {
-        match &self.kind {
-            Kind::Guest(loaded) => loaded.guest.may_ask(),
-            Kind::Summarize => true,
-            Kind::Remote(_) | Kind::Digest | Kind::Truncate => false,
-        }
+        self.model.is_some() && self.runner.wants_model()
     }
 
     pub(crate) const fn model(&self) -> Option<&ModelGrant> {
@@ -281,8 +237,8 @@ impl Strategy {
         self
     }
 
-    pub(crate) const fn kind(&self) -> &Kind {
-        &self.kind
+    pub(crate) fn runner(&self) -> &dyn Runner {
+        &*self.runner
     }
 }
 

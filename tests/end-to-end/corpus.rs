@@ -166,7 +166,7 @@ fn assert_result(before: &Conversation, compaction: &Compaction, name: &str) {
         .iter()
         .rposition(|unit| unit.traits.user_text);
     assert!(
-        newest.is_none_or(|unit| compaction.fates()[unit] != Fate::Dropped),
+        newest.is_none_or(|unit| compaction.changes().outcomes()[unit] != Fate::Dropped),
         "{name}: newest user"
     );
 }

@@ -149,7 +149,7 @@ fn assert_good(before: &Conversation, compaction: &Compaction, what: &str) {
     let target = receipt.tokens.budget.max(receipt.tokens.floor);
     assert!(after.tokens() <= target, "{what}: over its budget");
     let mut rest = (0..after.units().len()).flat_map(|unit| after.raw_messages(unit));
-    for (unit, fate) in compaction.fates().iter().enumerate() {
+    for (unit, fate) in compaction.changes().outcomes().iter().enumerate() {
         if *fate != Fate::Kept {
             continue;
         }

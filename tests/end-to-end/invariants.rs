@@ -256,7 +256,8 @@ async fn i4_pins_the_newest_user_message_and_pending_calls_stay() {
         .await
         .expect("no archive that could fail");
     let kept: Vec<usize> = compaction
-        .fates()
+        .changes()
+        .outcomes()
         .iter()
         .enumerate()
         .filter(|(_, fate)| **fate == Fate::Kept)
@@ -304,10 +305,8 @@ async fn i6_what_left_can_be_had_back_by_its_reference() {
             .await
             .expect("it can be stored");
         let archived = compaction.receipt().archive.as_ref().expect("an archive");
-        let gone = compaction
-            .fates()
-            .iter()
-            .filter(|fate| **fate != Fate::Kept);
+        let outcomes = compaction.changes().outcomes();
+        let gone = outcomes.iter().filter(|fate| **fate != Fate::Kept);
         assert_eq!(archived.len(), gone.count());
         for entry in archived {
             let stored = archive.get(&entry.reference).await.expect("is there");

@@ -70,7 +70,7 @@ async fn thinking_goes_where_the_model_would_refuse_it_behind_a_change() {
     assert_eq!(blocks(compaction.document(), "thinking"), 0);
     assert_eq!(blocks(compaction.document(), "redacted_thinking"), 0);
     assert_eq!(compaction.receipt().units.thinking_dropped, 2 * kept);
-    assert!(compaction.fates().contains(&Fate::Rewritten));
+    assert!(compaction.changes().outcomes().contains(&Fate::Rewritten));
 }
 
 /// Finished turns whose answers were thought about at length, and a question.
@@ -150,9 +150,12 @@ async fn a_loop_keeps_its_thinking_in_front_of_an_answer_that_failed() {
             "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": messages}));
         assert_eq!(before.violations(), []);
         let first = compact(&before, &budget(1)).await;
-        let fates = first.fates().iter();
+        let fates = first.changes().outcomes();
         // Two steps and the answer that failed.
-        assert_eq!(fates.filter(|fate| **fate == Fate::Dropped).count(), 3);
+        assert_eq!(
+            fates.iter().filter(|fate| **fate == Fate::Dropped).count(),
+            3
+        );
         assert!(!first.conversation().is_broken());
         assert!(first.document().contains("The moon is full."));
         let second = compact(first.conversation(), &budget(1)).await;
@@ -224,9 +227,12 @@ async fn an_answer_that_failed_stays_behind_a_loop_without_thinking() {
     let first = compact(&before, &budget(1)).await;
     assert!(first.is_compacted());
     assert!(!first.receipt().fell_back);
-    let fates = first.fates().iter();
+    let fates = first.changes().outcomes();
     // All steps but the newest.
-    assert_eq!(fates.filter(|fate| **fate == Fate::Dropped).count(), 2);
+    assert_eq!(
+        fates.iter().filter(|fate| **fate == Fate::Dropped).count(),
+        2
+    );
     assert!(first.document().contains("Or is it?"));
     let second = compact(first.conversation(), &budget(1)).await;
     assert_eq!(second.document(), first.document());
@@ -435,7 +441,7 @@ async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to
         .expect("the compaction is a summary");
     let compaction = compact(&conversation, &budget(1)).await;
     assert!(compaction.is_compacted());
-    assert_eq!(compaction.fates()[unit], Fate::Kept);
+    assert_eq!(compaction.changes().outcomes()[unit], Fate::Kept);
     assert!(
         compaction
             .document()
@@ -634,8 +640,8 @@ async fn a_user_message_with_instructions_in_it_stays() {
     assert!(conversation.units()[2].traits.instructions);
     let compaction = compact(&conversation, &budget(conversation.tokens() / 10)).await;
     assert!(compaction.is_compacted());
-    assert_eq!(compaction.fates()[2], Fate::Kept);
-    assert_eq!(compaction.fates()[4], Fate::Dropped);
+    assert_eq!(compaction.changes().outcomes()[2], Fate::Kept);
+    assert_eq!(compaction.changes().outcomes()[4], Fate::Dropped);
 }
 
 // ANTH-8: a failed compaction stands for nothing, so the one before it is still the newest.
@@ -660,8 +666,8 @@ async fn a_compaction_that_failed_does_not_stand_for_what_came_before() {
     assert_eq!(conversation.violations(), []);
     let compaction = compact(&conversation, &budget(conversation.tokens() / 10)).await;
     assert!(compaction.is_compacted());
-    assert_eq!(compaction.fates()[1], Fate::Kept);
-    assert_eq!(compaction.fates()[3], Fate::Dropped);
+    assert_eq!(compaction.changes().outcomes()[1], Fate::Kept);
+    assert_eq!(compaction.changes().outcomes()[3], Fate::Dropped);
 }
 
 #[test]

@@ -72,7 +72,7 @@ async fn compacted(strategy: Strategy, document: &str, percent: f64) -> (String,
     let compaction = compacted_by(&strategy, &conversation, &share(percent / 100.0)).await;
     (
         compaction.document().to_owned(),
-        compaction.fates().to_vec(),
+        compaction.changes().outcomes(),
     )
 }
 

@@ -206,7 +206,7 @@ pub(crate) fn assert_good(before: &Conversation, compaction: &Compaction, host: 
 fn assert_kept_verbatim(before: &Conversation, compaction: &Compaction) {
     use baler_host::{Fate, UnitKind};
     let mut rest = compaction.document();
-    for (unit, fate) in compaction.fates().iter().enumerate() {
+    for (unit, fate) in compaction.changes().outcomes().iter().enumerate() {
         let known = &before.units()[unit];
         if *fate == Fate::Dropped {
             assert_ne!(known.kind, UnitKind::Instructions, "instructions left");
@@ -229,7 +229,7 @@ fn assert_kept_verbatim(before: &Conversation, compaction: &Compaction) {
         .rposition(|unit| unit.traits.user_text);
     if let Some(newest) = newest {
         assert_ne!(
-            compaction.fates()[newest],
+            compaction.changes().outcomes()[newest],
             Fate::Dropped,
             "the newest user message left"
         );

@@ -400,7 +400,11 @@ async fn unseen_outputs_are_whole_where_they_fit_and_fill_the_budget_where_they_
         let strategy = [bundled(host, name).await];
         // An eighth of what is free is for others.
         let fits = compacted(host, &body, &strategy, &to(beside + newest * 8 / 7 + 60)).await;
-        assert_eq!(fits.fates().last(), Some(&Fate::Kept), "{name}");
+        assert_eq!(
+            fits.changes().outcomes().last(),
+            Some(&Fate::Kept),
+            "{name}"
+        );
         assert_eq!(fits.receipt().units.outputs_shortened, 0, "{name}");
         let tokens = beside + newest / 2;
         let shortened = compacted(host, &body, &strategy, &to(tokens)).await;
@@ -452,7 +456,7 @@ async fn unseen_outputs_alone_are_shortened_where_that_is_enough() {
     for chain in [vec![strategy], vec![Strategy::truncate()]] {
         let compaction = compacted(host, &body, &chain, &to(whole.tokens() / 3)).await;
         assert_eq!(
-            compaction.fates(),
+            compaction.changes().outcomes(),
             [Fate::Kept, Fate::Kept, Fate::Rewritten],
             "{}",
             chain[0].name()
@@ -647,7 +651,7 @@ async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
         ..to(1_000)
     };
     let compaction = compacted(host, &chat(), &[Strategy::truncate()], &request).await;
-    assert_eq!(compaction.fates().last(), Some(&Fate::Kept));
+    assert_eq!(compaction.changes().outcomes().last(), Some(&Fate::Kept));
     let receipt = compaction.receipt();
     assert!(receipt.tokens.floor > receipt.tokens.budget);
 }
@@ -716,7 +720,7 @@ async fn unseen_outputs_of_a_pinned_step_stay_whole() {
         let request = pinned(vec![step], 1_000);
         let compaction = compacted(host, &body, &[Strategy::truncate()], &request).await;
         assert!(compaction.is_compacted() && compaction.receipt().tokens.below_floor);
-        assert_eq!(compaction.fates().last(), Some(&Fate::Kept));
+        assert_eq!(compaction.changes().outcomes().last(), Some(&Fate::Kept));
         assert_eq!(berths_in(compaction.document()), newest_outputs()[1]);
     }
 }
@@ -737,7 +741,10 @@ async fn the_answer_stays_behind_a_pinned_step() {
     let chain = [Strategy::truncate()];
     let first = compacted(host, &body, &chain, &pinned(vec![1], 1)).await;
     assert!(first.is_compacted());
-    assert_eq!(first.fates()[1..4], [Fate::Kept, Fate::Dropped, Fate::Kept]);
+    assert_eq!(
+        first.changes().outcomes()[1..4],
+        [Fate::Kept, Fate::Dropped, Fate::Kept]
+    );
     // The step has another number now.
     let mut units = first.conversation().units().iter();
     let step = units.position(|unit| unit.kind == UnitKind::Step);
@@ -756,7 +763,7 @@ async fn outputs_that_the_model_answered_may_go() {
     messages.push(json!({"role": "assistant", "content": "Berth 12 is free."}));
     messages.push(json!({"role": "user", "content": "Book it."}));
     let compaction = compacted(host, &body, &[Strategy::truncate()], &to(300)).await;
-    assert!(compaction.fates().contains(&Fate::Dropped));
+    assert!(compaction.changes().outcomes().contains(&Fate::Dropped));
     assert!(!compaction.document().contains("berth 0:"));
 }
 
@@ -820,7 +827,11 @@ async fn words_that_are_no_answer_make_no_output_seen() {
             .compact(&grown, &[Strategy::truncate()], &to(900))
             .await
             .expect("no archive that could fail");
-        assert_eq!(appended.fates(), compaction.fates(), "{what}");
+        assert_eq!(
+            appended.changes().outcomes(),
+            compaction.changes().outcomes(),
+            "{what}"
+        );
         let after = |one: &Compaction| one.receipt().tokens.after;
         assert_eq!(after(&appended), after(&compaction), "{what}");
     }
@@ -988,7 +999,7 @@ async fn thinking_behind_a_pinned_step_does_not_stand_for_the_answer() {
         Fate::Kept,
         Fate::Kept,
     ];
-    assert_eq!(first.fates()[1..], expected);
+    assert_eq!(first.changes().outcomes()[1..], expected);
 }
 
 /// A tool of the provider's own that the model used behind outputs, and words with more behind them.
@@ -1016,7 +1027,7 @@ async fn fates_of(conversation: &Conversation) -> Vec<Fate> {
         .compact(conversation, &[Strategy::truncate()], &to(300))
         .await
         .expect("no archive that could fail");
-    compaction.fates().to_vec()
+    compaction.changes().outcomes()
 }
 
 /// A log ends with what was said, and its next request begins with the user.

@@ -91,7 +91,8 @@ struct Totals {
 /// What the host's own marks cost, in tokens of this conversation's tokenizer.
 #[derive(Debug, Clone, Copy)]
 pub struct MarkTokens {
-    /// A mark and a message of its own, around an inserted text.
+    /// A mark and a message of its own, around the text that a strategy with a name of ordinary
+    /// length inserts.
     pub insertion: u32,
     /// The note that opens a result where the format does not let the model begin; else 0.
     pub opening_note: u32,
@@ -106,15 +107,37 @@ impl Conversation {
             return inner.document.read();
         }
         inner.written.get_or_init(|| {
-            let read = inner.document.read().len();
-            let own = inner
-                .messages
-                .partition_point(|message| message.place.start < read);
+            let own = self.messages_read();
             let appended = inner.messages[own..]
                 .iter()
                 .map(|message| self.raw(message));
             inner.frame.write_behind(own, appended).into()
         })
+    }
+
+    /// Returns where each message stands in [`Conversation::document`], in order. An entry is `None`
+    /// if the message stands there in another form, as an `input` that is a text does once messages
+    /// were appended.
+    #[must_use]
+    pub fn message_places(&self) -> Vec<Option<Range<usize>>> {
+        let inner = &*self.inner;
+        let (read, appended) = inner.messages.split_at(self.messages_read());
+        let is_rewritten = inner.frame.is_text() && !appended.is_empty();
+        let read_places = read
+            .iter()
+            .map(|message| (!is_rewritten).then(|| message.place.clone()));
+        let lengths = appended.iter().map(|message| message.place.len());
+        let appended_places = inner.frame.places_behind(read.len(), lengths);
+        read_places
+            .chain(appended_places.into_iter().map(Some))
+            .collect()
+    }
+
+    /// Number of messages that were read; the others were appended.
+    fn messages_read(&self) -> usize {
+        let read = self.inner.document.read().len();
+        let messages = &self.inner.messages;
+        messages.partition_point(|message| message.place.start < read)
     }
 
     /// The wire format.
@@ -344,24 +367,26 @@ impl Conversation {
 
     /// What the host's own marks cost in it.
     pub fn mark_tokens(&self) -> MarkTokens {
-        *self.inner.marks.get_or_init(|| {
-            let message = |purpose, by, text| {
-                let marked = marks::wrap(self.key(), purpose, Site::User, by, text);
-                self.tokenizer().per_message() + self.tokenizer().count(&marked)
-            };
-            MarkTokens {
-                insertion: message(
-                    Purpose::Summary,
-                    By::Strategy("a-strategy-with-a-name-of-some-length"),
-                    "",
-                ),
-                opening_note: if self.format().wire().alternates() {
-                    message(Purpose::Note, By::Host, marks::LEFT_OUT)
-                } else {
-                    0
-                },
-            }
+        *self.inner.marks.get_or_init(|| MarkTokens {
+            insertion: self.insertion_tokens("a-strategy-with-a-name-of-some-length"),
+            opening_note: if self.format().wire().alternates() {
+                self.marked_tokens(Purpose::Note, By::Host, marks::LEFT_OUT)
+            } else {
+                0
+            },
         })
+    }
+
+    /// Returns the tokens that the mark of the strategy called `name`, and a message of its own, add
+    /// to an inserted text.
+    #[must_use]
+    pub fn insertion_tokens(&self, name: &str) -> u32 {
+        self.marked_tokens(Purpose::Summary, By::Strategy(name), "")
+    }
+
+    fn marked_tokens(&self, purpose: Purpose, by: By<'_>, text: &str) -> u32 {
+        let marked = marks::wrap(self.key(), purpose, Site::User, by, text);
+        self.tokenizer().per_message() + self.tokenizer().count(&marked)
     }
 
     /// Whether a unit is of instructions that stand only behind a turn of the user's.

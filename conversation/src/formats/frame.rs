@@ -123,6 +123,39 @@ impl Frame {
         written
     }
 
+    /// Where in what [`Frame::write_behind`] writes the appended messages stand, by their lengths in
+    /// bytes.
+    pub(crate) fn places_behind(
+        &self,
+        own: usize,
+        lengths: impl IntoIterator<Item = usize>,
+    ) -> Vec<Place> {
+        let (list, lead, _) = self.parts();
+        let (mut end, white) = if self.is_text {
+            let text = self.document.get(self.messages.clone());
+            let whole = text.map_or(0, |text| as_message(text).len());
+            (list.len() + lead.len() + "[".len() + whole, "")
+        } else {
+            (self.messages.end, self.white())
+        };
+        let mut others = own;
+        let place = |length| {
+            let start = match others {
+                0 => end,
+                _ => end + ",".len() + white.len(),
+            };
+            others += 1;
+            end = start + length;
+            start..end
+        };
+        lengths.into_iter().map(place).collect()
+    }
+
+    /// Whether the messages are one text and no list.
+    pub(crate) const fn is_text(&self) -> bool {
+        self.is_text
+    }
+
     /// The document with `messages` in the place of its own. White space like that in front of the
     /// first message is put in front of each, so that a pretty document stays one; but not where
     /// it would be more than the messages themselves.

@@ -59,7 +59,7 @@ pub(super) fn record(
     keep: &mut impl FnMut(String) -> String,
 ) -> Option<String> {
     let document = conversation.document();
-    let units = places(conversation, document);
+    let units = places(conversation);
     let starts: Vec<usize> = units
         .iter()
         .flat_map(|(_, places)| places.iter().map(|place| place.start))
@@ -96,23 +96,16 @@ pub(super) fn record(
     (record.len() <= MOST_RECORD).then_some(record)
 }
 
-/// Where the messages of each unit stand. A unit of which one is not found as it was read, such
-/// as an `input` that is a text, is left out: it is a part of the text around it.
-fn places(conversation: &Conversation, document: &str) -> Vec<(usize, Vec<Range<usize>>)> {
-    let mut next = 0;
-    (0..conversation.units().len())
-        .filter_map(|unit| {
-            let mut end = next;
-            let places = conversation
-                .raw_messages(unit)
-                .map(|raw| {
-                    let start = end + document.get(end..)?.find(raw)?;
-                    end = start + raw.len();
-                    Some(start..end)
-                })
-                .collect::<Option<Vec<_>>>()?;
-            next = end;
-            (!places.is_empty()).then_some((unit, places))
+/// Where the messages of each unit stand. A unit with a message that does not stand there as it was
+/// read, such as an `input` that is a text, is left out: it is a part of the text around it.
+fn places(conversation: &Conversation) -> Vec<(usize, Vec<Range<usize>>)> {
+    let places = conversation.message_places();
+    let units = conversation.units().iter().enumerate();
+    units
+        .filter_map(|(index, unit)| {
+            let own = places.get(unit.first_message..unit.end())?;
+            let own: Vec<Range<usize>> = own.iter().cloned().collect::<Option<_>>()?;
+            (!own.is_empty()).then_some((index, own))
         })
         .collect()
 }

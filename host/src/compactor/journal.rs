@@ -2,13 +2,12 @@
 //!
 //! What the model sees is worked out from it: the newest compaction, and what came after.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use baler_conversation::{Conversation, as_message};
+
+use crate::changes::Origin;
 
 /// One thing that happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -59,26 +58,16 @@ impl Journal {
         }
     }
 
-    /// Notes a compaction, which made `after` of the first messages of the view, `before`.
-    pub(super) fn compaction(&mut self, before: &Conversation, after: &Conversation) {
-        let old: Vec<Cow<'_, str>> = messages(before).map(as_message).collect();
-        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (index, raw) in old.iter().enumerate().rev() {
-            places.entry(raw.as_ref()).or_default().push(index);
-        }
+    /// Notes a compaction, which made `after` of the first `before` messages of the view. `origins`
+    /// says where each message of it comes from.
+    pub(super) fn compaction(&mut self, before: usize, origins: &[Origin], after: &Conversation) {
         let mut slots: Vec<Slot> = Vec::new();
         let mut view = Vec::new();
-        let mut next = 0;
-        for raw in messages(after).map(as_message) {
-            // The first one behind the last that was found: results keep the order.
-            let found = places.get_mut(&*raw).and_then(|places| {
-                while places.last().is_some_and(|index| *index < next) {
-                    places.pop();
-                }
-                places.pop()
-            });
-            next = found.map_or(next, |index| index + 1);
-            let came = found.and_then(|index| self.view.get(index).copied().flatten());
+        for (raw, origin) in messages(after).zip(origins) {
+            let came = match origin {
+                Origin::Kept(message) => self.view.get(*message).copied().flatten(),
+                Origin::Changed(_) | Origin::Inserted => None,
+            };
             view.push(came);
             match (came, slots.last_mut()) {
                 (Some(came), Some(Slot::Came(first, count))) if *first + *count == came => {
@@ -86,13 +75,13 @@ impl Journal {
                 }
                 (Some(came), _) => slots.push(Slot::Came(came, 1)),
                 (None, _) => {
-                    if let Ok(raw) = RawValue::from_string(raw.into_owned()) {
+                    if let Ok(raw) = RawValue::from_string(as_message(raw).into_owned()) {
                         slots.push(Slot::Written(raw));
                     }
                 }
             }
         }
-        view.extend(self.view.drain(old.len().min(self.view.len())..));
+        view.extend(self.view.drain(before.min(self.view.len())..));
         self.view = view;
         // Messages that came while it ran stand in front of it, and behind it in the view.
         let later = self.view.len() - after.message_count();
@@ -203,8 +192,11 @@ mod tests {
             journal.message(&message(text));
         }
         assert_eq!(journal.compactions(), 0);
-        journal.compaction(&read(&["a", "b", "c"]), &read(&["b", "c"]));
-        journal.compaction(&read(&["b", "c"]), &read(&["c"]));
+        let kept = |messages: &[usize]| -> Vec<Origin> {
+            messages.iter().copied().map(Origin::Kept).collect()
+        };
+        journal.compaction(3, &kept(&[1, 2]), &read(&["b", "c"]));
+        journal.compaction(2, &kept(&[1]), &read(&["c"]));
         assert_eq!(journal.compactions(), 2);
         let saved = serde_json::to_string(&journal).expect("JSON");
         let mut again: Journal = serde_json::from_str(&saved).expect("the same form");

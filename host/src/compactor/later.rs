@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use baler_conversation::{Conversation, Role, Rule, UnitKind};
 
+use crate::changes::Origin;
 use crate::compaction::Compaction;
 use crate::plan::{self, Fate};
 
 /// A result with the messages that arrived meanwhile after it.
 pub(super) struct Continued {
     pub(super) view: Conversation,
+    /// Where each message of it comes from: messages before it are those of the view before.
+    pub(super) origins: Vec<Origin>,
     /// Whether all of these messages follow the whole result, unchanged.
     pub(super) is_as_it_came: bool,
     /// The messages of the result that stand somewhere else in the view, or were left out of it, each
@@ -20,7 +23,23 @@ pub(super) struct Continued {
 /// A message that arrived while the compaction ran.
 struct Later<'a> {
     role: Role,
+    /// Its index in the view.
+    index: usize,
     text: Cow<'a, str>,
+}
+
+impl Later<'_> {
+    fn is_as_it_came(&self) -> bool {
+        matches!(self.text, Cow::Borrowed(_))
+    }
+
+    fn origin(&self) -> Origin {
+        if self.is_as_it_came() {
+            Origin::Kept(self.index)
+        } else {
+            Origin::Changed(self.index)
+        }
+    }
 }
 
 /// The result of a compaction of `snapshot`, and behind it the messages that `view` has beyond that.
@@ -41,16 +60,21 @@ pub(super) fn behind(
     let mut next = result.clone();
     next.append_all(later.iter().map(|own| &*own.text)).ok()?;
     let is_whole = later.len() == view.message_count().saturating_sub(first);
-    let is_raw = |own: &Later<'_>| matches!(own.text, Cow::Borrowed(_));
+    let origins = &compaction.changes().messages;
     let plain = Continued {
-        is_as_it_came: is_whole && later.iter().all(is_raw),
+        is_as_it_came: is_whole && later.iter().all(Later::is_as_it_came),
         view: next,
+        origins: origins
+            .iter()
+            .copied()
+            .chain(later.iter().map(Later::origin))
+            .collect(),
         moved: Vec::new(),
     };
     if is_sound(&plain.view, view) {
         return Some(plain);
     }
-    instructions_moved(result, &later).filter(|moved| is_sound(&moved.view, view))
+    instructions_moved(compaction, &later).filter(|moved| is_sound(&moved.view, view))
 }
 
 /// Whether a message of `view` beyond the snapshot belongs to a unit that begins in there, such as a
@@ -71,9 +95,10 @@ fn goes_on_with_what_left(
     let own = snapshot
         .units()
         .partition_point(|unit| unit.end() <= reaching.first_message);
-    let has_left = |fate: &Fate| *fate == Fate::Dropped;
-    let fates = compaction.fates();
-    fates.iter().skip(own).any(has_left) || compaction.insertions().iter().any(|unit| *unit > own)
+    let changes = compaction.changes();
+    let mut rest = changes.units.iter().skip(own);
+    rest.any(|unit| unit.outcome == Fate::Dropped)
+        || changes.insertions.iter().any(|unit| *unit > own)
 }
 
 /// Whether `next` breaks no rule that `view` obeys.
@@ -100,7 +125,7 @@ fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) ->
                 Some(rest) => Cow::Owned(rest.text?),
             };
             let role = message.role;
-            Some(Later { role, text })
+            Some(Later { role, index, text })
         })
         .collect()
 }
@@ -115,7 +140,8 @@ fn turn_with_thinking(view: &Conversation) -> Option<u32> {
 /// The same with the instructions that the result ends with behind what the user said meanwhile, since
 /// they may stand only in front of what the model says (ANTH-1). Those that held until then are left
 /// out: behind it they would hold once more. None where there are none.
-fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Continued> {
+fn instructions_moved(compaction: &Compaction, later: &[Later<'_>]) -> Option<Continued> {
+    let result = compaction.conversation();
     let messages = result.all_messages();
     let start = messages.iter().rposition(|own| !result.moves(own))? + 1;
     let users = later
@@ -135,21 +161,27 @@ fn instructions_moved(result: &Conversation, later: &[Later<'_>]) -> Option<Cont
     if let Some((kind, facts)) = result.log() {
         next = next.of_log(kind, facts);
     }
+    let (said, rest) = later.split_at(users);
+    let own_origins = &compaction.changes().messages;
+    let mut origins = own_origins.get(..start)?.to_vec();
+    origins.extend(said.iter().map(Later::origin));
     let mut moved = Vec::new();
     let mut instructions = Vec::new();
     for (index, own) in messages.iter().enumerate().skip(start) {
-        let place = (!own.expires).then(|| start + users + instructions.len());
+        let place = (!own.expires).then_some(origins.len());
         if place.is_some() {
             instructions.push(result.raw(own));
+            origins.push(*own_origins.get(index)?);
         }
         moved.push((index, place));
     }
-    let (said, rest) = later.split_at(users);
+    origins.extend(rest.iter().map(Later::origin));
     let said = said.iter().map(|own| &*own.text);
     let rest = rest.iter().map(|own| &*own.text);
     next.append_all(said.chain(instructions).chain(rest)).ok()?;
     Some(Continued {
         view: next,
+        origins,
         is_as_it_came: false,
         moved,
     })

@@ -615,7 +615,7 @@ impl Compactor {
             return false;
         };
         let mut pinned = self.pinned.clone();
-        pinned.follow(snapshot, compaction);
+        pinned.follow(snapshot, compaction.changes());
         if !pinned.move_to(&next.moved) {
             return false;
         }
@@ -625,10 +625,13 @@ impl Compactor {
             .extend(recall::references(receipt).map(str::to_owned));
         self.has_unlisted |= recall::has_unlisted(receipt);
         if next.is_as_it_came {
-            self.journal.compaction(snapshot, result);
+            let origins = &compaction.changes().messages;
+            self.journal
+                .compaction(snapshot.message_count(), origins, result);
         } else {
             // What came since became something else with it.
-            self.journal.compaction(&self.view, &next.view);
+            self.journal
+                .compaction(self.view.message_count(), &next.origins, &next.view);
         }
         self.pinned = pinned;
         self.view = next.view;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use baler_conversation::Conversation;
 
-use crate::compaction::Compaction;
+use crate::changes::Changes;
 use crate::error::HostError;
 use crate::request::Pins;
 
@@ -70,12 +70,13 @@ impl Pinned {
 
     /// Follows what is pinned through a compaction of `before`. What a hook took the pin off may
     /// have left.
-    pub(super) fn follow(&mut self, before: &Conversation, compaction: &Compaction) {
+    pub(super) fn follow(&mut self, before: &Conversation, changes: &Changes) {
         if let Self::Messages(messages) = self {
-            *messages = messages
-                .iter()
-                .filter_map(|message| compaction.place_of(unit_of(before, *message)))
-                .collect();
+            let place = |message: &usize| {
+                let unit = changes.units.get(unit_of(before, *message))?;
+                (!unit.messages.is_empty()).then_some(unit.messages.start)
+            };
+            *messages = messages.iter().filter_map(place).collect();
         }
     }
 

@@ -7,6 +7,7 @@ pub use config::ConfigError;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use baler_conversation::marks::SecretKey;
 use baler_conversation::{Conversation, Format, Reader, Tokenizer};
@@ -14,19 +15,19 @@ use baler_conversation::{Conversation, Format, Reader, Tokenizer};
 use crate::archive::Archive;
 use crate::bounded::bounded;
 use crate::error::HostError;
-use crate::fault::{Declared, Fault, RemoteProblem};
+use crate::fault::Fault;
 use crate::gate::Gate;
-use crate::limits::{EngineLimits, Limits};
+use crate::limits::EngineLimits;
 use crate::models::ModelGrant;
-use crate::native;
 use crate::quarantine::Quarantine;
 use crate::receipt::{Attempt, AttemptResult};
-use crate::report::{Decision, Introspection, Report};
+use crate::report::{Decision, Introspection};
 use crate::request::Request;
-use crate::sandbox::{CallFailure, Compiler, Digest, LoadError, Sandbox};
+use crate::runner::CallFailure;
+use crate::sandbox::{Compiler, LoadError, Sandbox};
 use crate::situation::Situation;
 use crate::state;
-use crate::strategy::{Kind, LoadedGuest, Strategy};
+use crate::strategy::Strategy;
 use crate::trigger;
 
 /// Reads conversations, loads strategies and runs them. One for a program: what it holds (the
@@ -45,7 +46,7 @@ pub struct Host {
     state: Option<PathBuf>,
     /// Made when the first component is loaded: a host that runs only its own strategies has
     /// no need of a pool.
-    sandbox: OnceLock<Sandbox>,
+    sandbox: OnceLock<Arc<Sandbox>>,
 }
 
 /// Makes a [`Host`].
@@ -247,14 +248,11 @@ impl Host {
     /// It is no component, or not one of a contract that this host speaks, or it wants more
     /// than a sandbox has.
     pub async fn load(&self, name: &str, component: &[u8]) -> Result<Strategy, LoadError> {
-        let guest = self
-            .sandbox()
-            .map_err(|error| LoadError::NoCompiler {
-                what: error.to_string(),
-            })?
-            .load(component)
-            .await?;
-        Ok(Strategy::guest(name, guest, Limits::default()))
+        let sandbox = self.sandbox().map_err(|error| LoadError::NoCompiler {
+            what: error.to_string(),
+        })?;
+        let guest = sandbox.load(component).await?;
+        Ok(Strategy::guest(name, Arc::clone(sandbox), guest))
     }
 
     /// Gives a strategy its config, after a check against the schema that it declares and by
@@ -268,17 +266,16 @@ impl Host {
         strategy: Strategy,
         config: &str,
     ) -> Result<Strategy, ConfigError> {
-        let schema = match strategy.kind() {
-            Kind::Digest | Kind::Truncate | Kind::Summarize => String::new(),
-            Kind::Guest(_) | Kind::Remote(_) => {
-                let said = self.introspect(&strategy, None).await.map_err(|error| {
-                    ConfigError::NoIntrospection {
-                        strategy: strategy.name().to_owned(),
-                        error: Box::new(error),
-                    }
-                })?;
-                said.config_schema
-            }
+        let schema = if strategy.is_native() {
+            String::new()
+        } else {
+            let said = self.introspect(&strategy, None).await.map_err(|error| {
+                ConfigError::NoIntrospection {
+                    strategy: strategy.name().to_owned(),
+                    error: Box::new(error),
+                }
+            })?;
+            said.config_schema
         };
         config::check(strategy.name(), config, &schema)?;
         if !strategy.is_native()
@@ -302,66 +299,15 @@ impl Host {
         strategy: &Strategy,
         config: Option<&str>,
     ) -> Result<Introspection, IntrospectError> {
-        let result = match strategy.kind() {
-            Kind::Digest | Kind::Truncate | Kind::Summarize => {
-                return Err(IntrospectError::Native(strategy.name().to_owned()));
-            }
-            Kind::Remote(connected) => connected.introspect(config, strategy.limits()).await,
-            Kind::Guest(loaded) => {
-                let sandbox = self.sandbox().map_err(IntrospectError::Host)?;
-                sandbox
-                    .introspect(&loaded.guest, config, *strategy.limits())
-                    .await
-                    .result
-            }
+        let runner = strategy.runner();
+        let Some(asked) = runner.introspect(config, *strategy.limits()) else {
+            return Err(IntrospectError::Native(strategy.name().to_owned()));
         };
-        result.map_err(|failure| match failure {
+        asked.await.map_err(|failure| match failure {
             CallFailure::Fault(fault) => IntrospectError::Fault(fault),
             CallFailure::Declared(_, words) => IntrospectError::Declared(bounded(&words, 500)),
             CallFailure::Host(error) => IntrospectError::Host(error),
         })
-    }
-
-    /// What a component said of itself when it was first asked; none where it could not say.
-    /// A guest that hangs here costs its callers once, and no more than a moment.
-    pub(crate) async fn said<'a>(
-        &self,
-        loaded: &'a LoadedGuest,
-        limits: &Limits,
-    ) -> Option<&'a Introspection> {
-        let limits = Limits {
-            time: limits.time.min(std::time::Duration::from_millis(200)),
-            ..*limits
-        };
-        loaded
-            .said
-            .get_or_init(async || {
-                let sandbox = self.sandbox().ok()?;
-                sandbox
-                    .introspect(&loaded.guest, None, limits)
-                    .await
-                    .result
-                    .ok()
-            })
-            .await
-            .as_ref()
-    }
-
-    /// What a call of a component may use: its own limits, with the time that it declares where
-    /// that is less.
-    pub(crate) async fn limits_of(&self, strategy: &Strategy, loaded: &LoadedGuest) -> Limits {
-        let limits = *strategy.limits();
-        let asks = strategy.model().is_some() && loaded.guest.may_ask();
-        let most = if asks { limits.model_time } else { limits.time };
-        let said = self.said(loaded, &limits).await;
-        let declared = said
-            .and_then(|said| said.timeout_ms)
-            .map(|ms| std::time::Duration::from_millis(ms.into()))
-            .filter(|declared| !declared.is_zero());
-        Limits {
-            time: declared.unwrap_or(limits.undeclared_time).min(most),
-            ..limits
-        }
     }
 
     /// Whether it is time by the host's own view: the conversation is over its budget, or over
@@ -379,53 +325,9 @@ impl Host {
         request: &Request,
     ) -> ShouldCompact {
         let mut attempt = Attempt::of(strategy);
-        let entered = strategy.enter();
-        let decision = match strategy.kind() {
-            _ if entered.is_none() => {
-                attempt.result = AttemptResult::Busy;
-                Decision::HostDecides
-            }
-            Kind::Digest | Kind::Truncate | Kind::Summarize => {
-                attempt.result = AttemptResult::Accepted;
-                Decision::HostDecides
-            }
-            Kind::Remote(connected) => {
-                let start = std::time::Instant::now();
-                if self.quarantine.admits(&connected.digest, start) {
-                    let situation = self.situation(conversation, request);
-                    let result = connected
-                        .should_compact(&situation, strategy.asked_as())
-                        .await;
-                    attempt.record_time(start);
-                    self.judge(&connected.digest, result.as_ref().err(), true);
-                    attempt.decided(result, request.words_in_receipt)
-                } else {
-                    attempt.result = AttemptResult::Quarantined;
-                    Decision::HostDecides
-                }
-            }
-            Kind::Guest(loaded) => match self.sandbox() {
-                Err(error) => {
-                    attempt.record_failure(CallFailure::Host(error), request.words_in_receipt);
-                    Decision::HostDecides
-                }
-                Ok(sandbox) => {
-                    let situation = Arc::new(self.situation(conversation, request));
-                    let call = sandbox
-                        .should_compact(
-                            &loaded.guest,
-                            &situation,
-                            strategy.config(),
-                            *strategy.limits(),
-                        )
-                        .await;
-                    attempt.record_usage(call.usage, request.words_in_receipt);
-                    let failure = call.result.as_ref().err();
-                    self.judge(&loaded.guest.digest, failure, call.has_started);
-                    attempt.decided(call.result, request.words_in_receipt)
-                }
-            },
-        };
+        let decision = self
+            .decision(conversation, strategy, request, &mut attempt)
+            .await;
         let is_time = match &decision {
             Decision::Compact(_) => true,
             Decision::Wait(_) => request.required,
@@ -438,45 +340,44 @@ impl Host {
         }
     }
 
+    async fn decision(
+        &self,
+        conversation: &Conversation,
+        strategy: &Strategy,
+        request: &Request,
+        attempt: &mut Attempt,
+    ) -> Decision {
+        let Some(_entered) = strategy.enter() else {
+            attempt.result = AttemptResult::Busy;
+            return Decision::HostDecides;
+        };
+        let runner = strategy.runner();
+        let Some(key) = runner.fault_key() else {
+            attempt.result = AttemptResult::Accepted;
+            return Decision::HostDecides;
+        };
+        if !self.quarantine.admits(key, Instant::now()) {
+            attempt.result = AttemptResult::Quarantined;
+            return Decision::HostDecides;
+        }
+        let situation = Arc::new(self.situation(conversation, request));
+        let call = runner.should_compact(strategy.terms(), &situation).await;
+        attempt.record_usage(call.usage, request.words_in_receipt);
+        let failure = call.result.as_ref().err();
+        self.quarantine.judge(key, failure, call.has_started);
+        attempt.decided(call.result, request.words_in_receipt)
+    }
+
     /// Lets all components that rest because of their faults run again.
     pub fn lift_quarantine(&self) {
         self.quarantine.lift();
-    }
-
-    /// Counts what a call of a strategy came to. Only its own faults count against it, and of
-    /// these the ones that this host is to count. `has_started` is that a component was ready to
-    /// be asked.
-    pub(crate) fn judge(&self, digest: &Digest, failure: Option<&CallFailure>, has_started: bool) {
-        let is_unprovoked = |fault: &Fault| match fault {
-            // Many requests at once make connections wait.
-            Fault::Remote { problem } => *problem == RemoteProblem::Unreachable,
-            // The time of a call may be a share of what a client made of it.
-            Fault::Timeout { .. } => false,
-            _ => !has_started,
-        };
-        match failure {
-            // The strategy was not asked, so nothing is known of it.
-            Some(CallFailure::Fault(Fault::Remote {
-                problem: RemoteProblem::NoRoom,
-            })) => {}
-            Some(CallFailure::Fault(fault)) if self.quarantine.counts(is_unprovoked(fault)) => {
-                self.quarantine.faulted(digest, std::time::Instant::now());
-            }
-            // Nobody knows whether it was there.
-            Some(CallFailure::Fault(Fault::Remote {
-                problem: RemoteProblem::ConnectTimeout,
-            })) => {}
-            // With a fault that does not count it was there, so it does not go on resting.
-            Some(CallFailure::Fault(_)) | None => self.quarantine.succeeded(digest),
-            Some(CallFailure::Declared(..) | CallFailure::Host(_)) => {}
-        }
     }
 
     pub(crate) fn situation(&self, conversation: &Conversation, request: &Request) -> Situation {
         Situation::new(conversation, request, self.archive.is_some())
     }
 
-    pub(crate) fn sandbox(&self) -> Result<&Sandbox, HostError> {
+    fn sandbox(&self) -> Result<&Arc<Sandbox>, HostError> {
         if let Some(sandbox) = self.sandbox.get() {
             return Ok(sandbox);
         }
@@ -485,30 +386,6 @@ impl Host {
             .as_deref()
             .map(|folder| (folder, self.reader.key().clone()));
         let sandbox = Sandbox::new(self.limits, self.compiler.clone(), state)?;
-        Ok(self.sandbox.get_or_init(|| sandbox))
-    }
-
-    /// Runs a strategy of the host's own.
-    pub(crate) fn run_native(kind: &Kind, situation: &Situation) -> Option<crate::report::Report> {
-        match kind {
-            Kind::Digest => Some(native::digest(situation)),
-            Kind::Truncate => Some(native::truncate(situation)),
-            Kind::Guest(_) | Kind::Remote(_) | Kind::Summarize => None,
-        }
-    }
-
-    /// The same for the one that asks a model.
-    pub(crate) async fn run_summarize(
-        strategy: &Strategy,
-        situation: &Situation,
-    ) -> Result<Report, CallFailure> {
-        let Some(grant) = strategy.model() else {
-            let why = "no model was granted to it".to_owned();
-            return Err(CallFailure::Declared(Declared::Model, why));
-        };
-        let deadline = baler_conversation::moment_after(strategy.limits().model_time);
-        native::summarize(situation, grant, deadline)
-            .await
-            .map_err(|(declared, why)| CallFailure::Declared(declared, why))
+        Ok(self.sandbox.get_or_init(|| Arc::new(sandbox)))
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn digest(situation: &Situation) -> Report {
             let count = |text: &str| situation.conversation.tokenizer().count(text);
             Digest::new(situation, protected, room, Costs::new(&count))?.report()
         })
-        .unwrap_or_else(|| super::truncate(situation))
+        .unwrap_or_else(|| super::truncate::truncate(situation))
 }
 
 struct Digest<'a> {

@@ -5,11 +5,80 @@ mod room;
 mod summarize;
 mod truncate;
 
-pub(crate) use digest::digest;
-pub(crate) use summarize::summarize;
-pub(crate) use truncate::truncate;
+use std::sync::Arc;
+use std::time::Instant;
 
+use crate::fault::Declared;
 use crate::plan::Plan;
+use crate::report::Report;
+use crate::runner::{Call, CallFailure, Runner, Running, Terms};
+use crate::situation::Situation;
+
+/// `native:digest`: keeps the newest part and puts a structured summary in the place of the rest.
+pub(crate) struct Digest;
+
+/// `native:truncate`: keeps the newest turns that fit.
+pub(crate) struct Truncate;
+
+/// `native:summarize`: keeps the newest messages; the model of its grant summarizes the rest.
+pub(crate) struct Summarize;
+
+impl Runner for Digest {
+    fn writes_digests(&self) -> bool {
+        true
+    }
+
+    fn compact<'a>(
+        &'a self,
+        _terms: Terms<'a>,
+        situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Report>> {
+        Box::pin(async move {
+            let start = Instant::now();
+            Call::of(start, Ok(digest::digest(situation)))
+        })
+    }
+}
+
+impl Runner for Truncate {
+    fn compact<'a>(
+        &'a self,
+        _terms: Terms<'a>,
+        situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Report>> {
+        Box::pin(async move {
+            let start = Instant::now();
+            Call::of(start, Ok(truncate::truncate(situation)))
+        })
+    }
+}
+
+impl Runner for Summarize {
+    fn wants_model(&self) -> bool {
+        true
+    }
+
+    fn compact<'a>(
+        &'a self,
+        terms: Terms<'a>,
+        situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Report>> {
+        Box::pin(async move {
+            let start = Instant::now();
+            let result = match terms.model {
+                None => Err((Declared::Model, "no model was granted to it".to_owned())),
+                Some(grant) => {
+                    let deadline = baler_conversation::moment_after(terms.limits.model_time);
+                    summarize::summarize(situation, grant, deadline).await
+                }
+            };
+            Call::of(
+                start,
+                result.map_err(|(declared, why)| CallFailure::Declared(declared, why)),
+            )
+        })
+    }
+}
 
 /// What is kept, with a summary in the place of the first unit that is not.
 fn with_summary(kept: &[bool], text: String) -> Plan {

@@ -11,6 +11,7 @@ use baler_conversation::{Conversation, Document, Role, UnitKind};
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
+use crate::changes::Origin;
 use crate::situation::Situation;
 
 /// What a plan made of a conversation.
@@ -30,9 +31,8 @@ pub(crate) struct Applied {
     pub(crate) shortened: usize,
     /// The first unit that stands behind others than before.
     pub(crate) first_moved: Option<usize>,
-    /// For each unit, the message of the new document that its messages begin with; none where
-    /// nothing of it is left.
-    pub(crate) places: Vec<Option<usize>>,
+    /// Where each message of the new document comes from.
+    pub(crate) origins: Vec<Origin>,
 }
 
 /// What became of a unit.
@@ -56,6 +56,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         conversation,
         situation,
         messages: Vec::with_capacity(conversation.all_messages().len()),
+        origins: Vec::with_capacity(conversation.all_messages().len()),
         insertions: Vec::new(),
         last: Last::Nothing,
         next: 0,
@@ -70,7 +71,6 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         takes_instructions: false,
         expired: Vec::new(),
         first_moved: None,
-        places: vec![None; conversation.units().len()],
     };
     let mut next = 0;
     for piece in &plan.pieces {
@@ -92,7 +92,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
             Checked::Insert { role, text } => {
                 written.insertions.push(next);
                 let message = format.text_message(*role, text);
-                written.put(Cow::Owned(message), *role == Role::User);
+                written.put_insertion(message, *role == Role::User);
                 written.last = Last::Insertion;
                 written.is_changed = true;
             }
@@ -105,10 +105,10 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
     }
     let Written {
         messages,
+        origins,
         insertions,
         thinking_dropped,
         first_moved,
-        places,
         ..
     } = written;
     Applied {
@@ -121,7 +121,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         thinking_dropped,
         shortened: shortened.len(),
         first_moved,
-        places,
+        origins,
     }
 }
 
@@ -130,6 +130,8 @@ struct Written<'a> {
     conversation: &'a Conversation,
     situation: &'a Situation,
     messages: Vec<Cow<'a, str>>,
+    /// Where each of them comes from.
+    origins: Vec<Origin>,
     insertions: Vec<usize>,
     last: Last,
     /// The unit that would follow if nothing were left out.
@@ -147,15 +149,21 @@ struct Written<'a> {
     /// Units of instructions that were to stay and could not.
     expired: Vec<usize>,
     first_moved: Option<usize>,
-    places: Vec<Option<usize>>,
+}
+
+/// A message of the conversation that stays.
+#[derive(Debug)]
+struct Stays<'a> {
+    unit: usize,
+    origin: Origin,
+    text: Cow<'a, str>,
 }
 
 /// Instructions in the middle. They wait until the model speaks, since they may stand nowhere else
 /// but in front of that (ANTH-1).
 #[derive(Debug, Default)]
 struct Held<'a> {
-    /// Each with its unit.
-    messages: Vec<(usize, Cow<'a, str>)>,
+    messages: Vec<Stays<'a>>,
     /// How many of them are known to hold still, or to have to stay.
     in_force: usize,
     /// Whether one of them may stand anywhere.
@@ -226,33 +234,41 @@ impl<'a> Written<'a> {
             LEFT_OUT,
         );
         let format = self.conversation.format();
-        self.put(Cow::Owned(format.text_message(Role::User, &note)), true);
+        self.put_insertion(format.text_message(Role::User, &note), true);
         self.insertions.push(unit);
         self.is_changed = true;
     }
 
+    /// Writes an inserted text.
+    fn put_insertion(&mut self, message: String, takes_instructions: bool) {
+        self.put(Cow::Owned(message), Origin::Inserted, takes_instructions);
+    }
+
     /// Writes a message that no instructions wait for.
-    fn put(&mut self, message: Cow<'a, str>, takes_instructions: bool) {
+    fn put(&mut self, message: Cow<'a, str>, origin: Origin, takes_instructions: bool) {
         self.held.is_moved |= !self.held.is_empty();
         self.messages.push(message);
+        self.origins.push(origin);
         self.takes_instructions = takes_instructions;
     }
 
-    /// Writes a message of the conversation's, as `text`, unless it has to wait.
-    fn write(&mut self, message: &Message, text: Cow<'a, str>) {
-        let unit = self.next.saturating_sub(1);
+    /// Writes a message of the conversation, unless it has to wait.
+    fn write(&mut self, message: &Message, stays: Stays<'a>) {
         if self.conversation.moves(message) {
             self.held.has_directive |= message.is_directive;
-            self.held.messages.push((unit, text));
+            self.held.messages.push(stays);
             return;
         }
         match message.role {
-            Role::Assistant => self.release(unit),
+            Role::Assistant => self.release(stays.unit),
             Role::User => self.leave_out_expired(),
             _ => {}
         }
-        self.places[unit].get_or_insert(self.messages.len());
-        self.put(text, message.takes_instructions_behind());
+        self.put(
+            stays.text,
+            stays.origin,
+            message.takes_instructions_behind(),
+        );
     }
 
     /// Leaves out the waiting instructions that held until a message of the user's came: behind it, or
@@ -263,15 +279,15 @@ impl<'a> Written<'a> {
         if new.is_empty() {
             return;
         }
-        for (unit, message) in new {
-            let first = self.conversation.messages(unit).first();
+        for held in new {
+            let first = self.conversation.messages(held.unit).first();
             let expires = first.is_some_and(|own| own.expires);
             // What holds still is protected.
-            if expires && !self.situation.is_protected(unit) {
-                self.expired.push(unit);
+            if expires && !self.situation.is_protected(held.unit) {
+                self.expired.push(held.unit);
                 self.is_changed = true;
             } else {
-                self.held.messages.push((unit, message));
+                self.held.messages.push(held);
             }
         }
         self.held.in_force = self.held.messages.len();
@@ -290,12 +306,12 @@ impl<'a> Written<'a> {
         if !self.takes_instructions && !held.stands_anywhere() {
             self.put_note(unit);
         }
-        for (unit, message) in held.messages {
+        for stays in held.messages {
             if held.is_moved {
-                self.first_moved.get_or_insert(unit);
+                self.first_moved.get_or_insert(stays.unit);
             }
-            self.places[unit].get_or_insert(self.messages.len());
-            self.messages.push(message);
+            self.messages.push(stays.text);
+            self.origins.push(stays.origin);
         }
     }
 
@@ -304,6 +320,7 @@ impl<'a> Written<'a> {
     fn unit(&mut self, unit: usize, edits: Vec<&CheckedEdit>, joins: Option<&Joins>) -> Fate {
         self.begin(unit, joins);
         let messages = self.conversation.messages(unit);
+        let first = self.conversation.message_range(unit).start;
         self.thinking_dropped += thinking_removed(messages, edits.iter().copied());
         // With it others may be left out that waited.
         let written = |own: &Self| own.messages.len() + own.held.messages.len() + own.expired.len();
@@ -318,11 +335,15 @@ impl<'a> Written<'a> {
             let (own, others) = rest.split_at(rest.partition_point(|edit| edit.message <= index));
             rest = others;
             if !own.is_empty() {
-                let text = rewritten(self.conversation, message, own);
-                self.write(message, Cow::Owned(text));
+                let stays = Stays {
+                    unit,
+                    origin: Origin::Changed(first + index),
+                    text: Cow::Owned(rewritten(self.conversation, message, own)),
+                };
+                self.write(message, stays);
                 // What stands in front of it in this unit is where it was.
                 self.is_changed = true;
-            } else if self.push(message, joins) {
+            } else if self.push(message, (unit, first + index), joins) {
                 fate = Fate::Rewritten;
             }
         }
@@ -332,20 +353,38 @@ impl<'a> Written<'a> {
         fate
     }
 
-    /// Writes a message that stays; true where thinking had to go from it. One of nothing but
-    /// thinking goes as a whole.
-    fn push(&mut self, message: &'a Message, joins: Option<&Joins>) -> bool {
+    /// Writes a message that stays, given with its unit and its index; true where thinking had to go
+    /// from it. One of nothing but thinking goes as a whole.
+    fn push(
+        &mut self,
+        message: &'a Message,
+        (unit, index): (usize, usize),
+        joins: Option<&Joins>,
+    ) -> bool {
         let units = self.conversation.units();
-        let turn = self.next.checked_sub(1).map(|unit| units[unit].turn);
-        let goes = self.drops_thinking && self.is_changed && turn != self.turn_with_thinking;
+        let turn = units[unit].turn;
+        let goes = self.drops_thinking && self.is_changed && Some(turn) != self.turn_with_thinking;
         let rest = goes.then(|| without_thinking(self.conversation, message));
+        let changed = |text| Stays {
+            unit,
+            origin: Origin::Changed(index),
+            text: Cow::Owned(text),
+        };
         let Some(rest) = rest.flatten() else {
-            self.write(message, kept(self.conversation, message, joins));
+            let stays = match joined(self.conversation, message, joins) {
+                Some(text) => changed(text),
+                None => Stays {
+                    unit,
+                    origin: Origin::Kept(index),
+                    text: Cow::Borrowed(self.conversation.raw(message)),
+                },
+            };
+            self.write(message, stays);
             return false;
         };
         self.thinking_dropped += rest.blocks;
         if let Some(text) = rest.text {
-            self.write(message, Cow::Owned(text));
+            self.write(message, changed(text));
         }
         true
     }
@@ -397,28 +436,18 @@ fn turn_with_thinking(plan: &CheckedPlan, conversation: &Conversation) -> Option
         .map(|unit| conversation.units()[unit].turn)
 }
 
-fn kept<'a>(
-    conversation: &'a Conversation,
-    message: &Message,
-    joins: Option<&Joins>,
-) -> Cow<'a, str> {
-    let joined = joins.and_then(|joins| {
-        edit::joined(
-            conversation.format(),
-            conversation.source(),
-            message,
-            &joins.start,
-            &joins.end,
-        )
-    });
-    match joined {
-        Some(joined) => Cow::Owned(edit::replace(
-            conversation.source(),
-            &message.place,
-            &[joined],
-        )),
-        None => Cow::Borrowed(conversation.raw(message)),
-    }
+/// A message with the texts that join it; `None` if none does.
+fn joined(conversation: &Conversation, message: &Message, joins: Option<&Joins>) -> Option<String> {
+    let joins = joins?;
+    let document = conversation.source();
+    let joined = edit::joined(
+        conversation.format(),
+        document,
+        message,
+        &joins.start,
+        &joins.end,
+    )?;
+    Some(edit::replace(document, &message.place, &[joined]))
 }
 
 fn rewritten(conversation: &Conversation, message: &Message, edits: &[&CheckedEdit]) -> String {

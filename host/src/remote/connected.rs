@@ -1,6 +1,7 @@
 //! A remote strategy, and the conversation that is had with it.
 
 use std::fmt;
+use std::future::ready;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,31 +16,20 @@ use super::{
     RemoteError, TIME,
 };
 use crate::bounded::bounded;
+use crate::content_hash::ContentHash;
 use crate::error::HostError;
 use crate::fault::{Declared, Fault, Quantity, RemoteProblem};
 use crate::limits::Limits;
 use crate::plan::{is_removable, is_rewritable};
 use crate::report::{Decision, Introspection, Report};
-use crate::sandbox::{CallFailure, Digest};
+use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
-
-/// Bytes of a name: no longer than the one that the host reckons with where it tells
-/// strategies what a mark costs.
-const NAME: usize = 37;
-
-/// A strategy as the remote is asked for it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AskedAs<'a> {
-    pub(crate) name: &'a str,
-    /// JSON; empty where it has none.
-    pub(crate) config: &'a str,
-    pub(crate) limits: &'a Limits,
-}
+use crate::strategy_name::StrategyName;
 
 /// A remote strategy, with what it said of itself a moment ago.
 pub(crate) struct Connected {
     /// Of its address: by this its faults are counted.
-    pub(crate) digest: Digest,
+    hash: ContentHash,
     remote: Arc<dyn Remote>,
     /// Locked while it is asked, so that of many calls at once one asks.
     said: Mutex<Option<(Instant, Option<Introspection>)>>,
@@ -49,35 +39,22 @@ pub(crate) struct Connected {
 impl Connected {
     pub(crate) fn new(remote: Arc<dyn Remote>) -> Self {
         Self {
-            digest: Digest::of(format!("remote {}", remote.address()).as_bytes()),
+            hash: ContentHash::of(format!("remote {}", remote.address()).as_bytes()),
             remote,
             said: Mutex::default(),
             vocabulary: std::sync::Mutex::default(),
         }
     }
 
-    pub(crate) fn address(&self) -> &str {
-        self.remote.address()
-    }
-
     /// The name in marks and receipts.
-    pub(crate) fn name(&self) -> String {
-        let named = self.remote.name();
-        let mut name = plain(named);
-        if name.is_empty() {
-            return "remote".to_owned();
+    pub(crate) fn name(&self) -> StrategyName {
+        match self.remote.name() {
+            "" => StrategyName::like("remote", &self.hash),
+            name => StrategyName::like(name, &self.hash),
         }
-        // What is cut off may be all that tells it from another one.
-        if named.chars().count() > NAME {
-            let digest = self.digest.hex();
-            name.truncate(NAME - 9);
-            name.push('-');
-            name.push_str(&digest[..8]);
-        }
-        name
     }
 
-    pub(crate) async fn introspect(
+    async fn introspect(
         &self,
         config: Option<&str>,
         limits: &Limits,
@@ -122,11 +99,6 @@ impl Connected {
         known
     }
 
-    /// What it said of itself before it saw a conversation: its codes and names are for receipts.
-    pub(crate) fn declared(&self) -> Option<Introspection> {
-        self.vocabulary().declared().cloned()
-    }
-
     fn vocabulary(&self) -> MutexGuard<'_, Vocabulary> {
         self.vocabulary
             .lock()
@@ -139,33 +111,12 @@ impl Connected {
         *self.said.lock().await = None;
     }
 
-    pub(crate) async fn should_compact(
-        &self,
-        situation: &Situation,
-        strategy: AskedAs<'_>,
-    ) -> Result<Decision, CallFailure> {
-        self.work::<wire::Decision>(Question::ShouldCompact, situation, strategy)
-            .await
-            .map(Decision::from)
-    }
-
-    pub(crate) async fn compact(
-        &self,
-        situation: &Situation,
-        strategy: AskedAs<'_>,
-    ) -> Result<Report, CallFailure> {
-        self.work::<wire::Report>(Question::Compact, situation, strategy)
-            .await?
-            .try_into()
-            .map_err(|(kind, words)| CallFailure::Declared(kind, words))
-    }
-
     /// Asks something of a conversation, within the time that it asks for and the host allows.
     async fn work<A: DeserializeOwned>(
         &self,
         question: Question,
         situation: &Situation,
-        strategy: AskedAs<'_>,
+        strategy: Terms<'_>,
     ) -> Result<A, CallFailure> {
         let limits = strategy.limits;
         let start = Instant::now();
@@ -227,22 +178,65 @@ impl Connected {
     }
 }
 
+impl Runner for Connected {
+    fn fault_key(&self) -> Option<&ContentHash> {
+        Some(&self.hash)
+    }
+
+    fn address(&self) -> Option<&str> {
+        Some(self.remote.address())
+    }
+
+    fn compact<'a>(
+        &'a self,
+        terms: Terms<'a>,
+        situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Report>> {
+        Box::pin(async move {
+            let start = Instant::now();
+            let answer = self.work::<wire::Report>(Question::Compact, situation, terms);
+            let result = answer.await.and_then(|report| {
+                let report = report.try_into();
+                report.map_err(|(kind, words)| CallFailure::Declared(kind, words))
+            });
+            Call::of(start, result)
+        })
+    }
+
+    fn should_compact<'a>(
+        &'a self,
+        terms: Terms<'a>,
+        situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Decision>> {
+        Box::pin(async move {
+            let start = Instant::now();
+            let answer = self.work::<wire::Decision>(Question::ShouldCompact, situation, terms);
+            Call::of(start, answer.await.map(Decision::from))
+        })
+    }
+
+    fn introspect<'a>(
+        &'a self,
+        config: Option<&'a str>,
+        limits: Limits,
+    ) -> Option<Running<'a, Result<Introspection, CallFailure>>> {
+        Some(Box::pin(async move {
+            Self::introspect(self, config, &limits).await
+        }))
+    }
+
+    /// What it said of itself before it saw a conversation: its codes and names are for receipts.
+    fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
+        Box::pin(ready(self.vocabulary().declared().cloned()))
+    }
+}
+
 impl fmt::Debug for Connected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connected")
             .field("remote", &self.remote)
             .finish_non_exhaustive()
     }
-}
-
-/// A name of characters that can neither imitate the host's own strategies nor do anything in a
-/// mark.
-pub(crate) fn plain(name: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    name.chars()
-        .map(|c| if is_plain(c) { c } else { '-' })
-        .take(NAME)
-        .collect()
 }
 
 fn too_large(limit: usize) -> Fault {
@@ -268,7 +262,7 @@ fn unwritable(error: serde_json::Error) -> CallFailure {
 }
 
 /// The question about a conversation.
-fn ask(situation: &Situation, strategy: AskedAs<'_>) -> Result<String, CallFailure> {
+fn ask(situation: &Situation, strategy: Terms<'_>) -> Result<String, CallFailure> {
     let config = strategy.config;
     let conversation = &situation.conversation;
     written(&wire::Ask {
@@ -279,7 +273,7 @@ fn ask(situation: &Situation, strategy: AskedAs<'_>) -> Result<String, CallFailu
         units: (0..situation.units().len())
             .map(|unit| unit_out(situation, unit))
             .collect(),
-        situation: situation.into(),
+        situation: wire::Situation::of(situation, strategy.name),
         policy: situation.request.policy.clone(),
         config: (!config.is_empty()).then(|| raw(config)).transpose()?,
     })

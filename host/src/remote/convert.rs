@@ -11,8 +11,9 @@ use crate::report::{Answer, Decision, Metric, Report, Value};
 use crate::request::Trigger;
 use crate::situation::Situation;
 
-impl From<&Situation> for wire::Situation {
-    fn from(situation: &Situation) -> Self {
+impl wire::Situation {
+    /// The situation, as the strategy called `name` sees it.
+    pub(crate) fn of(situation: &Situation, name: &str) -> Self {
         let request = &situation.request;
         let conversation = &situation.conversation;
         Self {
@@ -27,7 +28,7 @@ impl From<&Situation> for wire::Situation {
             overhead: conversation.overhead(),
             budget: situation.budget,
             floor: situation.floor,
-            insertion_overhead: situation.insertion_overhead,
+            insertion_overhead: situation.insertion_overhead_for(name),
             opening_note: situation.opening_note,
             cached_units: u32::try_from(conversation.units_cached(request.cached_units))
                 .unwrap_or(u32::MAX),

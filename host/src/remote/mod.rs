@@ -17,7 +17,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-pub(crate) use connected::{AskedAs, Connected, plain};
+pub(crate) use connected::Connected;
 
 /// What [`Remote::ask`] gives: the answer's bytes.
 pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, RemoteError>> + Send + 'a>>;
@@ -28,7 +28,7 @@ pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, RemoteError>> +
 /// strategy's time is up.
 pub trait Remote: fmt::Debug + Send + Sync {
     /// A name for marks and receipts, such as its host and path. Other characters than letters,
-    /// digits and `-_.` become `-`, and a name of more than 37 is cut: it ends in digits of a digest
+    /// digits and `-_.` become `-`, and a name of more than 48 is cut: it ends in digits of a digest
     /// of the address, which tell it from others that begin alike.
     fn name(&self) -> &str;
 

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use baler_conversation::{Conversation, Deadline};
 
-use super::{Asked, Question, Remote, RemoteError};
+use super::{Asked, Connected, Question, Remote, RemoteError};
 use crate::fault::{Declared, Fault, PlanRule, Quantity, RemoteProblem};
 use crate::host::Host;
 use crate::limits::{CountedFaults, EngineLimits, Limits};
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
 use crate::report::Decision;
 use crate::request::{Budget, Request};
-use crate::strategy::{Kind as StrategyKind, Strategy};
+use crate::strategy::Strategy;
 
 /// What a remote strategy of a test does when it is asked.
 #[derive(Debug, Clone)]
@@ -251,10 +251,11 @@ async fn what_a_remote_was_shown_becomes_no_code_of_its_receipts() {
     for (is_late, first) in [(false, "old"), (true, "undeclared")] {
         let host = host();
         let talk = talk(&host);
-        let strategy = Strategy::remote(Arc::new(Telling {
+        let connected = Arc::new(Connected::new(Arc::new(Telling {
             is_late,
             ..Telling::default()
-        }));
+        })));
+        let strategy = Strategy::connected(Arc::clone(&connected));
         for _ in 0..3 {
             let compaction = host
                 .compact(&talk, std::slice::from_ref(&strategy), &half())
@@ -269,9 +270,6 @@ async fn what_a_remote_was_shown_becomes_no_code_of_its_receipts() {
                 .collect();
             assert_eq!(codes, [first, "undeclared", "undeclared"]);
             assert!(receipt.attempts[0].metrics.is_empty());
-            let StrategyKind::Remote(connected) = strategy.kind() else {
-                panic!("it is a remote strategy");
-            };
             connected.forget().await;
         }
     }
@@ -839,17 +837,73 @@ fn a_name_can_neither_imitate_the_hosts_own_nor_break_a_mark() {
     assert_eq!(name("native:digest"), "native-digest");
     assert_eq!(name("a\"> <system>"), "a----system-");
     assert_eq!(name(""), "remote");
-    // As long as a name may be, and two that begin alike and are longer.
-    let longest = "a.strategy.whose.name.just.fits.in-37";
-    assert_eq!(name(longest), longest);
+    // Two that begin alike, and are longer than a name may be.
     let [one, other] = [
-        "a.strategy.whose.name.is.too.long.for.one",
-        "a.strategy.whose.name.is.too.long.for.two",
+        "a.strategy.whose.name.is.too.long.for.being.known.as.one",
+        "a.strategy.whose.name.is.too.long.for.being.known.as.two",
     ]
     .map(name);
     assert_ne!(one, other);
     for name in [one, other] {
-        assert_eq!(name.len(), 37, "{name}");
-        assert!(name.starts_with("a.strategy.whose.name.is.too-"), "{name}");
+        assert_eq!(name.len(), 48, "{name}");
+        assert!(
+            name.starts_with("a.strategy.whose.name.is.too.long.for.b-"),
+            "{name}"
+        );
+    }
+}
+
+/// A remote strategy that keeps the first and the newest units, and fills the budget to the last token
+/// with a text of its own, as far as the question tells what the text may cost.
+#[derive(Debug)]
+struct Filling(&'static str);
+
+impl Remote for Filling {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn address(&self) -> &str {
+        "test:filling"
+    }
+
+    fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
+        let answer = match question {
+            Question::Introspect => json!({"name": "filling"}),
+            _ => {
+                let asked: Value = serde_json::from_str(&request).expect("JSON");
+                let number = |value: &Value| value.as_u64().expect("a number");
+                let situation = &asked["situation"];
+                let units = asked["units"].as_array().expect("a list");
+                let kept = [0, 18, 19].map(|unit| number(&units[unit]["tokens"]));
+                let left = number(&situation["budget"])
+                    - number(&situation["overhead"])
+                    - number(&situation["insertion-overhead"])
+                    - kept.iter().sum::<u64>();
+                // One token for each word.
+                let text = " night".repeat(usize::try_from(left).expect("small"));
+                json!({"outcome": {"compacted": {"pieces": [
+                    {"keep": {"first": 0, "count": 1}},
+                    {"insert": {"role": "user", "purpose": "summary", "placement": "alone", "text": text}},
+                    {"keep": {"first": 18, "count": 2}},
+                ]}}})
+            }
+        };
+        Box::pin(async move { Ok(answer.to_string().into_bytes()) })
+    }
+}
+
+#[tokio::test]
+async fn a_strategy_with_a_long_name_that_fills_its_budget_does_not_exceed_it() {
+    let host = host();
+    let talk = talk(&host);
+    for name in ["plain", "q7Zx0vB9_kW3.pL5-eN8tR2yU6iO4aS1dF7gH9jK0lM3xC5v"] {
+        let strategy = Strategy::remote(Arc::new(Filling(name)));
+        assert_eq!(strategy.name(), name);
+        let compaction = host.compact(&talk, &[strategy], &half()).await;
+        let receipt = compaction.expect("no archive").receipt().clone();
+        assert_eq!(receipt.attempts[0].result.code(), "accepted", "{name}");
+        let spare = receipt.tokens.budget - receipt.tokens.after;
+        assert!(spare < 30, "{name}: {spare} tokens are left");
     }
 }

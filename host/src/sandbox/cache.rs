@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use baler_conversation::marks::SecretKey;
 
-use super::Digest;
+use crate::content_hash::ContentHash;
 use crate::error::HostError;
 use crate::files::{self, Links};
 use crate::staged;
@@ -43,7 +43,7 @@ impl CodeCache {
 
     /// The compiled code of the component, if it is there and whole. Anything wrong with it is
     /// a miss: the component gets compiled again.
-    pub(super) fn get(&self, digest: &Digest) -> Option<Vec<u8>> {
+    pub(super) fn get(&self, digest: &ContentHash) -> Option<Vec<u8>> {
         let file = files::open_regular(&self.path(digest), Links::Followed, "").ok()??;
         let entry = files::read_within(file, MOST_BYTES).ok()??;
         let code = entry
@@ -59,7 +59,7 @@ impl CodeCache {
 
     /// Stores compiled code, whole or not at all. The cache is a convenience: a full disk is
     /// told to the log and is no error.
-    pub(super) fn put(&self, digest: &Digest, code: &[u8]) {
+    pub(super) fn put(&self, digest: &ContentHash, code: &[u8]) {
         let written = staged::begin_in_state(&self.folder).and_then(|mut file| {
             file.write_all(MAGIC)?;
             file.write_all(&self.seal(digest, code))?;
@@ -71,7 +71,7 @@ impl CodeCache {
         }
     }
 
-    fn path(&self, digest: &Digest) -> PathBuf {
+    fn path(&self, digest: &ContentHash) -> PathBuf {
         let engine = self.key.digest(&[self.engine.as_bytes()]);
         let engine: String = engine[..4]
             .iter()
@@ -80,7 +80,7 @@ impl CodeCache {
         self.folder.join(format!("{}-{engine}.code", digest.hex()))
     }
 
-    fn seal(&self, digest: &Digest, code: &[u8]) -> [u8; 32] {
+    fn seal(&self, digest: &ContentHash, code: &[u8]) -> [u8; 32] {
         self.key.digest(&[
             b"compiled code",
             digest.bytes(),
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_pipe_in_place_of_an_entry_is_a_miss_and_is_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
-        let digest = Digest::new([2; 32]);
+        let digest = ContentHash::new([2; 32]);
         files::make_pipe(&open(folder.path()).path(&digest));
         let (told, answer) = mpsc::channel();
         let cache = open(folder.path());

@@ -163,7 +163,7 @@ pub(super) fn tools(conversation: &Conversation) -> Vec<history::Tool> {
         .collect()
 }
 
-pub(super) fn situation(situation: &Situation) -> strategy::Situation {
+pub(super) fn situation(situation: &Situation, name: &str) -> strategy::Situation {
     let request = &situation.request;
     strategy::Situation {
         trigger: match &request.trigger {
@@ -177,7 +177,7 @@ pub(super) fn situation(situation: &Situation) -> strategy::Situation {
         overhead: situation.conversation.overhead(),
         budget: situation.budget,
         floor: situation.floor,
-        insertion_overhead: situation.insertion_overhead,
+        insertion_overhead: situation.insertion_overhead_for(name),
         opening_note: situation.opening_note,
         cached_units: small(situation.conversation.units_cached(request.cached_units)),
         max_bytes: Some(small(situation.max_bytes_of_units())),

@@ -9,6 +9,7 @@ mod classify;
 mod compile;
 mod convert;
 mod engine;
+mod guest_runner;
 mod imports;
 mod inspect;
 mod load_error;
@@ -18,9 +19,8 @@ use std::fmt;
 use std::hash::{Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 use wasmtime::component::{Component, HasSelf, Linker, Resource};
 use wasmtime::{Engine, Store};
@@ -29,52 +29,20 @@ pub(crate) use bindings::CONTRACTS;
 use bindings::v0_1::{ModelStrategy, ModelStrategyPre, history, log, model, tokenizer};
 use cache::CodeCache;
 pub use compile::{Compiler, serve_as_compiler};
+pub(crate) use guest_runner::GuestRunner;
 pub use load_error::LoadError;
 use store::Context;
 
 use baler_conversation::marks::SecretKey;
 
+use crate::content_hash::ContentHash;
 use crate::error::HostError;
 use crate::fault::{Declared, Fault};
 use crate::limits::{EngineLimits, Limits};
 use crate::models::ModelGrant;
-use crate::report::{Decision, Introspection, LogLevel, Permission, Report};
+use crate::report::{Decision, Introspection, Permission, Report};
+use crate::runner::{Call, CallFailure, CallUsage, Terms};
 use crate::situation::Situation;
-
-/// The SHA-256 of a component file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Digest([u8; 32]);
-
-impl Digest {
-    #[cfg(test)]
-    pub(crate) const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-
-    const fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    pub(crate) fn hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha256:{}", self.hex())
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
 
 /// Runs components.
 pub(crate) struct Sandbox {
@@ -94,7 +62,7 @@ pub(crate) struct Sandbox {
 
 /// A component, ready to run.
 pub(crate) struct Guest {
-    pub(crate) digest: Digest,
+    pub(crate) hash: ContentHash,
     pub(crate) contract: String,
     pub(crate) permissions: Vec<Permission>,
     pub(crate) bytes: usize,
@@ -106,36 +74,6 @@ impl Guest {
     pub(crate) fn may_ask(&self) -> bool {
         self.permissions.contains(&Permission::Model)
     }
-}
-
-/// Why a call of a guest gave nothing.
-#[derive(Debug)]
-pub(crate) enum CallFailure {
-    Fault(Fault),
-    /// With the guest's own words, which nobody has bounded yet.
-    Declared(Declared, String),
-    Host(HostError),
-}
-
-/// What came of a call, and what it used.
-#[derive(Debug)]
-pub(crate) struct Call<T> {
-    pub(crate) result: Result<T, CallFailure>,
-    /// It was there to be asked: what failed then may lie with the question.
-    pub(crate) has_started: bool,
-    pub(crate) usage: Usage,
-}
-
-/// What a call used.
-#[derive(Debug, Default)]
-pub(crate) struct Usage {
-    /// Fuel; none where it cannot be known, as after a timeout.
-    pub(crate) fuel: Option<u64>,
-    pub(crate) time: Duration,
-    pub(crate) memory: usize,
-    pub(crate) host_calls: u64,
-    pub(crate) log: Vec<(LogLevel, String)>,
-    pub(crate) log_dropped: u64,
 }
 
 impl Sandbox {
@@ -190,8 +128,8 @@ impl Sandbox {
                 }
             })?);
         }
-        let digest = Digest::of(bytes);
-        let component = self.component(bytes, &digest).await?;
+        let hash = ContentHash::of(bytes);
+        let component = self.component(bytes, &hash).await?;
         let does_not_fit = |error: wasmtime::Error| LoadError::DoesNotFit {
             what: format!("{error:#}"),
         };
@@ -200,7 +138,7 @@ impl Sandbox {
             .instantiate_pre(&component)
             .map_err(does_not_fit)?;
         Ok(Guest {
-            digest,
+            hash,
             contract: inspection.contract,
             permissions,
             bytes: bytes.len(),
@@ -208,9 +146,9 @@ impl Sandbox {
         })
     }
 
-    async fn component(&self, bytes: &[u8], digest: &Digest) -> Result<Component, LoadError> {
+    async fn component(&self, bytes: &[u8], hash: &ContentHash) -> Result<Component, LoadError> {
         if let Some(cache) = &self.cache
-            && let Some(code) = cache.get(digest)
+            && let Some(code) = cache.get(hash)
             && let Ok(component) = self.deserialize(&code)
         {
             return Ok(component);
@@ -218,7 +156,7 @@ impl Sandbox {
         let code = compile::compile(&self.compiler, bytes, &self.limits).await?;
         let component = self.deserialize(&code)?;
         if let Some(cache) = &self.cache {
-            cache.put(digest, &code);
+            cache.put(hash, &code);
         }
         Ok(component)
     }
@@ -269,20 +207,19 @@ impl Sandbox {
         &self,
         guest: &Guest,
         situation: &Arc<Situation>,
-        config: &str,
-        limits: Limits,
+        terms: Terms<'_>,
     ) -> Call<Decision> {
-        let lent = convert::situation(situation);
+        let lent = convert::situation(situation, terms.name);
         self.call(
             guest,
             Some(situation),
-            limits,
+            *terms.limits,
             // A model is for the work, not for the question whether there is any.
             None,
             async |strategy, store, handle| {
                 let said = strategy
                     .baler_compaction_strategy()
-                    .call_should_compact(store, handle, &lent, config)
+                    .call_should_compact(store, handle, &lent, terms.config)
                     .await?;
                 Ok(said.map(convert::decision).map_err(convert::failure))
             },
@@ -295,20 +232,19 @@ impl Sandbox {
         &self,
         guest: &Guest,
         situation: &Arc<Situation>,
-        config: &str,
+        terms: Terms<'_>,
         limits: Limits,
-        grant: Option<&ModelGrant>,
     ) -> Call<Report> {
-        let lent = convert::situation(situation);
+        let lent = convert::situation(situation, terms.name);
         self.call(
             guest,
             Some(situation),
             limits,
-            grant,
+            terms.model,
             async |strategy, store, handle| {
                 let said = strategy
                     .baler_compaction_strategy()
-                    .call_compact(store, handle, &lent, config)
+                    .call_compact(store, handle, &lent, terms.config)
                     .await?;
                 Ok(said.map(convert::report).map_err(convert::failure))
             },
@@ -333,7 +269,7 @@ impl Sandbox {
         let failed = |failure| Call {
             result: Err(failure),
             has_started: false,
-            usage: Usage::default(),
+            usage: CallUsage::default(),
         };
         let Ok(_admitted) = self.admitted.try_acquire() else {
             return failed(CallFailure::Host(HostError::Overloaded {
@@ -391,7 +327,7 @@ impl Sandbox {
         Call {
             result,
             has_started,
-            usage: Usage {
+            usage: CallUsage {
                 fuel: left.map(|left| limits.fuel.saturating_sub(left)),
                 time,
                 memory: meter.memory,
@@ -429,7 +365,7 @@ impl fmt::Debug for Sandbox {
 impl fmt::Debug for Guest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guest")
-            .field("digest", &self.digest)
+            .field("hash", &self.hash)
             .finish_non_exhaustive()
     }
 }

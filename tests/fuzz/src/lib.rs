@@ -144,7 +144,7 @@ pub fn check_any_plan(before: &Conversation, compaction: &Compaction, request: &
         return;
     }
     let must_stay = must_stay(before, request);
-    for (index, (must_stay, fate)) in must_stay.iter().zip(compaction.fates()).enumerate() {
+    for (index, (must_stay, fate)) in must_stay.iter().zip(compaction.changes().outcomes()).enumerate() {
         assert!(!must_stay || *fate != Fate::Dropped, "unit {index} left");
     }
 }
@@ -165,7 +165,7 @@ fn check_result(before: &Conversation, compaction: &Compaction, request: &Reques
     let receipt = compaction.receipt();
     let after = compaction.conversation();
     check(after);
-    assert_eq!(compaction.fates().len(), before.units().len(), "fates");
+    assert_eq!(compaction.changes().outcomes().len(), before.units().len(), "fates");
     if !compaction.is_compacted() {
         assert_eq!(after.document(), before.document(), "touched");
         return;
@@ -211,7 +211,7 @@ fn must_stay(before: &Conversation, request: &Request) -> Vec<bool> {
 fn check_fates(before: &Conversation, compaction: &Compaction, request: &Request) {
     let must_stay = must_stay(before, request);
     let mut rest = compaction.conversation().document();
-    for (index, fate) in compaction.fates().iter().enumerate() {
+    for (index, fate) in compaction.changes().outcomes().iter().enumerate() {
         if must_stay[index] {
             let loses_thinking =
                 *fate == Fate::Rewritten && request.policy.thinking == ThinkingPolicy::Drop;

@@ -215,7 +215,7 @@ fn what_came_meanwhile_stands_behind_no_result_that_lacks_its_reasoning() {
             panic!("{finished:?}");
         };
         // A response that waits for an output stays.
-        let has_left = compaction.fates().last() == Some(&Fate::Dropped);
+        let has_left = compaction.changes().outcomes().last() == Some(&Fate::Dropped);
         assert_eq!(has_left, !ends_with_call);
         let applied = one.apply(finished).expect("no archive");
         assert_eq!(applied.is_compacted(), ends_with_call);

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use baler_conversation::{Conversation, Format, Role};
 
+use crate::changes::{Changes, Origin};
 use crate::fault::{Fault, PlanFault, PlanRule};
 use crate::plan::{Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::request::{Budget, Pins, Policy, Request};
@@ -293,4 +294,71 @@ fn instructions_find_a_place_where_bound_thinking_leaves() {
     assert_eq!(conversation.violations(), []);
     let after = messages(&conversation, keep(&[0, 2, 3, 4, 5])).expect("a good plan");
     assert_eq!(after, [user("a"), user("b"), user("d"), rule("c")]);
+}
+
+#[test]
+fn origins_tell_equal_messages_apart() {
+    let ok = || says("Done.");
+    let body = json!({"model": "claude-fable-5", "messages": [
+        user("Sort the shells by size."), ok(), user("And the corals?"), ok(),
+        user(&long()), ok(), user("Now the sea glass, too."),
+    ]});
+    let conversation = read(&body);
+    let request = Request {
+        budget: Budget::Share(0.95),
+        pins: Pins::None,
+        ..Request::default()
+    };
+    let situation = Situation::new(&conversation, &request, false);
+    let plan = Plan {
+        pieces: [keep(&[0, 3]), vec![insertion()], keep(&[5, 6])].concat(),
+        reasons: Vec::new(),
+    };
+    let good = accept(plan, &Strategy::truncate(), &situation).expect("a good plan");
+    let protected = situation.protected().collect();
+    let changes = Changes::of(&conversation, good.applied, protected);
+    assert_eq!(
+        changes.messages,
+        [
+            Origin::Kept(0),
+            Origin::Kept(3),
+            Origin::Inserted,
+            Origin::Kept(5),
+            Origin::Kept(6)
+        ]
+    );
+    let places: Vec<_> = changes
+        .units
+        .iter()
+        .map(|unit| unit.messages.clone())
+        .collect();
+    assert_eq!(places, [0..1, 0..0, 0..0, 1..2, 0..0, 3..4, 4..5]);
+}
+
+#[test]
+fn a_message_that_a_text_joined_comes_from_a_kept_unit_and_is_changed() {
+    let body = json!({"model": "claude-fable-5", "messages": [
+        user("Sort the shells by size."), says(&long()), user("Now the sea glass, too."),
+    ]});
+    let conversation = read(&body);
+    let request = Request {
+        budget: Budget::Share(0.95),
+        pins: Pins::None,
+        ..Request::default()
+    };
+    let situation = Situation::new(&conversation, &request, false);
+    let plan = Plan {
+        pieces: [
+            keep(&[0]),
+            vec![joining(Placement::JoinBefore, "It was sorted.")],
+            keep(&[2]),
+        ]
+        .concat(),
+        reasons: Vec::new(),
+    };
+    let good = accept(plan, &Strategy::truncate(), &situation).expect("a good plan");
+    let changes = Changes::of(&conversation, good.applied, vec![false; 3]);
+    assert_eq!(changes.messages, [Origin::Changed(0), Origin::Kept(2)]);
+    let joined: Vec<bool> = changes.units.iter().map(|unit| unit.is_joined).collect();
+    assert_eq!(joined, [true, false, false]);
 }

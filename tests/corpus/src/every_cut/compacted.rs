@@ -1,7 +1,11 @@
 //! One cut, one strategy, one budget.
 
+use std::collections::HashSet;
+
+use baler_conversation::as_message;
 use baler_host::{
-    Budget, Compaction, Conversation, Fate, Host, Request, Rule, Severity, Strategy, UnitKind,
+    Budget, Compaction, Conversation, Fate, Host, Origin, Request, Rule, Severity, Strategy,
+    UnitKind,
 };
 
 use super::{Check, Tally};
@@ -140,6 +144,9 @@ impl Compacting<'_> {
                 "a unit that was kept is not there as it was",
             );
         }
+        if let Err(wrong) = self.check_origins(compaction) {
+            tally.fail(Check::Verbatim, wrong);
+        }
         for lost in self.lost(compaction) {
             tally.fail(Check::Lost, lost);
         }
@@ -161,7 +168,8 @@ impl Compacting<'_> {
         [true, false].into_iter().all(|moves| {
             let mut rest = after.all.iter();
             compaction
-                .fates()
+                .changes()
+                .outcomes()
                 .iter()
                 .enumerate()
                 .filter(|(unit, fate)| **fate == Fate::Kept && may_move(*unit) == moves)
@@ -170,12 +178,58 @@ impl Compacting<'_> {
         })
     }
 
+    /// Whether the changes tell the truth: where each message of the result comes from, and where
+    /// each unit went.
+    fn check_origins(&self, compaction: &Compaction) -> Result<(), &'static str> {
+        let raw = |of: &Conversation| -> Vec<String> {
+            let messages = of.all_messages().iter();
+            messages.map(|message| of.raw(message).to_owned()).collect()
+        };
+        let (before, after) = (raw(self.before), raw(compaction.conversation()));
+        let changes = compaction.changes();
+        if changes.messages.len() != after.len() {
+            return Err("there is not one origin for each message");
+        }
+        let mut came = HashSet::new();
+        for (message, origin) in after.iter().zip(&changes.messages) {
+            let is_true = match origin {
+                Origin::Kept(index) => as_message(&before[*index]) == as_message(message),
+                Origin::Changed(index) => before[*index] != *message,
+                Origin::Inserted => true,
+            };
+            if !is_true {
+                return Err("a message is not what its origin says");
+            }
+            if origin.message().is_some_and(|index| !came.insert(index)) {
+                return Err("a message comes twice");
+            }
+        }
+        for (unit, change) in changes.units.iter().enumerate() {
+            let own = self.before.message_range(unit);
+            let comes = changes.messages.get(change.messages.clone());
+            let Some(comes) = comes else {
+                return Err("a unit is said to stand outside of the result");
+            };
+            let is_own =
+                |origin: &Origin| origin.message().is_some_and(|index| own.contains(&index));
+            let is_gone = change.outcome == Fate::Dropped;
+            if is_gone != comes.is_empty() || !comes.is_empty() && !comes.iter().any(is_own) {
+                return Err("a unit is not where the changes say");
+            }
+        }
+        Ok(())
+    }
+
     fn lost(&self, compaction: &Compaction) -> Vec<&'static str> {
         let units = self.before.units();
         let newest = units.iter().rposition(|unit| unit.traits.user_text);
         let mut lost = Vec::new();
-        for (index, (unit, fate)) in units.iter().zip(compaction.fates()).enumerate() {
-            if *fate != Fate::Dropped {
+        for (index, (unit, fate)) in units
+            .iter()
+            .zip(compaction.changes().outcomes())
+            .enumerate()
+        {
+            if fate != Fate::Dropped {
                 continue;
             }
             if unit.kind == UnitKind::Instructions {

@@ -220,7 +220,7 @@ fn with_too_little_room_for_a_digest_it_truncates() {
     let situation = host.situation(&conversation, &request);
     assert_eq!(
         super::digest(&situation),
-        crate::native::truncate(&situation)
+        crate::native::truncate::truncate(&situation)
     );
 }
 

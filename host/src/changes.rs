@@ -1,0 +1,126 @@
+//! What a compaction changed, unit by unit and message by message.
+
+use std::ops::Range;
+
+use baler_conversation::Conversation;
+
+use crate::plan::{Applied, Fate};
+
+/// What a compaction changed. It refers to messages and units by their index, so that a program
+/// that keeps messages as objects of its own can apply the same changes to these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changes {
+    /// Where each message of the result comes from, in the order of the result.
+    pub messages: Vec<Origin>,
+    /// What happened to each unit of the conversation before, in its order.
+    pub units: Vec<UnitChange>,
+    /// Where texts were inserted: each before this unit of the conversation before.
+    pub(crate) insertions: Vec<usize>,
+}
+
+/// Where a message of a result comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The message with this index in the conversation before, byte for byte.
+    Kept(usize),
+    /// The message with this index in the conversation before, of which parts were shortened,
+    /// removed, or joined with an inserted text.
+    Changed(usize),
+    /// A text that the strategy or the host inserted.
+    Inserted,
+}
+
+impl Origin {
+    /// Returns the index of the message in the conversation before; `None` for an inserted text.
+    #[must_use]
+    pub const fn message(self) -> Option<usize> {
+        match self {
+            Self::Kept(message) | Self::Changed(message) => Some(message),
+            Self::Inserted => None,
+        }
+    }
+}
+
+/// What happened to a unit of the conversation before a compaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnitChange {
+    /// Whether it was kept, rewritten or removed.
+    pub outcome: Fate,
+    /// Whether no strategy was allowed to remove it.
+    pub is_protected: bool,
+    /// Whether an inserted text was joined to one of its messages, whose own parts are unchanged.
+    pub is_joined: bool,
+    /// Its messages in the result, from the first to the last; empty if it was removed.
+    pub messages: Range<usize>,
+}
+
+impl Changes {
+    /// The changes that `applied` made to `before`.
+    pub(crate) fn of(before: &Conversation, applied: Applied, protected: Vec<bool>) -> Self {
+        let Applied {
+            fates,
+            origins,
+            insertions,
+            ..
+        } = applied;
+        let mut units: Vec<UnitChange> = fates
+            .into_iter()
+            .zip(protected)
+            .map(|(outcome, is_protected)| UnitChange {
+                outcome,
+                is_protected,
+                is_joined: false,
+                messages: 0..0,
+            })
+            .collect();
+        let all = before.units();
+        for (index, origin) in origins.iter().enumerate() {
+            let Some(message) = origin.message() else {
+                continue;
+            };
+            let unit = all.partition_point(|unit| unit.end() <= message);
+            let Some(change) = units.get_mut(unit) else {
+                continue;
+            };
+            if change.messages.is_empty() {
+                change.messages.start = index;
+            }
+            change.messages.end = index + 1;
+            // A kept unit has no other changed messages.
+            change.is_joined |=
+                change.outcome == Fate::Kept && matches!(origin, Origin::Changed(_));
+        }
+        Self {
+            messages: origins,
+            units,
+            insertions,
+        }
+    }
+
+    /// No changes of `conversation`.
+    pub(crate) fn none(conversation: &Conversation, protected: Vec<bool>) -> Self {
+        let units = conversation.units().iter().zip(protected);
+        Self {
+            messages: (0..conversation.message_count())
+                .map(Origin::Kept)
+                .collect(),
+            units: units
+                .map(|(unit, is_protected)| UnitChange {
+                    outcome: Fate::Kept,
+                    is_protected,
+                    is_joined: false,
+                    messages: unit.first_message..unit.end(),
+                })
+                .collect(),
+            insertions: Vec::new(),
+        }
+    }
+
+    /// Returns the outcome of each unit, in the order of the conversation before.
+    #[must_use]
+    pub fn outcomes(&self) -> Vec<Fate> {
+        self.units.iter().map(|unit| unit.outcome).collect()
+    }
+}

@@ -1,0 +1,41 @@
+//! The SHA-256 of some content.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+/// The SHA-256 of a component's file, or of what else identifies a strategy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    #[cfg(test)]
+    pub(crate) const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn of(content: &[u8]) -> Self {
+        Self(Sha256::digest(content).into())
+    }
+
+    pub(crate) const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The hash in 64 lower-case hex digits.
+    pub(crate) fn hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", self.hex())
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,134 @@
+//! What all strategies have in common, wherever they run.
+
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::content_hash::ContentHash;
+use crate::error::HostError;
+use crate::fault::{Declared, Fault};
+use crate::limits::Limits;
+use crate::models::ModelGrant;
+use crate::receipt::ComponentInfo;
+use crate::report::{Decision, Introspection, LogLevel, Report};
+use crate::situation::Situation;
+
+/// A future of a runner.
+pub(crate) type Running<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Runs a strategy: a component in the sandbox, a remote strategy, or code of the host.
+pub(crate) trait Runner: Send + Sync {
+    /// The hash under which the strategy's faults are counted; `None` for a native strategy, which
+    /// is trusted.
+    fn fault_key(&self) -> Option<&ContentHash> {
+        None
+    }
+
+    /// What is known of the component; `None` if the strategy is not one.
+    fn component(&self) -> Option<ComponentInfo> {
+        None
+    }
+
+    /// Where a remote strategy runs; `None` for others.
+    fn address(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether the strategy asks a model if it is granted one.
+    fn wants_model(&self) -> bool {
+        false
+    }
+
+    /// Whether headings of a digest count in what the strategy inserts.
+    fn writes_digests(&self) -> bool {
+        false
+    }
+
+    /// Asks for a plan.
+    fn compact<'a>(
+        &'a self,
+        terms: Terms<'a>,
+        situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Report>>;
+
+    /// Asks whether to compact now.
+    fn should_compact<'a>(
+        &'a self,
+        _terms: Terms<'a>,
+        _situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Decision>> {
+        Box::pin(ready(Call::of(Instant::now(), Ok(Decision::HostDecides))))
+    }
+
+    /// Asks the strategy to describe itself, and to check a config; `None` for a native strategy.
+    fn introspect<'a>(
+        &'a self,
+        _config: Option<&'a str>,
+        _limits: Limits,
+    ) -> Option<Running<'a, Result<Introspection, CallFailure>>> {
+        None
+    }
+
+    /// What the strategy declared before it saw a conversation; `None` if it declares nothing.
+    fn declared(&self, _limits: Limits) -> Running<'_, Option<Introspection>> {
+        Box::pin(ready(None))
+    }
+}
+
+/// On which terms a strategy is called.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    /// Its name in marks and receipts.
+    pub(crate) name: &'a str,
+    /// JSON; empty if it has none.
+    pub(crate) config: &'a str,
+    pub(crate) limits: &'a Limits,
+    /// The model that it may ask.
+    pub(crate) model: Option<&'a ModelGrant>,
+}
+
+/// The result of a call, and what the call used.
+#[derive(Debug)]
+pub(crate) struct Call<T> {
+    pub(crate) result: Result<T, CallFailure>,
+    /// It was there to be asked: what failed then may lie with the question.
+    pub(crate) has_started: bool,
+    pub(crate) usage: CallUsage,
+}
+
+impl<T> Call<T> {
+    /// The call of a strategy outside of the sandbox, of which the time alone is known.
+    pub(crate) fn of(start: Instant, result: Result<T, CallFailure>) -> Self {
+        Self {
+            result,
+            has_started: true,
+            usage: CallUsage {
+                time: start.elapsed(),
+                ..CallUsage::default()
+            },
+        }
+    }
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(crate) enum CallFailure {
+    Fault(Fault),
+    /// With the strategy's own text, whose length is not limited yet.
+    Declared(Declared, String),
+    Host(HostError),
+}
+
+/// What a call used.
+#[derive(Debug, Default)]
+pub(crate) struct CallUsage {
+    /// Fuel; `None` if it is unknown, as after a timeout.
+    pub(crate) fuel: Option<u64>,
+    pub(crate) time: Duration,
+    /// Bytes.
+    pub(crate) memory: usize,
+    pub(crate) host_calls: u64,
+    pub(crate) log: Vec<(LogLevel, String)>,
+    pub(crate) log_dropped: u64,
+}

@@ -1,0 +1,120 @@
+//! Running a component that was loaded.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+
+use super::{Guest, Sandbox};
+use crate::content_hash::ContentHash;
+use crate::limits::Limits;
+use crate::receipt::ComponentInfo;
+use crate::report::{Decision, Introspection, Report};
+use crate::runner::{Call, CallFailure, Runner, Running, Terms};
+use crate::situation::Situation;
+
+/// Time for a description that the host needs by itself: a component that hangs there costs its
+/// callers once, and no more than a moment.
+const TIME_TO_DECLARE: Duration = Duration::from_millis(200);
+
+/// A component with the sandbox that it was loaded into.
+pub(crate) struct GuestRunner {
+    sandbox: Arc<Sandbox>,
+    guest: Guest,
+    /// What it declared when it was first asked; `None` if it could not.
+    declared: OnceCell<Option<Introspection>>,
+}
+
+impl GuestRunner {
+    pub(crate) fn new(sandbox: Arc<Sandbox>, guest: Guest) -> Self {
+        Self {
+            sandbox,
+            guest,
+            declared: OnceCell::new(),
+        }
+    }
+
+    async fn declared(&self, limits: &Limits) -> Option<&Introspection> {
+        let limits = Limits {
+            time: limits.time.min(TIME_TO_DECLARE),
+            ..*limits
+        };
+        let declared = self.declared.get_or_init(async || {
+            let call = self.sandbox.introspect(&self.guest, None, limits).await;
+            call.result.ok()
+        });
+        declared.await.as_ref()
+    }
+
+    /// What a call may use: the strategy's limits, with the time that it declares if that is less.
+    async fn limits(&self, terms: Terms<'_>) -> Limits {
+        let limits = *terms.limits;
+        let asks = terms.model.is_some() && self.guest.may_ask();
+        let most = if asks { limits.model_time } else { limits.time };
+        let declared = self
+            .declared(&limits)
+            .await
+            .and_then(|declared| declared.timeout_ms)
+            .map(|ms| Duration::from_millis(ms.into()))
+            .filter(|time| !time.is_zero());
+        Limits {
+            time: declared.unwrap_or(limits.undeclared_time).min(most),
+            ..limits
+        }
+    }
+}
+
+impl Runner for GuestRunner {
+    fn fault_key(&self) -> Option<&ContentHash> {
+        Some(&self.guest.hash)
+    }
+
+    fn component(&self) -> Option<ComponentInfo> {
+        Some(ComponentInfo {
+            digest: self.guest.hash.to_string(),
+            contract: self.guest.contract.clone(),
+            permissions: self.guest.permissions.clone(),
+            bytes: self.guest.bytes,
+        })
+    }
+
+    fn wants_model(&self) -> bool {
+        self.guest.may_ask()
+    }
+
+    fn compact<'a>(
+        &'a self,
+        terms: Terms<'a>,
+        situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Report>> {
+        Box::pin(async move {
+            let limits = self.limits(terms).await;
+            self.sandbox
+                .compact(&self.guest, situation, terms, limits)
+                .await
+        })
+    }
+
+    fn should_compact<'a>(
+        &'a self,
+        terms: Terms<'a>,
+        situation: &'a Arc<Situation>,
+    ) -> Running<'a, Call<Decision>> {
+        Box::pin(self.sandbox.should_compact(&self.guest, situation, terms))
+    }
+
+    fn introspect<'a>(
+        &'a self,
+        config: Option<&'a str>,
+        limits: Limits,
+    ) -> Option<Running<'a, Result<Introspection, CallFailure>>> {
+        Some(Box::pin(async move {
+            let call = self.sandbox.introspect(&self.guest, config, limits).await;
+            call.result
+        }))
+    }
+
+    fn declared(&self, limits: Limits) -> Running<'_, Option<Introspection>> {
+        Box::pin(async move { Self::declared(self, &limits).await.cloned() })
+    }
+}
