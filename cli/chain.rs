@@ -221,7 +221,10 @@ pub(crate) async fn configured(
 fn cannot_use(shown: &str, error: LoadError) -> Failure {
     let is_ours = matches!(
         error,
-        LoadError::NoCompiler { .. } | LoadError::CompilerFailed { .. }
+        LoadError::CompilerNotStarted { .. }
+            | LoadError::NotACompiler { .. }
+            | LoadError::Host(_)
+            | LoadError::CompilerFailed { .. }
     );
     let hint = match error {
         LoadError::Empty
@@ -235,7 +238,7 @@ fn cannot_use(shown: &str, error: LoadError) -> Failure {
     let told = anyhow!(
         "cannot use `{}`: {}{hint}",
         cleaned(shown),
-        cleaned(&error.to_string())
+        cleaned(&error.with_causes())
     );
     if is_ours {
         told.into()

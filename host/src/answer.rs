@@ -247,11 +247,8 @@ fn read<'a, Q: Deserialize<'a>>(request: &'a str) -> Result<Q, AnswerError> {
 }
 
 fn written(answer: &impl Serialize) -> Result<String, AnswerError> {
-    serde_json::to_string(answer).map_err(|error| {
-        AnswerError::Host(HostError::Sandbox {
-            what: format!("the answer cannot be written: {:?}", error.classify()),
-        })
-    })
+    serde_json::to_string(answer)
+        .map_err(|_| AnswerError::Host(HostError::NotWritten { what: "answer" }))
 }
 
 fn failed(failure: wire::Failure) -> wire::Report {

@@ -71,7 +71,7 @@ impl Attempt {
                 AttemptResult::Failure { failure }
             }
             CallFailure::Host(error) => AttemptResult::Host {
-                error: error.to_string(),
+                error: error.with_causes(),
             },
         };
     }

@@ -68,7 +68,7 @@ impl Work {
         let _ = events.send(match &result {
             Ok(Ok(compaction)) => Event::Ended(Arc::new(compaction.receipt().clone())),
             Ok(Err(why)) => Event::Vetoed(why.clone()),
-            Err(error) => Event::Failed(error.to_string()),
+            Err(error) => Event::Failed(error.with_causes()),
         });
         Finished {
             snapshot,

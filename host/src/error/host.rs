@@ -1,5 +1,10 @@
 //! Failures of the host or the machine.
 
+use super::Cause;
+
+/// What takes the address space, and how to get more of it.
+const ADDRESS_SPACE: &str = "each memory of a component takes 4 GiB of address space, however little of it is used: allow that (`ulimit -v unlimited`, no `LimitAS=` of a service, a system that overcommits), or name a strategy that is no component";
+
 /// The host or the machine failed; no strategy is to blame.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -12,11 +17,33 @@ pub enum HostError {
         /// How many may run at once.
         limit: usize,
     },
+    /// The system has no random numbers for a key.
+    #[error("the system gives no random numbers for a key")]
+    Random(#[source] std::io::Error),
+    /// The system gives no thread, without which nothing would interrupt a strategy.
+    #[error("the system gives no thread for the clock of the sandbox")]
+    Thread(#[source] std::io::Error),
     /// The sandbox could not be made or entered.
-    #[error("the sandbox failed: {what}")]
+    #[error("the sandbox failed: {action}")]
     Sandbox {
-        /// What happened.
-        what: String,
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        #[source]
+        source: Cause,
+    },
+    /// The machine has no memory or address space for a call.
+    #[error("the sandbox has no memory; {ADDRESS_SPACE}")]
+    NoMemory(#[source] Cause),
+    /// The host is being dropped.
+    #[error("the host is shutting down")]
+    Closed,
+    /// A question to a remote strategy, or an answer, cannot be written as JSON. The text of the
+    /// cause may quote the conversation, so it is left out.
+    #[error("the {what} of a remote strategy cannot be written as JSON")]
+    NotWritten {
+        /// `question` or `answer`.
+        what: &'static str,
     },
     /// A request pins a unit that the conversation does not have.
     #[error("unit {unit} cannot be pinned: the conversation has {units}, counted from 0")]
@@ -61,6 +88,14 @@ pub enum HostError {
         /// Whose it is.
         owner: u32,
     },
+}
+
+impl HostError {
+    /// Returns the message with all its causes, as one text. It never holds text of a conversation.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        super::with_causes(self)
+    }
 }
 
 /// What to do about a folder or file that is open to others.

@@ -153,9 +153,7 @@ impl HostBuilder {
         let key = match (self.key, &self.state) {
             (Some(key), _) => key,
             (None, Some(folder)) => state::key(folder)?,
-            (None, None) => SecretKey::random().map_err(|error| HostError::Sandbox {
-                what: format!("no random numbers for a key: {error}"),
-            })?,
+            (None, None) => SecretKey::random().map_err(HostError::Random)?,
         };
         let archive = match (self.archive, &self.state) {
             (Keeping::In(archive), _) => Some(archive),
@@ -248,9 +246,7 @@ impl Host {
     /// It is no component, or not one of a contract that this host speaks, or it wants more
     /// than a sandbox has.
     pub async fn load(&self, name: &str, component: &[u8]) -> Result<Strategy, LoadError> {
-        let sandbox = self.sandbox().map_err(|error| LoadError::NoCompiler {
-            what: error.to_string(),
-        })?;
+        let sandbox = self.sandbox()?;
         let guest = sandbox.load(component).await?;
         Ok(Strategy::guest(name, Arc::clone(sandbox), guest))
     }

@@ -254,11 +254,8 @@ fn written(question: &impl serde::Serialize) -> Result<String, CallFailure> {
     serde_json::to_string(question).map_err(unwritable)
 }
 
-fn unwritable(error: serde_json::Error) -> CallFailure {
-    CallFailure::Host(HostError::Sandbox {
-        // Its class alone, since its text may quote the conversation.
-        what: format!("the question cannot be written: {:?}", error.classify()),
-    })
+fn unwritable(_: serde_json::Error) -> CallFailure {
+    CallFailure::Host(HostError::NotWritten { what: "question" })
 }
 
 /// The question about a conversation.

@@ -15,14 +15,15 @@ use crate::limits::{EngineLimits, Limits};
 
 /// `has_run` is that the guest executed something before the error.
 pub(super) fn classify(
-    error: &wasmtime::Error,
+    error: wasmtime::Error,
     limits: &Limits,
     engine: &EngineLimits,
     has_run: bool,
 ) -> CallFailure {
-    let ours = || {
+    let ours = |error: wasmtime::Error| {
         CallFailure::Host(HostError::Sandbox {
-            what: format!("{error:#}"),
+            action: "cannot run the component",
+            source: error.into(),
         })
     };
     if let Some(Broken(fault)) = error.downcast_ref() {
@@ -34,16 +35,14 @@ pub(super) fn classify(
         });
     }
     if error.is::<wasmtime::WasmtimeBug>() || error.is::<wasmtime::error::OutOfMemory>() {
-        return ours();
+        return ours(error);
     }
-    if is_without_memory(error) {
-        return CallFailure::Host(HostError::Sandbox {
-            what: format!("{error:#}; {ADDRESS_SPACE}"),
-        });
+    if is_without_memory(&error) {
+        return CallFailure::Host(HostError::NoMemory(error.into()));
     }
     // The machine gives no more of something else, such as room for a file of memory.
     if error.is::<io::Error>() || error.is::<Errno>() {
-        return ours();
+        return ours(error);
     }
     if let Some(trap) = error.downcast_ref() {
         return CallFailure::Fault(of_trap(*trap, limits, engine));
@@ -51,7 +50,7 @@ pub(super) fn classify(
     // A guest that has not run yet handed nothing over: what is left is that the host could not
     // make room for it.
     if !has_run {
-        return ours();
+        return ours(error);
     }
     // What is left is how the component model says that a guest handed over something wrong:
     // a text that is not UTF-8, a stranger's handle, or an error that is only a message. Our
@@ -72,8 +71,6 @@ pub(super) fn classify(
 }
 
 /// What is most often missing where the system gives no memory: more of it seldom is.
-const ADDRESS_SPACE: &str = "each memory of a component takes 4 GiB of address space, however little of it is used: allow that (`ulimit -v unlimited`, no `LimitAS=` of a service, a system that overcommits), or name a strategy that is no component";
-
 fn is_without_memory(error: &wasmtime::Error) -> bool {
     let by_number = error.downcast_ref::<Errno>() == Some(&Errno::NOMEM);
     let by_kind = error.downcast_ref::<io::Error>();
@@ -108,7 +105,7 @@ mod tests {
 
     fn classified(error: wasmtime::Error, has_run: bool) -> CallFailure {
         let engine = EngineLimits::default();
-        classify(&error, &Limits::default(), &engine, has_run)
+        classify(error, &Limits::default(), &engine, has_run)
     }
 
     #[test]
@@ -122,10 +119,11 @@ mod tests {
             ] {
                 let told = format!("{error:#}");
                 let failure = classified(error, has_run);
-                let CallFailure::Host(HostError::Sandbox { what }) = &failure else {
+                let CallFailure::Host(failure @ HostError::Sandbox { .. }) = &failure else {
                     panic!("{failure:?}");
                 };
-                assert_eq!(*what, told);
+                let text = failure.with_causes();
+                assert!(text.ends_with(&told), "{text}");
             }
         }
     }
@@ -138,12 +136,17 @@ mod tests {
                 wasmtime::Error::new(Errno::NOMEM),
                 wasmtime::Error::new(Errno::NOMEM).context(format!("mmap of {} bytes", 1)),
             ] {
-                let told = format!("{error:#}; each memory of a component takes 4 GiB");
+                let told = format!("{error:#}");
                 let failure = classified(error, has_run);
-                let CallFailure::Host(HostError::Sandbox { what }) = &failure else {
+                let CallFailure::Host(failure @ HostError::NoMemory(_)) = &failure else {
                     panic!("{failure:?}");
                 };
-                assert!(what.starts_with(&told), "{what}");
+                let text = failure.with_causes();
+                assert!(
+                    text.contains("each memory of a component takes 4 GiB"),
+                    "{text}"
+                );
+                assert!(text.ends_with(&told), "{text}");
             }
         }
     }

@@ -207,27 +207,23 @@ pub(super) async fn compile(
     if limits_of_child().is_some() && *compiler != Compiler::InProcess {
         // We are the child, and `main` went past the line that makes it a compiler. Starting
         // another one would go on for ever.
-        return Err(LoadError::NoCompiler {
-            what: "this program does not begin with `serve_as_compiler`".to_owned(),
+        return Err(LoadError::NotACompiler {
+            program: this_program()?,
         });
     }
     let program = match compiler {
         Compiler::InProcess => {
-            return compile_here(bytes, limits).map_err(|what| LoadError::DoesNotCompile { what });
+            return compile_here(bytes, limits)
+                .map_err(|message| LoadError::DoesNotCompile { message });
         }
-        Compiler::ThisProgram => {
-            std::env::current_exe().map_err(|source| LoadError::NoCompiler {
-                what: format!("this program cannot be found: {source}"),
-            })?
-        }
+        Compiler::ThisProgram => this_program()?,
         Compiler::Program(program) => program.clone(),
     };
-    let settings = serde_json::to_string(limits).map_err(|error| LoadError::NoCompiler {
-        what: error.to_string(),
-    })?;
-    let no_compiler = |error: io::Error| LoadError::NoCompiler {
-        what: format!("`{}`: {error}", program.display()),
+    let no_compiler = |source: io::Error| LoadError::CompilerNotStarted {
+        program: program.clone(),
+        source,
     };
+    let settings = serde_json::to_string(limits).map_err(|error| no_compiler(error.into()))?;
     let mut child = tokio::process::Command::new(&program)
         .arg(ARGUMENT)
         .env_clear()
@@ -271,19 +267,22 @@ pub(super) async fn compile(
     if status.success() && !code.is_empty() {
         return Ok(code);
     }
-    let what = String::from_utf8_lossy(&complaint).trim().to_owned();
+    let message = String::from_utf8_lossy(&complaint).trim().to_owned();
     Err(match status.code() {
-        Some(code) if code == i32::from(REFUSES) && !what.is_empty() => {
-            LoadError::DoesNotCompile { what }
+        Some(code) if code == i32::from(REFUSES) && !message.is_empty() => {
+            LoadError::DoesNotCompile { message }
         }
         // It succeeded in something, but not in this: not a program that begins as it should.
-        Some(0) => LoadError::NoCompiler {
-            what: format!(
-                "`{}` does not begin with `serve_as_compiler`",
-                program.display()
-            ),
-        },
-        _ => ended(status, &what, &Most::inherited(), limits),
+        Some(0) => LoadError::NotACompiler { program },
+        _ => ended(status, &message, &Most::inherited(), limits),
+    })
+}
+
+/// The file of this program.
+fn this_program() -> Result<PathBuf, LoadError> {
+    std::env::current_exe().map_err(|source| LoadError::CompilerNotStarted {
+        program: PathBuf::from("this program"),
+        source,
     })
 }
 
@@ -303,7 +302,7 @@ fn ended(status: ExitStatus, what: &str, most: &Most, limits: &EngineLimits) -> 
     if let Some(too_little) = too_little {
         told = format!("{told}; {too_little}");
     }
-    LoadError::CompilerFailed { what: told }
+    LoadError::CompilerFailed { message: told }
 }
 
 /// Whether a child ended as one ends that runs into its limits: by the signal for the time, or by

@@ -59,7 +59,8 @@ pub(super) fn running(limits: &EngineLimits) -> Result<Engine, HostError> {
         Engine::new(&config(limits))
     });
     let engine = engine.map_err(|error| HostError::Sandbox {
-        what: format!("the engine cannot be made: {error:#}"),
+        action: "cannot make the engine",
+        source: error.into(),
     })?;
     start_ticker(&engine)?;
     Ok(engine)
@@ -76,7 +77,5 @@ fn start_ticker(engine: &Engine) -> Result<(), HostError> {
         }
     });
     // Without it nobody would interrupt a guest.
-    ticker.map(drop).map_err(|error| HostError::Sandbox {
-        what: format!("the system gives no thread for its clock: {error}"),
-    })
+    ticker.map(drop).map_err(HostError::Thread)
 }

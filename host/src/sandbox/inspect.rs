@@ -41,8 +41,8 @@ pub(crate) fn inspect(bytes: &[u8], limits: &EngineLimits) -> Result<Inspection,
         return Err(LoadError::CoreModule);
     }
     let malformed = |error: wasmparser::BinaryReaderError| LoadError::Malformed {
-        what: error.message().to_owned(),
         offset: error.offset(),
+        source: error.into(),
     };
     let mut imports = Vec::new();
     let mut exports = Vec::new();

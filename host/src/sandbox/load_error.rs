@@ -1,8 +1,10 @@
 //! Why a component cannot be made ready.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::bindings::CONTRACTS;
+use crate::error::{Cause, HostError, with_causes};
 
 /// A component was refused before anything of it ran.
 #[derive(Debug, thiserror::Error)]
@@ -33,12 +35,13 @@ pub enum LoadError {
     )]
     CoreModule,
     /// Broken bytes.
-    #[error("the file is broken at byte {offset}: {what}")]
+    #[error("the file is broken at byte {offset}")]
     Malformed {
-        /// What the reader says.
-        what: String,
-        /// Where.
+        /// The offset in the file.
         offset: usize,
+        /// What is broken.
+        #[source]
+        source: Cause,
     },
     /// Another kind of component.
     #[error("the component exports no `baler:compaction/strategy`: it is no compaction strategy")]
@@ -59,16 +62,17 @@ pub enum LoadError {
         import: String,
     },
     /// Its imports or exports have other types than the contract.
-    #[error("the component does not fit its contract: {what}")]
+    #[error("the component does not fit its contract")]
     DoesNotFit {
-        /// What wasmtime says.
-        what: String,
+        /// Which import or export, and why.
+        #[source]
+        source: Cause,
     },
     /// The compiler refuses it.
-    #[error("the component does not compile: {what}")]
+    #[error("the component does not compile: {message}")]
     DoesNotCompile {
-        /// What the compiler says.
-        what: String,
+        /// The message of the compiler.
+        message: String,
     },
     /// The compiler took too long.
     #[error("compiling the component took longer than {}", humantime(*limit))]
@@ -86,23 +90,36 @@ pub enum LoadError {
     },
     /// The compiler ended early, and nothing tells that it was by its limits.
     #[error(
-        "the compiler ended before it was done ({what}); the machine may lack memory, threads or processes: try again when it has more of them"
+        "the compiler ended before it was done ({message}); the machine may lack memory, threads or processes: try again when it has more of them"
     )]
     CompilerFailed {
-        /// How it ended, and what it said.
-        what: String,
+        /// How it ended, and its message.
+        message: String,
     },
     /// The compiler could not be started.
-    #[error("the compiler cannot be started: {what}")]
-    NoCompiler {
+    #[error("the compiler `{}` cannot be started", program.display())]
+    CompilerNotStarted {
+        /// The program that was to compile.
+        program: PathBuf,
         /// Why not.
-        what: String,
+        #[source]
+        source: std::io::Error,
     },
+    /// The program that was to compile does something else.
+    #[error("the program `{}` is no compiler: it does not begin with `serve_as_compiler`", program.display())]
+    NotACompiler {
+        /// The program.
+        program: PathBuf,
+    },
+    /// The host failed.
+    #[error(transparent)]
+    Host(#[from] HostError),
     /// It has more memories, tables or instances, or larger ones, than the pool gives.
-    #[error("the component needs more than a sandbox has ({memories} memories of {} MiB, {tables} tables, {instances} instances): {what}", memory >> 20)]
+    #[error("the component needs more than a sandbox has ({memories} memories of {} MiB, {tables} tables, {instances} instances)", memory >> 20)]
     OverLimits {
-        /// What wasmtime says.
-        what: String,
+        /// What it needs more of.
+        #[source]
+        source: Cause,
         /// Memories of a component.
         memories: u32,
         /// Tables of a component.
@@ -115,6 +132,12 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// Returns the message with all its causes, as one text. It may quote the component.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
+
     /// A short, stable name.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -133,7 +156,8 @@ impl LoadError {
             Self::CompilesTooLong { .. } => "compiles-too-long",
             Self::CompilerDied { .. } => "compiler-died",
             Self::CompilerFailed { .. } => "compiler-failed",
-            Self::NoCompiler { .. } => "no-compiler",
+            Self::CompilerNotStarted { .. } | Self::NotACompiler { .. } => "no-compiler",
+            Self::Host(_) => "host",
             Self::OverLimits { .. } => "over-limits",
         }
     }

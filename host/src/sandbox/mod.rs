@@ -86,7 +86,8 @@ impl Sandbox {
         let engine = engine::running(&limits)?;
         let mut linker = Linker::new(&engine);
         let failed = |error: wasmtime::Error| HostError::Sandbox {
-            what: format!("{error:#}"),
+            action: "cannot offer the contract's imports",
+            source: error.into(),
         };
         history::add_to_linker::<Context, HasSelf<Context>>(&mut linker, |context| context)
             .map_err(failed)?;
@@ -131,7 +132,7 @@ impl Sandbox {
         let hash = ContentHash::of(bytes);
         let component = self.component(bytes, &hash).await?;
         let does_not_fit = |error: wasmtime::Error| LoadError::DoesNotFit {
-            what: format!("{error:#}"),
+            source: error.into(),
         };
         let pre = self
             .linker
@@ -172,7 +173,7 @@ impl Sandbox {
         // load compiled code from a path.
         unsafe { Component::deserialize(&self.engine, code) }.map_err(|error| {
             LoadError::OverLimits {
-                what: format!("{error:#}"),
+                source: error.into(),
                 memories: self.limits.memories,
                 tables: self.limits.tables,
                 instances: self.limits.instances,
@@ -283,9 +284,7 @@ impl Sandbox {
             None => None,
         };
         let Ok(_running) = self.running.acquire().await else {
-            return failed(CallFailure::Host(HostError::Sandbox {
-                what: "the host is shutting down".to_owned(),
-            }));
+            return failed(CallFailure::Host(HostError::Closed));
         };
         let start = Instant::now();
         let deadline = start + limits.time;
@@ -316,7 +315,7 @@ impl Sandbox {
             Ok(Err(error)) => {
                 // It executes nothing without fuel, also where it starts.
                 let has_run = has_started || store.get_fuel().is_ok_and(|left| left < limits.fuel);
-                let failure = classify::classify(&error, &limits, &self.limits, has_run);
+                let failure = classify::classify(error, &limits, &self.limits, has_run);
                 // A function that is interrupted keeps its count in a register.
                 fuel_is_known = !matches!(failure, CallFailure::Fault(Fault::Timeout { .. }));
                 Err(failure)

@@ -148,7 +148,8 @@ pub(super) fn fresh(
     store
         .set_fuel(limits.fuel)
         .map_err(|error| HostError::Sandbox {
-            what: format!("fuel cannot be set: {error:#}"),
+            action: "cannot set the fuel",
+            source: error.into(),
         })?;
     // At every tick the guest gives way to the executor, so that the timeout around the call
     // can end it, and is ended here if the executor is too busy to do so.
