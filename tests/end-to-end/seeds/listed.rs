@@ -1,5 +1,5 @@
-//! docs/seeds.md lists every feature, rule and vector of the four systems. Each has a test that
-//! names it, or a reason why it was improved on.
+//! docs/prior-systems.md lists every feature, rule and vector of the four prior systems. Each has a
+//! test that names it, or a reason why baler does something else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn root() -> &'static Path {
 
 /// Rows of the tables: an id, what it says, how baler does it.
 fn rows() -> Vec<(String, String)> {
-    let document = std::fs::read_to_string(root().join("docs/seeds.md")).expect("is there");
+    let document = std::fs::read_to_string(root().join("docs/prior-systems.md")).expect("is there");
     let mut rows = Vec::new();
     for line in document.lines() {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();

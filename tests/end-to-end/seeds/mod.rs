@@ -1,5 +1,5 @@
-//! What the four systems promise that baler learned from, where it takes a host, a loop around it
-//! and strategies together. docs/seeds.md lists every id with the tests that name it.
+//! Promises of the four prior systems that need a host, a loop around it and strategies together.
+//! docs/prior-systems.md lists every id with the tests that name it.
 
 mod apeira;
 mod listed;

@@ -1,4 +1,4 @@
-//! Puck's window, by its own vectors (docs/seeds.md).
+//! The vectors of puck's sliding window (docs/prior-systems.md).
 
 use baler_strategy::testing::Recording;
 
