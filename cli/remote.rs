@@ -69,7 +69,7 @@ pub(crate) fn is_url(named: &str) -> bool {
 #[cfg(feature = "http")]
 pub(crate) fn find(url: &str, tokens: &Tokens) -> Result<Strategy, Failure> {
     use crate::figures::cleaned;
-    use baler_sidecar::{HttpRemote, UrlError};
+    use baler_http::{HttpRemote, UrlError};
 
     let remote = HttpRemote::new(url).and_then(|remote| match tokens.of(url) {
         Some(token) => remote.token(token),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use baler_host::Strategy;
-use baler_sidecar::{Server, ServerError, ServerLimits, Token, allow_descriptors};
+use baler_http::{Server, ServerError, ServerLimits, Token, allow_descriptors};
 use clap::Args;
 
 use crate::archive;

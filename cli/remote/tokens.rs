@@ -7,8 +7,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use baler_http::{Token, is_server_of};
 use baler_models::clients::KeySource;
-use baler_sidecar::{Token, is_server_of};
 
 use crate::exit::Failure;
 use crate::figures::cleaned;

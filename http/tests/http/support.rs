@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baler_generated::{Choices, Kind, conversation};
 use baler_host::{EngineLimits, Host};
-use baler_sidecar::{Server, ServerBuilder, ServerLimits};
+use baler_http::{Server, ServerBuilder, ServerLimits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};

@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use baler_host::{Request, Strategy};
-use baler_sidecar::{HttpRemote, Server, ServerError, ServerLimits, Token};
+use baler_http::{HttpRemote, Server, ServerError, ServerLimits, Token};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -6,7 +6,7 @@ use baler_host::{
     AttemptResult, Budget, Compaction, Decision, Format, Host, Limits, Outcome, Question,
     ReadOptions, Remote as _, RemoteError, Request, Strategy, Unchanged,
 };
-use baler_sidecar::{HttpRemote, Token};
+use baler_http::{HttpRemote, Token};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};

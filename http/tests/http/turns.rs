@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baler_sidecar::ServerLimits;
+use baler_http::ServerLimits;
 use serde_json::{Value, json};
 
 use crate::strategies::{Gate, asking, broken, slow};

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use baler_sidecar::ServerLimits;
+use baler_http::ServerLimits;
 use tokio::io::AsyncReadExt as _;
 
 use crate::support::{ask_without_reading, figure, get, post, serve, until};
