@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use baler_host::Strategy;
-use baler_http::{Server, ServerError, ServerLimits, Token, allow_descriptors};
+use baler_http::{Server, ServerError, ServerLimits, Token, raise_descriptor_limit};
 use clap::Args;
 
 use crate::archive;
@@ -128,7 +128,7 @@ impl ServeCommand {
             limits.request_time = time;
         }
         limits.grace = limits.grace.saturating_sub(END + CLOSING);
-        allow_descriptors(&limits);
+        raise_descriptor_limit(&limits);
         let token = self.token()?;
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));
@@ -175,7 +175,7 @@ impl ServeCommand {
             .chain(chain)
             .offers(offered)
             .limits(limits)
-            .on_trouble(move |what| messages.warn(what));
+            .on_failure(move |what| messages.warn(what));
         if let Some(token) = token {
             builder = builder.token(token);
         }

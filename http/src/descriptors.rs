@@ -1,5 +1,5 @@
-//! Descriptors: how many this process may have open, how many of them connections of clients may
-//! take, and errors that say there are none left.
+//! Divides the file descriptors of this process between connections and work, and recognizes errors from
+//! a lack of them.
 
 use std::io;
 
@@ -7,61 +7,61 @@ use baler_host::Archive;
 
 use crate::server::ServerLimits;
 
-/// Descriptors that a server has open whatever it does: standard streams, the runtime's and what
-/// is being accepted.
-const OWN: u64 = 32;
+/// Descriptors that a server always has open: standard streams, those of the runtime, and the connection
+/// that is being accepted.
+const BASE: u64 = 32;
 
-/// Those that all requests together take for the archive.
+/// Descriptors that all requests together use for the archive.
 const ARCHIVE: u64 = Archive::DESCRIPTORS as u64;
 
-/// Descriptors that a request in work takes at most, as a rule, beside those for the archive: one
-/// to a remote strategy or a model, and the others for looking up its name.
+/// Descriptors that an active request usually needs at most, in addition to those for the archive: one for
+/// a remote strategy or a model, and the others for the lookup of its name.
 const PER_REQUEST: u64 = 4;
 
-/// Connections that clients may have open at once: as many as `limits` say, or fewer where this
-/// process may have so few descriptors that work on requests would find none.
+/// Returns the number of connections that may be open at once: as many as `limits` says, or fewer if the
+/// process has too few descriptors for them and for work on requests.
 pub(crate) fn connections(limits: &ServerLimits) -> usize {
-    within(limits, most_open())
+    connections_within(limits, descriptor_limit())
 }
 
-/// The same where the process may have `most` descriptors open.
-fn within(limits: &ServerLimits, most: u64) -> usize {
-    // However few there are, some are for clients.
-    let kept = reserve(limits).min(most / 4 * 3);
-    let left = usize::try_from(most - kept).unwrap_or(usize::MAX);
+/// Does the same for a process that may open `most` descriptors.
+fn connections_within(limits: &ServerLimits, most: u64) -> usize {
+    // A quarter of them is for clients in any case.
+    let for_work = reserved(limits).min(most / 4 * 3);
+    let left = usize::try_from(most - for_work).unwrap_or(usize::MAX);
     limits.connections.min(left).max(1)
 }
 
-fn reserve(limits: &ServerLimits) -> u64 {
+/// Returns the number of descriptors that are reserved for work.
+fn reserved(limits: &ServerLimits) -> u64 {
     let requests = u64::try_from(limits.concurrency).unwrap_or(u64::MAX);
     requests
         .saturating_mul(PER_REQUEST)
-        .saturating_add(OWN + ARCHIVE)
+        .saturating_add(BASE + ARCHIVE)
 }
 
-/// Descriptors that this process may have open.
+/// Returns the number of descriptors that this process may open.
 #[cfg(unix)]
-fn most_open() -> u64 {
+fn descriptor_limit() -> u64 {
     use rustix::process::{Resource, getrlimit};
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// The system has no such limit.
+/// Other systems have no such limit.
 #[cfg(not(unix))]
-fn most_open() -> u64 {
+fn descriptor_limit() -> u64 {
     u64::MAX
 }
 
-/// Lets this process have as many descriptors open as a server with these limits can use, as far
-/// as the system allows it to change that by itself. For programs that run a [`crate::Server`],
-/// which changes nothing of its process. Where it is not allowed, the server has fewer
-/// connections open at once.
-pub fn allow_descriptors(limits: &ServerLimits) {
+/// Raises this process's limit of open descriptors to what a server with these limits can use, as far as
+/// the system's hard limit allows. Call it in programs that run a [`crate::Server`], which does not
+/// change the limit itself. If the limit stays too low, the server accepts fewer connections.
+pub fn raise_descriptor_limit(limits: &ServerLimits) {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let connections = u64::try_from(limits.connections).unwrap_or(u64::MAX);
-        let wanted = reserve(limits).saturating_add(connections);
+        let wanted = reserved(limits).saturating_add(connections);
         let now = getrlimit(Resource::Nofile);
         let wanted = now.maximum.map_or(wanted, |most| most.min(wanted));
         if now.current.is_some_and(|current| current < wanted) {
@@ -69,7 +69,7 @@ pub fn allow_descriptors(limits: &ServerLimits) {
                 current: Some(wanted),
                 maximum: now.maximum,
             };
-            // Where it is refused, `connections` goes by what there is.
+            // If this fails, `connections` adapts to the current limit.
             let _ = setrlimit(Resource::Nofile, raised);
         }
     }
@@ -77,9 +77,8 @@ pub fn allow_descriptors(limits: &ServerLimits) {
     let _ = limits;
 }
 
-/// Whether an error says that this process or machine lacks something, and nothing of whoever is
-/// at the other end.
-pub(crate) fn is_out_of_room(error: &io::Error) -> bool {
+/// Whether an error comes from a lack of resources of this process or machine, not from the peer.
+pub(crate) fn is_resource_exhaustion(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
         use rustix::io::Errno;
@@ -102,13 +101,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_take_no_descriptors_that_work_needs() {
+    fn connections_leave_descriptors_for_work() {
         let limits = ServerLimits {
             connections: 1_024,
             concurrency: 4,
             ..ServerLimits::default()
         };
-        // 32, 32 for the archive, and 4 for each of 4 requests are kept: 80.
+        // Reserved: 32, 32 for the archive, and 4 for each of 4 requests, which makes 80.
         for (most, connections) in [
             (u64::MAX, 1_024),
             (1_104, 1_024),
@@ -117,13 +116,13 @@ mod tests {
             (8, 2),
             (0, 1),
         ] {
-            assert_eq!(within(&limits, most), connections, "{most}");
+            assert_eq!(connections_within(&limits, most), connections, "{most}");
         }
         let busy = ServerLimits {
             concurrency: 1_000,
             ..limits
         };
-        // Of 4,064 that it would keep, three quarters of all.
-        assert_eq!(within(&busy, 1_024), 256);
+        // It would reserve 4,064, but gets three quarters of all.
+        assert_eq!(connections_within(&busy, 1_024), 256);
     }
 }

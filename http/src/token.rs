@@ -1,4 +1,4 @@
-//! The secret that a client shows to a server.
+//! The bearer token that a client shows to a server.
 
 use std::fmt;
 use std::fs::File;
@@ -8,56 +8,56 @@ use std::sync::Arc;
 
 use subtle::ConstantTimeEq as _;
 
-/// Bytes of the longest token: what servers take of one header.
-const MOST: usize = 8 * 1024;
+/// Bytes of the longest token, which servers accept in one header.
+const MAX_BYTES: usize = 8 * 1024;
 
-/// Bytes of a token that nothing else is spelled like.
-const LEAST_SECRET: usize = 8;
+/// Bytes of the shortest token that is redacted: shorter ones could occur by chance.
+const MIN_REDACTED_BYTES: usize = 8;
 
 /// A bearer token. It is never shown: neither by `Debug` nor in an error.
 #[derive(Clone)]
 pub struct Token(Arc<str>);
 
-/// A token cannot be used.
+/// The error of a token that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// It is empty or longer than any token, or has characters that no header takes.
+    /// The token is empty or too long, or has characters that are not allowed in a header.
     #[error(
-        "a token is one line of visible ASCII characters, at most {MOST}; make one with `openssl rand -hex 32`"
+        "a token must be one line of visible ASCII characters, at most {MAX_BYTES}; make one with `openssl rand -hex 32`"
     )]
-    Unfit,
-    /// Its file cannot be read.
+    Invalid,
+    /// The token file cannot be read.
     #[error("cannot read the token file `{}`", path.to_string_lossy().escape_debug())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
 }
 
 impl Token {
-    /// A token of this text. White space around it is not part of it.
+    /// Makes a token from text. White space around it is removed.
     ///
     /// # Errors
-    /// It is empty or longer than any token, or has a character that no header takes.
+    /// The text is empty or longer than 8 KiB, or has characters other than visible ASCII.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
-        let is_fit =
-            (1..=MOST).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-        is_fit.then(|| Self(text.into())).ok_or(TokenError::Unfit)
+        let is_fit = (1..=MAX_BYTES).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_fit.then(|| Self(text.into())).ok_or(TokenError::Invalid)
     }
 
-    /// The token in a file. No more of it is read than a token has.
+    /// Reads a token from a file. Reads no more than the longest token.
     ///
     /// # Errors
-    /// The file cannot be read, or holds no token.
+    /// The file cannot be read, or does not hold a valid token.
     pub fn from_file(file: &Path) -> Result<Self, TokenError> {
         let mut text = String::new();
         File::open(file)
-            .and_then(|file| file.take(MOST as u64 + 1).read_to_string(&mut text))
+            .and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_string(&mut text))
             .map_err(|source| TokenError::Io {
                 path: file.to_owned(),
                 source,
@@ -65,59 +65,59 @@ impl Token {
         Self::new(&text)
     }
 
-    /// Whether `header` is the value of `Authorization` that carries this token. How long that
-    /// takes does not depend on how much of it is right.
-    pub(crate) fn is_in(&self, header: &[u8]) -> bool {
-        let Some((scheme, shown)) = header.split_at_checked("Bearer ".len()) else {
+    /// Whether `header` is a value of `Authorization` with this token. The comparison takes constant time.
+    pub(crate) fn matches_header(&self, header: &[u8]) -> bool {
+        let Some((scheme, sent)) = header.split_at_checked("Bearer ".len()) else {
             return false;
         };
-        let is_equal: bool = shown.trim_ascii().ct_eq(self.0.as_bytes()).into();
+        let is_equal: bool = sent.trim_ascii().ct_eq(self.0.as_bytes()).into();
         scheme.eq_ignore_ascii_case(b"Bearer ") & is_equal
     }
 
-    /// The value of `Authorization` that carries it.
+    /// Returns the value of `Authorization` with this token.
     pub(crate) fn header(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
-    /// The JSON text of an answer without the token: some servers repeat what they were sent. Only
-    /// one with letters and digits is taken out, and none that is short: no name of a member and no
-    /// number is spelled like it.
-    pub(crate) fn taken_out_of(&self, answer: Vec<u8>) -> Vec<u8> {
+    /// Replaces the token in the JSON text of an answer by `[token]`, since some servers repeat their
+    /// requests. A short token, or one without both letters and digits, is not replaced: it could equal a
+    /// member name or a number.
+    pub(crate) fn redact(&self, answer: Vec<u8>) -> Vec<u8> {
         let has = |is: fn(&u8) -> bool| self.0.bytes().any(|byte| is(&byte));
-        let is_secret =
-            self.0.len() >= LEAST_SECRET && has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
+        let is_secret = self.0.len() >= MIN_REDACTED_BYTES
+            && has(u8::is_ascii_alphabetic)
+            && has(u8::is_ascii_digit);
         if !is_secret {
             return answer;
         }
-        let mut left = Vec::with_capacity(answer.len());
+        let mut redacted = Vec::with_capacity(answer.len());
         let mut rest = answer.as_slice();
         let first = self.0.bytes().next();
         while !rest.is_empty() {
-            // Most of an answer cannot begin a token.
+            // Skip the bytes that cannot begin the token.
             let may_begin = |byte: &u8| *byte == b'\\' || Some(*byte) == first;
             let passed = rest.iter().position(may_begin).unwrap_or(rest.len());
-            left.extend_from_slice(&rest[..passed]);
+            redacted.extend_from_slice(&rest[..passed]);
             rest = &rest[passed..];
-            if let Some(bytes) = self.spelled_at_start(rest) {
-                left.extend_from_slice(b"[token]");
+            if let Some(bytes) = self.encoded_length_at_start(rest) {
+                redacted.extend_from_slice(b"[token]");
                 rest = &rest[bytes..];
             } else {
-                // An escape as a whole: what is in it is not looked at as if it stood alone.
-                let (_, bytes) = character(rest);
-                left.extend_from_slice(&rest[..bytes]);
+                // Copy an escape as a whole, so that no token is found within it.
+                let (_, bytes) = decode_character(rest);
+                redacted.extend_from_slice(&rest[..bytes]);
                 rest = &rest[bytes..];
             }
         }
-        left
+        redacted
     }
 
-    /// The bytes that JSON text begins with and that spell the token, with escapes or without.
-    fn spelled_at_start(&self, json: &[u8]) -> Option<usize> {
+    /// Returns the length of the token at the start of JSON text, escaped or not; `None` if absent.
+    fn encoded_length_at_start(&self, json: &[u8]) -> Option<usize> {
         let mut at = 0;
         for byte in self.0.bytes() {
-            let (spelled, bytes) = character(&json[at..]);
-            if spelled != Some(byte) {
+            let (decoded, bytes) = decode_character(&json[at..]);
+            if decoded != Some(byte) {
                 return None;
             }
             at += bytes;
@@ -126,20 +126,20 @@ impl Token {
     }
 }
 
-/// What JSON text begins with: the byte that it spells, where that may be one of a token, and how many
-/// bytes spell it. None are only where there is no text.
-fn character(json: &[u8]) -> (Option<u8>, usize) {
+/// Decodes the first character or escape of JSON text. Returns its byte, or `None` if no token has it, and
+/// its length, which is 0 only for an empty text.
+fn decode_character(json: &[u8]) -> (Option<u8>, usize) {
     match json {
         [] => (None, 0),
-        [b'\\', b'u', hex @ ..] if hex.len() >= 4 => (unicode(&hex[..4]), 6),
+        [b'\\', b'u', hex @ ..] if hex.len() >= 4 => (decode_hex(&hex[..4]), 6),
         [b'\\', escaped @ (b'"' | b'\\' | b'/'), ..] => (Some(*escaped), 2),
         [b'\\', _, ..] => (None, 2),
         [byte, ..] => (Some(*byte), 1),
     }
 }
 
-/// The byte of this number, of hexadecimal digits in either case.
-fn unicode(hex: &[u8]) -> Option<u8> {
+/// Decodes a byte from hexadecimal digits; `None` if they are invalid or the number is above 255.
+fn decode_hex(hex: &[u8]) -> Option<u8> {
     let number = hex.iter().try_fold(0_u32, |number, digit| {
         Some(number * 16 + char::from(*digit).to_digit(16)?)
     });
@@ -157,10 +157,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_whole_token_is_right() {
+    fn only_the_whole_token_matches() {
         let token = Token::new("s3cret\n").expect("a token");
         for right in ["Bearer s3cret", "bearer s3cret", "Bearer  s3cret "] {
-            assert!(token.is_in(right.as_bytes()), "{right}");
+            assert!(token.matches_header(right.as_bytes()), "{right}");
         }
         for wrong in [
             "",
@@ -172,27 +172,27 @@ mod tests {
             "Basic s3cret",
             "Bearer S3CRET",
         ] {
-            assert!(!token.is_in(wrong.as_bytes()), "{wrong}");
+            assert!(!token.matches_header(wrong.as_bytes()), "{wrong}");
         }
-        assert!(!token.is_in(&[0xff; 20]));
+        assert!(!token.matches_header(&[0xff; 20]));
     }
 
     #[test]
-    fn a_token_is_never_shown() {
+    fn token_is_never_shown() {
         let token = Token::new("s3cret").expect("a token");
         assert!(!format!("{token:?}").contains("s3cret"));
-        let error = Token::new("s3cret\u{e9}").expect_err("no header takes it");
+        let error = Token::new("s3cret\u{e9}").expect_err("is not ASCII");
         assert!(!format!("{error} {error:?}").contains("s3cret"));
-        for unfit in ["", " \n", "two words", &"x".repeat(MOST + 1)] {
+        for unfit in ["", " \n", "two words", &"x".repeat(MAX_BYTES + 1)] {
             assert!(Token::new(unfit).is_err(), "{unfit:?}");
         }
     }
 
     #[test]
-    fn a_token_is_taken_out_of_an_answer_however_json_spells_it() {
+    fn token_is_redacted_in_every_json_encoding() {
         let left = |token: &str, answer: &str| {
             let token = Token::new(token).expect("a token");
-            let left = token.taken_out_of(answer.as_bytes().to_vec());
+            let left = token.redact(answer.as_bytes().to_vec());
             String::from_utf8(left).expect("UTF-8")
         };
         let gone = r#"{"unchanged":"Bearer [token]!"}"#;
@@ -209,7 +209,7 @@ mod tests {
             let answer = format!(r#"{{"unchanged":"Bearer {spelled}!"}}"#);
             assert_eq!(left(token, &answer), gone, "{spelled}");
         }
-        // Nothing is taken for an escape that is none, and no escape is broken.
+        // These only look like encodings of the token, and no escape is broken.
         for spelled in [
             r"\\u00733cret-t0ken",
             r"\u01733cret-t0ken",
@@ -229,7 +229,7 @@ mod tests {
             assert_eq!(left(token, answer), answer);
         }
         let token = Token::new("s3cret-t0ken").expect("a token");
-        assert_eq!(token.taken_out_of(vec![0xff]), [0xff]);
+        assert_eq!(token.redact(vec![0xff]), [0xff]);
     }
 
     #[cfg(unix)]
@@ -237,6 +237,6 @@ mod tests {
     fn token_file_without_an_end_is_refused() {
         // Read to its end, it would take all memory there is.
         let endless = Token::from_file(Path::new("/dev/zero"));
-        assert!(matches!(endless, Err(TokenError::Unfit)));
+        assert!(matches!(endless, Err(TokenError::Invalid)));
     }
 }

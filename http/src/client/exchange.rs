@@ -1,4 +1,4 @@
-//! One question and its answer.
+//! Sends one question to a server and reads its answer.
 
 use std::io;
 
@@ -14,14 +14,15 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::HttpRemote;
-use crate::descriptors::is_out_of_room;
+use crate::descriptors::is_resource_exhaustion;
 
-/// Bytes that are read at once, and the most that the head of an answer may have. Interim answers (`100 Continue`)
-/// are passed over in one go as far as they are read, and no deadline is looked at meanwhile: so they are read in
-/// small pieces.
+/// Bytes that are read at once, and the limit of a response's head. Interim responses (`100 Continue`)
+/// that have been read are skipped in one go, without a check of the deadline. So they are read in small
+/// pieces.
 const READ_AT_ONCE: usize = 16 * 1024;
 
-/// Dropping the future closes the connection, by which the server knows that nobody waits.
+/// Sends a question and returns the answer, of at most `most_bytes` bytes. Dropping the future closes the
+/// connection, which tells the server that nobody waits.
 pub(super) async fn ask(
     remote: &HttpRemote,
     question: Question,
@@ -36,7 +37,7 @@ pub(super) async fn ask(
         Stream::Secure(stream) => exchange(TokioIo::new(*stream), request, most_bytes).await,
     }?;
     Ok(match &remote.token {
-        Some(token) => token.taken_out_of(answer),
+        Some(token) => token.redact(answer),
         None => answer,
     })
 }
@@ -50,11 +51,11 @@ async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
     let address = &remote.address;
     let stream = TcpStream::connect((address.host.as_str(), address.port))
         .await
-        .map_err(|error| unconnected(&error))?;
+        .map_err(|error| connect_error(&error))?;
     let _ = stream.set_nodelay(true);
     let Some(tls) = &remote.tls else {
-        // `localhost` is what the machine's resolver takes it for.
-        if remote.token.is_some() && !is_of_this_machine(&stream) {
+        // The machine's resolver decides what `localhost` is.
+        if remote.token.is_some() && !is_loopback(&stream) {
             return Err(RemoteError::Unreachable);
         }
         return Ok(Stream::Plain(stream));
@@ -63,28 +64,29 @@ async fn connect(remote: &HttpRemote) -> Result<Stream, RemoteError> {
     let stream = tls.connect(name, stream).await;
     stream
         .map(|stream| Stream::Secure(Box::new(stream)))
-        .map_err(|error| unsecured(&error))
+        .map_err(|error| tls_error(&error))
 }
 
-/// Why a connection could not be made secure. One that breaks meanwhile breaks as it can later: a
-/// server or a network that has too much to do causes that, so it tells nothing of the server.
-fn unsecured(error: &io::Error) -> RemoteError {
+/// Returns why a TLS handshake failed. A connection that breaks during the handshake is like one that
+/// breaks later: an overloaded server or network can cause it, so it does not mean that the server is
+/// unreachable.
+fn tls_error(error: &io::Error) -> RemoteError {
     match error.kind() {
-        // What came is no TLS, or of a server that is not trusted: nobody is there to be asked.
+        // The server does not speak TLS, or its certificate is not trusted.
         io::ErrorKind::InvalidData => RemoteError::Unreachable,
         io::ErrorKind::TimedOut => RemoteError::ConnectTimeout,
-        _ if is_out_of_room(error) => RemoteError::NoRoom,
+        _ if is_resource_exhaustion(error) => RemoteError::NoRoom,
         _ => RemoteError::Connection,
     }
 }
 
-/// Why there is no connection. What this process itself lacks is no fault of the server's.
-fn unconnected(error: &io::Error) -> RemoteError {
-    // A name that could not be looked up for want of a descriptor is told as one that is not
-    // known, so it is tried whether there is one.
-    let is_looked_up = error.raw_os_error().is_some();
-    let cannot_open = || TcpSocket::new_v4().is_err_and(|error| is_out_of_room(&error));
-    if is_out_of_room(error) || (!is_looked_up && cannot_open()) {
+/// Returns why a connection failed. A lack of resources in this process is not the server's fault.
+fn connect_error(error: &io::Error) -> RemoteError {
+    // If the lookup of a name fails for lack of a descriptor, the error looks like that of an unknown
+    // name. So check whether a descriptor is free.
+    let is_system_error = error.raw_os_error().is_some();
+    let cannot_open = || TcpSocket::new_v4().is_err_and(|error| is_resource_exhaustion(&error));
+    if is_resource_exhaustion(error) || (!is_system_error && cannot_open()) {
         RemoteError::NoRoom
     } else if error.kind() == io::ErrorKind::TimedOut {
         RemoteError::ConnectTimeout
@@ -93,7 +95,8 @@ fn unconnected(error: &io::Error) -> RemoteError {
     }
 }
 
-fn is_of_this_machine(stream: &TcpStream) -> bool {
+/// Whether the peer has a loopback address.
+fn is_loopback(stream: &TcpStream) -> bool {
     stream
         .peer_addr()
         .is_ok_and(|peer| peer.ip().to_canonical().is_loopback())
@@ -144,14 +147,14 @@ async fn exchange<S: Read + Write + Unpin + Send + 'static>(
         tokio::select! {
             biased;
             answer = &mut answer => return answer,
-            // What came before it closed can still be read.
+            // The data that arrived before the connection closed can still be read.
             _ = &mut connection, if is_open => is_open = false,
         }
     }
 }
 
 async fn read(response: Response<Incoming>, most_bytes: usize) -> Result<Vec<u8>, RemoteError> {
-    // A redirect is one of these too: the conversation goes to nobody else.
+    // This includes redirects: the conversation is sent to no other server.
     if response.status() != StatusCode::OK {
         return Err(RemoteError::Status(response.status().as_u16()));
     }
@@ -177,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_process_lacks_is_no_fault_of_the_server() {
+    fn lack_of_resources_is_told_apart_from_an_unreachable_server() {
         for (errno, expected) in [
             (Errno::MFILE, RemoteError::NoRoom),
             (Errno::NFILE, RemoteError::NoRoom),
@@ -189,16 +192,16 @@ mod tests {
             (Errno::HOSTUNREACH, RemoteError::Unreachable),
         ] {
             let error = io::Error::from_raw_os_error(errno.raw_os_error());
-            assert_eq!(unconnected(&error), expected, "{error}");
+            assert_eq!(connect_error(&error), expected, "{error}");
         }
-        // There are descriptors, so the name is not known.
+        // Descriptors are free, so the name is unknown.
         let unknown = io::Error::other("failed to lookup address information");
-        assert_eq!(unconnected(&unknown), RemoteError::Unreachable);
+        assert_eq!(connect_error(&unknown), RemoteError::Unreachable);
     }
 
     #[test]
-    fn a_tls_handshake_that_breaks_is_a_broken_connection_and_a_wrong_certificate_is_no_server() {
-        let of_kind = |kind| unsecured(&io::Error::from(kind));
+    fn broken_tls_handshake_is_told_apart_from_an_untrusted_certificate() {
+        let of_kind = |kind| tls_error(&io::Error::from(kind));
         for kind in [
             io::ErrorKind::ConnectionReset,
             io::ErrorKind::ConnectionAborted,
@@ -212,9 +215,9 @@ mod tests {
             RemoteError::ConnectTimeout
         );
         let no_memory = io::Error::from_raw_os_error(Errno::NOBUFS.raw_os_error());
-        assert_eq!(unsecured(&no_memory), RemoteError::NoRoom);
+        assert_eq!(tls_error(&no_memory), RemoteError::NoRoom);
         let unknown = Error::InvalidCertificate(CertificateError::UnknownIssuer);
         let untrusted = io::Error::new(io::ErrorKind::InvalidData, unknown);
-        assert_eq!(unsecured(&untrusted), RemoteError::Unreachable);
+        assert_eq!(tls_error(&untrusted), RemoteError::Unreachable);
     }
 }

@@ -16,14 +16,14 @@ pub use url::{UrlError, is_server_of};
 
 use crate::token::Token;
 
-/// The most time until a connection is there.
+/// Default timeout of a connection attempt.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
 /// A remote strategy behind `http://` or `https://`: another `baler serve`, or any program that
 /// speaks the same protocol.
 ///
-/// Every question is one connection of its own. Redirects are not followed, so the conversation
-/// and the token go nowhere else.
+/// Each question uses a connection of its own. Redirects are not followed, so the conversation and the
+/// token are sent to no other server.
 pub struct HttpRemote {
     address: Address,
     tls: Option<TlsConnector>,
@@ -32,12 +32,12 @@ pub struct HttpRemote {
 }
 
 impl HttpRemote {
-    /// The strategy behind `url`, to which `/v1/compact` and the like are added. Nothing is
-    /// connected to yet.
+    /// Makes a strategy behind `url`, to which paths such as `/v1/compact` are appended. Does not connect
+    /// yet.
     ///
     /// # Errors
-    /// It is no such URL; or it is an `https` one, and this machine has no certificates to check
-    /// servers by.
+    /// `url` is not the URL of a server; or it begins with `https`, and this machine has no trusted
+    /// certificates.
     pub fn new(url: &str) -> Result<Self, UrlError> {
         let address = Address::parse(url)?;
         let tls = address.is_secure.then(tls::connector).transpose()?;
@@ -49,10 +49,10 @@ impl HttpRemote {
         })
     }
 
-    /// The token that its server wants. No other server gets it.
+    /// Sets the bearer token for the server. No other server gets it.
     ///
     /// # Errors
-    /// The URL is a plain `http` one of another machine, so that others could read the token.
+    /// The URL is plain `http` to another machine, so that others could read the token.
     pub fn token(mut self, token: Token) -> Result<Self, UrlError> {
         if !self.address.is_private() {
             return Err(UrlError::PlainToken);
@@ -61,14 +61,14 @@ impl HttpRemote {
         Ok(self)
     }
 
-    /// The most time until a connection is there. Default: 5 s.
+    /// Sets the timeout of a connection attempt. Default: 5 s.
     #[must_use]
     pub fn connect_time(mut self, time: Duration) -> Self {
         self.connect_time = time;
         self
     }
 
-    /// It, to make a [`baler_host::Strategy`] of.
+    /// Wraps this for [`baler_host::Strategy::remote`].
     #[must_use]
     pub fn shared(self) -> Arc<dyn Remote> {
         Arc::new(self)
@@ -76,7 +76,7 @@ impl HttpRemote {
 }
 
 impl Remote for HttpRemote {
-    /// Host, port and path, since a server may have a strategy behind each path.
+    /// Returns host, port and path, since a server may have a strategy behind each path.
     fn name(&self) -> &str {
         let url = self.address.url.as_str();
         url.split_once("://").map_or(url, |(_, name)| name)

@@ -1,4 +1,4 @@
-//! https, with the certificates that this machine trusts.
+//! HTTPS, with the certificates that this machine trusts.
 
 use std::sync::Arc;
 
@@ -8,13 +8,17 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::UrlError;
 
+/// Makes a connector that trusts the machine's certificates.
+///
+/// # Errors
+/// There are none, or TLS cannot be set up.
 pub(crate) fn connector() -> Result<TlsConnector, UrlError> {
     let mut roots = RootCertStore::empty();
-    // Some stores hold certificates that cannot be read; the others do.
+    // Some stores hold certificates that cannot be parsed; they are skipped.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
         return Err(UrlError::Tls {
-            what: "this machine has no certificates to check servers by; install them (often the package `ca-certificates`), or name a file of them in SSL_CERT_FILE".to_owned(),
+            what: "this machine has no trusted certificates; install them (often the package `ca-certificates`), or name a file of certificates in SSL_CERT_FILE".to_owned(),
         });
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

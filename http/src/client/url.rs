@@ -1,71 +1,74 @@
-//! Where a remote strategy is.
+//! URLs of remote strategies.
 
 use std::net::IpAddr;
 
 use hyper::Uri;
 use hyper::http::uri::Authority;
 
-/// A URL cannot be used.
+/// The error of a URL that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It is none, or not one of a server.
+    /// The text is not a URL of a server.
     #[error(
-        "it is not the URL of a server, such as http://127.0.0.1:7410 or https://baler.example.org/team"
+        "not the URL of a server; expected a URL such as http://127.0.0.1:7410 or https://baler.example.org/team, without `?` and `#`"
     )]
-    Unfit,
-    /// It has an `@`, and so perhaps a user or password in front of that, which would be shown
-    /// wherever it is shown.
+    Invalid,
+    /// The URL has an `@`, so it may contain a user or password, which would be shown with the URL.
     #[error(
-        "it has an `@`, and so perhaps a user or password in it; a server that wants a token gets it from a variable or file, and an `@` in a path is written %40"
+        "the URL has an `@`, so it may contain a user or password; give a token by a variable or file instead, and write an `@` in a path as %40"
     )]
     HasSecret,
-    /// A token is for it, and the connection would show that token to every network on the way.
+    /// A token is given for a plain `http` URL of another machine, so networks on the way could read it.
     #[error(
-        "a token is sent over https, or over http to this machine alone; use an https URL, or a tunnel to an address such as http://127.0.0.1:7410"
+        "a token is sent over https, or over http to this machine only; use an https URL, or a tunnel to an address such as http://127.0.0.1:7410"
     )]
     PlainToken,
-    /// Servers cannot be checked.
-    #[error("https cannot be spoken: {what}")]
+    /// TLS cannot be set up.
+    #[error("cannot use https: {what}")]
     Tls {
-        /// Why not.
+        /// The reason, with the remedy if there is one.
         what: String,
     },
 }
 
-/// A URL, taken apart, in one spelling: as faults are counted by it.
+/// A parsed URL in its normal form, since faults are counted by URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Without a slash at its end.
+    /// The whole URL, without a trailing slash.
     pub(crate) url: String,
     pub(crate) is_secure: bool,
-    /// Host and, where it is not the default one of its scheme, port.
+    /// The host, and the port unless it is the default of the scheme.
     pub(crate) authority: String,
-    /// To connect to, without brackets.
+    /// The host to connect to, without brackets.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// In front of `/v1`; without a slash at its end.
+    /// The path before `/v1`, without a trailing slash.
     pub(crate) path: String,
 }
 
 impl Address {
+    /// Parses a URL.
+    ///
+    /// # Errors
+    /// It is not a URL of a server, or it has an `@`.
     pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
-        // Before anything else is found wrong: a password that is no part of a URL, as with `/` or `#`
-        // in it, is one all the same, and may leave another URL behind.
+        // Checked first: a password with `/` or `#` in it makes the rest parse as another URL, and would be
+        // shown in the error.
         if url.contains('@') {
             return Err(UrlError::HasSecret);
         }
-        let uri: Uri = url.trim().parse().map_err(|_| UrlError::Unfit)?;
+        let uri: Uri = url.trim().parse().map_err(|_| UrlError::Invalid)?;
         let is_secure = match uri.scheme_str() {
             Some("http") => false,
             Some("https") => true,
-            _ => return Err(UrlError::Unfit),
+            _ => return Err(UrlError::Invalid),
         };
-        let authority = uri.authority().ok_or(UrlError::Unfit)?;
+        let authority = uri.authority().ok_or(UrlError::Invalid)?;
         if uri.query().is_some() || url.contains('#') || authority.host().is_empty() {
-            return Err(UrlError::Unfit);
+            return Err(UrlError::Invalid);
         }
-        let (host, port) = server_of(authority, is_secure).ok_or(UrlError::Unfit)?;
+        let (host, port) = host_and_port(authority, is_secure).ok_or(UrlError::Invalid)?;
         let shown = if host.contains(':') {
             format!("[{host}]")
         } else {
@@ -88,31 +91,32 @@ impl Address {
         })
     }
 
-    /// Whether what is sent there can be read by nobody on the way.
+    /// Whether nobody on the way can read what is sent there.
     pub(crate) fn is_private(&self) -> bool {
         let is_loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
         self.is_secure || self.host == "localhost" || self.host.parse().is_ok_and(is_loopback)
     }
 
+    /// Whether `server`, written `HOST` or `HOST:PORT`, is the server of this URL.
     fn is_at(&self, server: &str) -> bool {
         let Ok(authority) = server.parse::<Authority>() else {
             return false;
         };
         !server.contains('@')
-            && server_of(&authority, self.is_secure)
+            && host_and_port(&authority, self.is_secure)
                 .is_some_and(|(host, port)| host == self.host && port == self.port)
     }
 }
 
 /// Whether `server`, written `HOST` or `HOST:PORT`, is the server of this URL. Without a port it
-/// is the one on the default port of the URL's scheme. False where one of them is malformed.
+/// is the one on the default port of the URL's scheme. Returns false if one of them is malformed.
 #[must_use]
 pub fn is_server_of(server: &str, url: &str) -> bool {
     Address::parse(url).is_ok_and(|address| address.is_at(server))
 }
 
-/// The host in one spelling, without brackets, and the port.
-fn server_of(authority: &Authority, is_secure: bool) -> Option<(String, u16)> {
+/// Returns the host in its normal form, without brackets, and the port.
+fn host_and_port(authority: &Authority, is_secure: bool) -> Option<(String, u16)> {
     let host = authority.host();
     let port = match authority.as_str().strip_prefix(host) {
         Some("") => default_port(is_secure),
@@ -138,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_taken_apart() {
+    fn url_is_parsed_into_its_parts() {
         let address = Address::parse("http://[::1]:7410/team/").expect("a URL");
         assert_eq!(address.url, "http://[::1]:7410/team");
         assert_eq!((address.host.as_str(), address.port), ("::1", 7410));
@@ -149,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_has_one_spelling() {
+    fn url_is_normalized() {
         for (spelled, url) in [
             ("http://127.0.0.1:07410/", "http://127.0.0.1:7410"),
             ("HTTP://127.0.0.1:7410", "http://127.0.0.1:7410"),
@@ -166,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_named_by_host_and_port() {
+    fn server_is_matched_by_host_and_port() {
         for (server, url, is) in [
             ("baler.example.org", "https://baler.example.org/team", true),
             ("BALER.example.org", "https://baler.EXAMPLE.org", true),
@@ -195,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn only_https_and_loopback_addresses_are_private() {
+    fn only_https_and_loopback_urls_are_private() {
         for (url, is) in [
             ("https://baler.example.org", true),
             ("http://127.0.0.1:7410", true),
@@ -216,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_of_a_server_is_refused() {
+    fn invalid_urls_are_refused() {
         for wrong in [
             "",
             "ftp://a/",
@@ -232,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_hold_a_password_is_told_as_that() {
+    fn urls_with_an_at_sign_are_refused_as_secrets() {
         for url in [
             "http://me:s3cret@a/",
             "http://me:s3#cret@a/",

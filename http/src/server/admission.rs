@@ -1,4 +1,5 @@
-//! Who is let in: some run, some wait, and the others are turned away at once.
+//! Admission of requests: a limited number run, a limited number wait, and all others are refused at
+//! once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,98 +11,99 @@ use super::ServerLimits;
 use super::error::ApiError;
 use super::memory::Memory;
 
-/// Room for requests.
+/// The limits on running and waiting requests.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    /// Those that run and those that wait.
+    /// One permit for each request that runs or waits.
     admitted: Arc<Semaphore>,
-    turns: Turns,
-    /// Large bodies whose text is looked through before their requests are let in.
-    examined: Arc<Semaphore>,
-    /// By its place in the catalog, for each strategy that may ask a model or is not the host's own.
+    slots: Slots,
+    /// One permit for each large body that is scanned before its request is admitted.
+    scans: Arc<Semaphore>,
+    /// The lane of each strategy that may ask a model or is not native, by its index in the catalog.
     lanes: BTreeMap<usize, Lane>,
-    /// The lane of all strategies that may ask a model.
-    asking: Lane,
+    /// The lane shared by all strategies that may ask a model.
+    model_lane: Lane,
     limits: ServerLimits,
 }
 
-/// The part of a strategy: half of what can run, and half of what can wait. So one that loops or
-/// waits leaves the other half to the others. Strategies that may ask a model share one lane, since
-/// they all wait where that model is slow. And all lanes together have three quarters of what can
-/// run, so that work without them always finds a turn.
+/// The share of one strategy: half of the requests that can run, and half of those that can wait. So a
+/// strategy that loops or waits leaves the other half to the others. Strategies that may ask a model
+/// share one lane, since a slow model delays all of them. All lanes together have three quarters of
+/// the slots, so that work with native strategies always finds one.
 ///
-/// A request waits for the first strategy of its chain, and for no other: it would keep the turn of
-/// one while it waits for another, which it seldom comes to. A later one it asks where a turn is
-/// free by then, and else goes on without it. Each turn ends with the strategy's call.
+/// A request waits for the first strategy of its chain only. If it waited for later ones too, it would
+/// hold the slot of one strategy while it waits for another that it seldom needs. A later strategy is
+/// called if a slot is free at that moment, and skipped otherwise. A slot is released when the call of
+/// the strategy ends.
 #[derive(Debug, Clone)]
 struct Lane {
-    /// Those that run and those that wait.
+    /// One permit for each request that runs or waits.
     admitted: Arc<Semaphore>,
-    turns: LaneTurns,
+    slots: LaneSlots,
 }
 
-/// Turns of a lane, and those of all lanes: a call takes one of each.
+/// The slots of one lane, and those shared by all lanes. A call takes one of each.
 #[derive(Debug, Clone)]
-struct LaneTurns {
-    own: Turns,
-    of_all: Turns,
+struct LaneSlots {
+    own: Slots,
+    shared: Slots,
 }
 
-/// Turns of those that run.
+/// Slots for running requests.
 #[derive(Debug, Clone)]
-struct Turns {
+struct Slots {
     all: Arc<Semaphore>,
-    /// Of these, those of requests that are not small. So a small one waits for none of the large
-    /// ones that wait.
+    /// The part of `all` that large requests may use. So a small request never waits behind a waiting
+    /// large one.
     large: Arc<Semaphore>,
 }
 
-/// A request that was let in. It gives its room back when it is dropped.
+/// An admitted request. Dropping it releases its permits.
 #[derive(Debug)]
 pub(crate) struct Admitted {
     permit: OwnedSemaphorePermit,
-    turns: Turns,
-    /// Of each strategy of its chain that has a lane.
-    lanes: Vec<Option<LaneTurns>>,
-    /// With the first of these.
-    place: Option<OwnedSemaphorePermit>,
+    slots: Slots,
+    /// For each strategy of the chain, the slots of its lane; `None` for a strategy without a lane.
+    lanes: Vec<Option<LaneSlots>>,
+    /// The permit of the first strategy's lane.
+    lane_permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Room to run in.
+/// The slot of a running request, with the memory of its work.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningSlot {
     _permits: (OwnedSemaphorePermit, Vec<OwnedSemaphorePermit>),
 }
 
-/// The turns of a request with the strategies of its chain.
+/// The gates of the strategies of a request's chain.
 #[derive(Debug)]
 pub(crate) struct Gates(Vec<Option<Arc<LaneGate>>>);
 
-/// The turn of a request with one strategy.
+/// Lets one request call one strategy.
 #[derive(Debug)]
 struct LaneGate {
-    turns: LaneTurns,
+    slots: LaneSlots,
     is_large: bool,
-    /// What it has waited for, until the strategy is asked.
-    waited_for: Mutex<Option<Vec<OwnedSemaphorePermit>>>,
+    /// Permits that the request has waited for, held until the strategy is called.
+    held: Mutex<Option<Vec<OwnedSemaphorePermit>>>,
 }
 
 impl Admission {
     pub(crate) fn new(limits: ServerLimits, strategies: &[Strategy]) -> Self {
         let most = limits.concurrency.max(1);
         let half = most.div_ceil(2);
-        let of_all = Turns::new(three_quarters(most));
+        let shared = Slots::new(three_quarters(most));
         let lane = || Lane {
             admitted: Arc::new(Semaphore::new(half + limits.waiting.div_ceil(2))),
-            turns: LaneTurns {
-                own: Turns::new(half),
-                of_all: of_all.clone(),
+            slots: LaneSlots {
+                own: Slots::new(half),
+                shared: shared.clone(),
             },
         };
-        let asking = lane();
+        let model_lane = lane();
         let lane_of = |strategy: &Strategy| {
             if strategy.may_ask_model() {
-                Some(asking.clone())
+                Some(model_lane.clone())
             } else if strategy.is_native() {
                 None
             } else {
@@ -110,94 +112,96 @@ impl Admission {
         };
         let lanes = strategies.iter().enumerate();
         let lanes = lanes
-            .filter_map(|(place, strategy)| Some((place, lane_of(strategy)?)))
+            .filter_map(|(index, strategy)| Some((index, lane_of(strategy)?)))
             .collect();
         Self {
             admitted: Arc::new(Semaphore::new(most + limits.waiting)),
-            turns: Turns::new(most),
-            examined: Arc::new(Semaphore::new(half)),
+            slots: Slots::new(most),
+            scans: Arc::new(Semaphore::new(half)),
             lanes,
-            asking,
+            model_lane,
             limits,
         }
     }
 
-    /// The gate of `native:summarize` where the host itself puts it behind a chain. Nobody has waited
-    /// for it then. It is one for requests of all sizes, so it counts as large.
-    pub(crate) fn gate_to_model(&self) -> Arc<dyn Gate> {
+    /// Returns the gate of the `native:summarize` that the host itself adds to the end of a chain. No
+    /// request waits for it. It serves requests of all sizes, so each call counts as large.
+    pub(crate) fn model_gate(&self) -> Arc<dyn Gate> {
         Arc::new(LaneGate {
-            turns: self.asking.turns.clone(),
+            slots: self.model_lane.slots.clone(),
             is_large: true,
-            waited_for: Mutex::new(None),
+            held: Mutex::new(None),
         })
     }
 
-    /// Lets a request in whose body is there, and whose chain are the strategies at these places of
-    /// the catalog; or turns it away.
+    /// Admits a request whose body has arrived. `strategies` holds the catalog indices of its chain.
+    ///
+    /// # Errors
+    /// The limit of running and waiting requests is reached, in all or for the first strategy.
     pub(crate) fn admit(&self, strategies: &[usize]) -> Result<Admitted, ApiError> {
         let permit = self.admitted.clone().try_acquire_owned();
         let permit = permit.map_err(|_| ApiError::overloaded())?;
-        let lane = |place: &usize| self.lanes.get(place);
-        let place = match strategies.first().and_then(lane) {
+        let lane = |index: &usize| self.lanes.get(index);
+        let lane_permit = match strategies.first().and_then(lane) {
             None => None,
             Some(lane) => {
-                let place = lane.admitted.clone().try_acquire_owned();
-                Some(place.map_err(|_| ApiError::too_many_of_one())?)
+                let permit = lane.admitted.clone().try_acquire_owned();
+                Some(permit.map_err(|_| ApiError::strategy_overloaded())?)
             }
         };
-        let turns_of = |place| lane(place).map(|lane| lane.turns.clone());
+        let slots_of = |index| lane(index).map(|lane| lane.slots.clone());
         Ok(Admitted {
             permit,
-            turns: self.turns.clone(),
-            lanes: strategies.iter().map(turns_of).collect(),
-            place,
+            slots: self.slots.clone(),
+            lanes: strategies.iter().map(slots_of).collect(),
+            lane_permit,
         })
     }
 
-    /// Waits until one more large body may be looked through.
-    pub(crate) async fn examine(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        acquire(&self.examined).await
+    /// Waits until one more large body may be scanned.
+    pub(crate) async fn wait_for_scan(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        acquire(&self.scans).await
     }
 
-    /// Requests that run, and those that wait.
+    /// Returns the numbers of running and of waiting requests.
     pub(crate) fn load(&self) -> (usize, usize) {
         let most = self.limits.concurrency.max(1);
-        let running = most.saturating_sub(self.turns.all.available_permits());
+        let running = most.saturating_sub(self.slots.all.available_permits());
         let admitted =
             (most + self.limits.waiting).saturating_sub(self.admitted.available_permits());
         (running, admitted.saturating_sub(running))
     }
 
     /// Whether more than one request runs or waits.
-    pub(crate) fn is_shared(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         let (running, waiting) = self.load();
         running + waiting > 1
     }
 }
 
-/// Of so many turns, rounded down; but one at least.
+/// Three quarters of `most`, rounded down, but at least one.
 fn three_quarters(most: usize) -> usize {
     (most - most.div_ceil(4)).max(1)
 }
 
-impl LaneTurns {
-    /// Waits for one of them.
+impl LaneSlots {
+    /// Waits for a slot.
     async fn take(&self, is_large: bool) -> Result<Vec<OwnedSemaphorePermit>, ApiError> {
         let mut permits = self.own.take(is_large).await?;
-        permits.extend(self.of_all.take(is_large).await?);
+        permits.extend(self.shared.take(is_large).await?);
         Ok(permits)
     }
 
-    /// One that is free now.
+    /// Takes a slot if one is free; `None` otherwise.
     fn try_take(&self, is_large: bool) -> Option<Vec<OwnedSemaphorePermit>> {
         let mut permits = self.own.try_take(is_large)?;
-        permits.extend(self.of_all.try_take(is_large)?);
+        permits.extend(self.shared.try_take(is_large)?);
         Some(permits)
     }
 }
 
-impl Turns {
-    /// A quarter is for small requests alone, but where there is but one turn.
+impl Slots {
+    /// Makes `most` slots. A quarter of them is reserved for small requests, unless there is only one.
     fn new(most: usize) -> Self {
         Self {
             all: Arc::new(Semaphore::new(most)),
@@ -205,7 +209,7 @@ impl Turns {
         }
     }
 
-    /// Waits for one of them.
+    /// Waits for a slot.
     async fn take(&self, is_large: bool) -> Result<Vec<OwnedSemaphorePermit>, ApiError> {
         let mut permits = Vec::with_capacity(2);
         if is_large {
@@ -215,7 +219,7 @@ impl Turns {
         Ok(permits)
     }
 
-    /// One that is free now.
+    /// Takes a slot if one is free; `None` otherwise.
     fn try_take(&self, is_large: bool) -> Option<Vec<OwnedSemaphorePermit>> {
         let mut permits = Vec::with_capacity(2);
         if is_large {
@@ -227,38 +231,38 @@ impl Turns {
 }
 
 impl Admitted {
-    /// Waits for its turn, with work that takes `bytes` of memory. All requests wait in the same
-    /// order: for the first strategy of their chain, for a turn of all lanes, large ones for a turn
-    /// among these, for memory to work in, and for their turn.
-    pub(crate) async fn turn(
+    /// Waits for a slot and for `bytes` of memory for the work. To avoid deadlocks, all requests wait in
+    /// the same order: for a slot in the lane of their first strategy, for one of the slots shared by
+    /// all lanes, large ones for a slot of the large requests, for memory, and for a slot.
+    pub(crate) async fn wait_for_slot(
         self,
         memory: &Memory,
         bytes: usize,
-    ) -> Result<(Running, Gates), ApiError> {
+    ) -> Result<(RunningSlot, Gates), ApiError> {
         let is_large = !memory.is_small(bytes);
-        let mut waited_for = None;
+        let mut held = None;
         if let Some(Some(first)) = self.lanes.first() {
             let mut permits = first.take(is_large).await?;
-            permits.extend(self.place);
-            waited_for = Some(permits);
+            permits.extend(self.lane_permit);
+            held = Some(permits);
         }
         let mut permits = Vec::with_capacity(3);
         if is_large {
-            permits.push(acquire(&self.turns.large).await?);
+            permits.push(acquire(&self.slots.large).await?);
         }
-        permits.push(memory.work(bytes).await?);
-        permits.push(acquire(&self.turns.all).await?);
-        let mut gate = |turns| {
+        permits.push(memory.reserve_work(bytes).await?);
+        permits.push(acquire(&self.slots.all).await?);
+        let mut gate = |slots| {
             Arc::new(LaneGate {
-                turns,
+                slots,
                 is_large,
-                // Of the first one, which comes first.
-                waited_for: Mutex::new(waited_for.take()),
+                // The first gate gets them: it belongs to the first strategy.
+                held: Mutex::new(held.take()),
             })
         };
         let gates = self.lanes.into_iter();
-        let gates = Gates(gates.map(|turns| turns.map(&mut gate)).collect());
-        let running = Running {
+        let gates = Gates(gates.map(|slots| slots.map(&mut gate)).collect());
+        let running = RunningSlot {
             _permits: (self.permit, permits),
         };
         Ok((running, gates))
@@ -266,8 +270,8 @@ impl Admitted {
 }
 
 impl Gates {
-    /// The strategies of the chain, each of which is asked when it is its turn.
-    pub(crate) fn before(&self, chain: Vec<Strategy>) -> Vec<Strategy> {
+    /// Attaches the gates to the strategies of the chain.
+    pub(crate) fn attach(&self, chain: Vec<Strategy>) -> Vec<Strategy> {
         let gates = self.0.iter().cloned().chain(std::iter::repeat(None));
         chain
             .into_iter()
@@ -282,19 +286,16 @@ impl Gates {
 
 impl Gate for LaneGate {
     fn enter(&self) -> Option<Entered> {
-        let mut waited_for = self
-            .waited_for
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let permits = match waited_for.take() {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let permits = match held.take() {
             Some(permits) => permits,
-            None => self.turns.try_take(self.is_large)?,
+            None => self.slots.try_take(self.is_large)?,
         };
         Some(Box::new(permits))
     }
 }
 
-async fn acquire(room: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
-    let permit = room.clone().acquire_owned().await;
+async fn acquire(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
+    let permit = semaphore.clone().acquire_owned().await;
     permit.map_err(|_| ApiError::overloaded())
 }

@@ -1,4 +1,4 @@
-//! The body of a request: read within limits of size, memory and time, and looked through.
+//! Reads the body of a request within limits of size, memory and time, and scans it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,23 +9,28 @@ use http_body_util::BodyExt as _;
 
 use super::App;
 use super::error::ApiError;
-use super::head::{self, Head};
+use super::json_scan::count_items;
 use super::memory::Reservation;
-use super::nesting::items;
+use super::preview::{self, Preview};
 
-/// A body that is JSON as far as can be told without taking it apart.
+/// A body that has been read and scanned, but not parsed.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct RequestBody {
     pub(crate) text: String,
-    pub(crate) head: Head,
-    /// Bytes of memory that work on it is reckoned to take.
-    pub(crate) needs: usize,
-    /// The memory that it takes.
+    pub(crate) preview: Preview,
+    /// Estimated bytes of memory that work on the body needs.
+    pub(crate) work_bytes: usize,
+    /// The memory of the body itself.
     pub(crate) reserved: Reservation,
 }
 
-pub(crate) async fn read(app: &Arc<App>, request: Request<Body>) -> Result<Text, ApiError> {
-    check_type(request.headers())?;
+/// Reads and scans the body of a request.
+///
+/// # Errors
+/// Its content type is not JSON, it exceeds a limit, or its first facts are invalid (see
+/// [`preview::read`]).
+pub(crate) async fn read(app: &Arc<App>, request: Request<Body>) -> Result<RequestBody, ApiError> {
+    check_content_type(request.headers())?;
     let limits = &app.limits;
     let declared = request.headers().get(header::CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -34,12 +39,12 @@ pub(crate) async fn read(app: &Arc<App>, request: Request<Body>) -> Result<Text,
         discard(&mut body).await;
         return Err(ApiError::too_large(limits));
     }
-    let bytes = bytes(app, &mut body, declared);
+    let bytes = read_bytes(app, &mut body, declared);
     let bytes = tokio::time::timeout(limits.read_time, bytes)
         .await
         .map_err(|_| ApiError::too_slow(limits))?;
     match bytes {
-        Ok((bytes, reserved)) => examined(app, bytes, reserved).await,
+        Ok((bytes, reserved)) => scan_body(app, bytes, reserved).await,
         Err(error) if error.is_too_slow() => Err(error),
         Err(error) => {
             discard(&mut body).await;
@@ -48,8 +53,9 @@ pub(crate) async fn read(app: &Arc<App>, request: Request<Body>) -> Result<Text,
     }
 }
 
-/// A page in a browser can send other types anywhere without asking; this one it cannot.
-fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
+/// Requires the content type of JSON. A web page can send other types to any server without the
+/// browser's check, but not this one.
+fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let sent = headers.get(header::CONTENT_TYPE);
     let sent = sent.and_then(|sent| sent.to_str().ok()).unwrap_or_default();
     let essence = sent.split(';').next().unwrap_or_default().trim();
@@ -59,26 +65,26 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     Err(ApiError::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "media-type",
-        "send JSON, with `Content-Type: application/json`",
+        "the content type is not JSON; send JSON, with `Content-Type: application/json`",
     ))
 }
 
-/// Lets a body that was refused pass by for a moment: most clients look for an answer only when
-/// they have sent everything, and a connection that is closed before takes it back.
+/// Reads and discards a refused body for a moment: most clients read the response only after they have
+/// sent everything, and lose it if the connection closes before.
 async fn discard(body: &mut Body) {
-    let pass = async { while let Some(Ok(_)) = body.frame().await {} };
-    let _ = tokio::time::timeout(DISCARD_TIME, pass).await;
+    let read_all = async { while let Some(Ok(_)) = body.frame().await {} };
+    let _ = tokio::time::timeout(DISCARD_TIME, read_all).await;
 }
 
-/// How long a body that was refused may pass by.
+/// The longest time for which a refused body is read and discarded.
 const DISCARD_TIME: Duration = Duration::from_secs(2);
 
-/// Bytes that have to come within each [`super::ServerLimits::read_stall`]: a body that comes more
-/// slowly holds the memory of what is there of it for longer than others should wait.
-const PACE: usize = 64 << 10;
+/// Bytes that have to arrive within each [`super::ServerLimits::read_stall`]. A slower body would hold
+/// memory for longer than other requests should wait.
+const STALL_BYTES: usize = 64 << 10;
 
-/// Reads a body. Its memory is reserved before it is taken.
-async fn bytes(
+/// Reads a body. Memory is reserved before it is allocated.
+async fn read_bytes(
     app: &App,
     body: &mut Body,
     declared: Option<u64>,
@@ -89,14 +95,14 @@ async fn bytes(
     let mut reserved = Reservation::default();
     let mut bytes: Vec<u8> = Vec::new();
     let stall = app.limits.read_stall;
-    let (mut since, mut came) = (Instant::now(), 0);
+    let (mut since, mut arrived) = (Instant::now(), 0);
     loop {
         let left = stall.saturating_sub(since.elapsed());
         let frame = tokio::time::timeout(left, body.frame()).await;
-        let Some(frame) = frame.map_err(|_| ApiError::stalled(PACE, stall))? else {
+        let Some(frame) = frame.map_err(|_| ApiError::stalled(STALL_BYTES, stall))? else {
             break;
         };
-        let frame = frame.map_err(|_| ApiError::broken_off())?;
+        let frame = frame.map_err(|_| ApiError::body_aborted())?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
@@ -110,51 +116,58 @@ async fn bytes(
             bytes.reserve_exact(capacity - bytes.len());
         }
         bytes.extend_from_slice(&data);
-        came += data.len();
-        if came >= PACE {
-            (since, came) = (Instant::now(), 0);
+        arrived += data.len();
+        if arrived >= STALL_BYTES {
+            (since, arrived) = (Instant::now(), 0);
         }
     }
     Ok((bytes, reserved))
 }
 
-/// Bytes of a body that are looked through in no time.
-const QUICK: usize = 256 << 10;
+/// Bytes of the largest body that is scanned on the thread that serves the client.
+const INLINE_SCAN_BYTES: usize = 256 << 10;
 
-/// Looks a body through. A large one is not looked through on the threads that talk to clients,
-/// and only a few are at once.
-async fn examined(app: &Arc<App>, bytes: Vec<u8>, reserved: Reservation) -> Result<Text, ApiError> {
-    if bytes.len() <= QUICK {
-        return examine(app, bytes, reserved);
+/// Scans a body: a small one at once, a large one on a blocking thread, of which only a few do that at
+/// the same time.
+async fn scan_body(
+    app: &Arc<App>,
+    bytes: Vec<u8>,
+    reserved: Reservation,
+) -> Result<RequestBody, ApiError> {
+    if bytes.len() <= INLINE_SCAN_BYTES {
+        return scan(app, bytes, reserved);
     }
-    let turn = app.admission.examine().await?;
+    let permit = app.admission.wait_for_scan().await?;
     let app = app.clone();
-    let examined = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
-        examine(&app, bytes, reserved)
+    let scanned = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        scan(&app, bytes, reserved)
     });
-    examined
+    scanned
         .await
-        .map_err(|_| ApiError::internal("a body could not be looked through"))?
+        .map_err(|_| ApiError::internal("the scan of a body ended early"))?
 }
 
-fn examine(app: &App, bytes: Vec<u8>, reserved: Reservation) -> Result<Text, ApiError> {
+/// Checks the encoding and the nesting of a body, and estimates the memory that work on it needs.
+fn scan(app: &App, bytes: Vec<u8>, reserved: Reservation) -> Result<RequestBody, ApiError> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         ApiError::bad_request(
             "malformed",
-            format!("the body is not UTF-8: the byte at offset {at} starts no character"),
+            format!("the body is not UTF-8: invalid byte at offset {at}"),
         )
     })?;
-    let items = items(text.as_bytes(), app.limits.nesting)
+    let items = count_items(text.as_bytes(), app.limits.nesting)
         .ok_or_else(|| ApiError::too_deep(&app.limits))?;
-    let head = head::of(&text, &app.catalog, &app.limits)?;
-    let items = items.saturating_add(head.items_of_text);
-    let needs = app.memory.needs(text.len(), items, head.is_repaired)?;
-    Ok(Text {
+    let preview = preview::read(&text, &app.catalog, &app.limits)?;
+    let items = items.saturating_add(preview.text_items);
+    let work_bytes = app
+        .memory
+        .estimate_work(text.len(), items, preview.is_repaired)?;
+    Ok(RequestBody {
         text,
-        head,
-        needs,
+        preview,
+        work_bytes,
         reserved,
     })
 }

@@ -1,11 +1,11 @@
-//! The strategies that a server has. Clients name them; they never name files or URLs.
+//! The strategies of a server. Clients select them by name, never by file or URL.
 
 use axum::http::StatusCode;
 use baler_host::{Deadline, Limits, Strategy};
 
 use super::error::ApiError;
 
-/// What clients can choose from.
+/// The strategies that clients can name.
 #[derive(Debug)]
 pub(crate) struct Catalog {
     known: Vec<Strategy>,
@@ -13,13 +13,13 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// `default` is the chain of who names none; it can be named as well, and so can the host's
-    /// own strategies.
+    /// Makes a catalog. `default` is the chain of requests that name no strategy. Clients can name its
+    /// strategies, `others`, and the native ones.
     pub(crate) fn new(default: Vec<Strategy>, others: Vec<Strategy>) -> Self {
         let native = [Strategy::digest(), Strategy::truncate()];
         let mut known: Vec<Strategy> = Vec::new();
         for strategy in default.iter().cloned().chain(others).chain(native) {
-            if known.iter().all(|own| own.name() != strategy.name()) {
+            if known.iter().all(|other| other.name() != strategy.name()) {
                 known.push(strategy);
             }
         }
@@ -39,51 +39,58 @@ impl Catalog {
         &self.default
     }
 
-    /// Where the strategies of who names none stand in all that are known.
-    pub(crate) fn default_places(&self) -> Vec<usize> {
-        let place = |strategy: &Strategy| self.place(strategy.name());
-        self.default.iter().filter_map(place).collect()
+    /// Returns the indices of the default chain in [`Self::known`].
+    pub(crate) fn default_indices(&self) -> Vec<usize> {
+        let index_of = |strategy: &Strategy| self.index_of(strategy.name());
+        self.default.iter().filter_map(index_of).collect()
     }
 
-    /// Where the strategies of these names stand in all that are known. At most `most`, and none
-    /// twice: what failed once is not tried again.
-    pub(crate) fn places(&self, names: &[&str], most: usize) -> Result<Vec<usize>, ApiError> {
+    /// Returns the indices of the named strategies in [`Self::known`].
+    ///
+    /// # Errors
+    /// A name is unknown or occurs twice, or there are more than `most` names.
+    pub(crate) fn indices(&self, names: &[&str], most: usize) -> Result<Vec<usize>, ApiError> {
         if names.len() > most {
             return Err(ApiError::bad_request(
                 "chain",
                 format!(
-                    "`strategy` names more than {most} strategies, which is this server's limit"
+                    "`strategy` names {} strategies, but this server's limit is {most}",
+                    names.len()
                 ),
             ));
         }
-        let mut places = Vec::with_capacity(names.len());
+        let mut indices = Vec::with_capacity(names.len());
         for name in names {
-            let place = self.place(name).ok_or_else(|| self.unknown())?;
-            if places.contains(&place) {
+            let index = self.index_of(name).ok_or_else(|| self.unknown_strategy())?;
+            if indices.contains(&index) {
                 return Err(ApiError::bad_request(
                     "chain",
-                    "`strategy` names a strategy more than once; one that fails is not tried again, so name each once",
+                    "`strategy` names a strategy more than once; name each once, since a strategy that failed is not tried again",
                 ));
             }
-            places.push(place);
+            indices.push(index);
         }
-        Ok(places)
+        Ok(indices)
     }
 
-    pub(crate) fn one(&self, name: &str) -> Result<&Strategy, ApiError> {
+    /// Returns the strategy of this name.
+    ///
+    /// # Errors
+    /// The name is unknown.
+    pub(crate) fn get(&self, name: &str) -> Result<&Strategy, ApiError> {
         self.known
             .iter()
             .find(|strategy| strategy.name() == name)
-            .ok_or_else(|| self.unknown())
+            .ok_or_else(|| self.unknown_strategy())
     }
 
-    fn place(&self, name: &str) -> Option<usize> {
+    fn index_of(&self, name: &str) -> Option<usize> {
         self.known
             .iter()
             .position(|strategy| strategy.name() == name)
     }
 
-    fn unknown(&self) -> ApiError {
+    fn unknown_strategy(&self) -> ApiError {
         let known: Vec<&str> = self.known.iter().map(Strategy::name).collect();
         ApiError::new(
             StatusCode::BAD_REQUEST,
@@ -95,7 +102,10 @@ impl Catalog {
         )
     }
 
-    /// The chain of these names, at most `most`; that of who names none.
+    /// Returns the chain of these names, or the default chain if there are none.
+    ///
+    /// # Errors
+    /// As [`Self::indices`].
     pub(crate) fn chain(
         &self,
         names: Option<&[&str]>,
@@ -104,17 +114,19 @@ impl Catalog {
         match names {
             None | Some([]) => Ok(self.default.clone()),
             Some(names) => {
-                let places = self.places(names, most)?;
-                let found = places.into_iter().filter_map(|place| self.known.get(place));
+                let indices = self.indices(names, most)?;
+                let found = indices
+                    .into_iter()
+                    .filter_map(|index| self.known.get(index));
                 Ok(found.cloned().collect())
             }
         }
     }
 }
 
-/// The chain, none of which can take so long that nothing is left for the next: three quarters of
-/// what is left of the request's time for all of them together, and the rest for the host's own.
-pub(crate) fn within(chain: Vec<Strategy>, deadline: &Deadline) -> Vec<Strategy> {
+/// Limits the time of each strategy so that time remains for the next: the chain as a whole gets three
+/// quarters of the request's remaining time, and the native strategies after it the rest.
+pub(crate) fn limit_times(chain: Vec<Strategy>, deadline: &Deadline) -> Vec<Strategy> {
     let Some(time) = deadline.remaining() else {
         return chain;
     };
@@ -139,30 +151,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_configured_can_be_named() {
+    fn only_configured_and_native_strategies_can_be_named() {
         let catalog = Catalog::new(Vec::new(), Vec::new());
         assert_eq!(catalog.default_chain()[0].name(), "native:digest");
         let named = catalog
             .chain(Some(&["native:truncate"]), 8)
-            .expect("it is there");
+            .expect("the strategy exists");
         assert_eq!(named[0].name(), "native:truncate");
         for name in ["../../evil.wasm", "http://127.0.0.1/", "", "native:private"] {
-            let error = catalog.chain(Some(&[name]), 8).expect_err("it is not");
+            let error = catalog.chain(Some(&[name]), 8).expect_err("is rejected");
             assert!(!format!("{error:?}").contains("evil"));
         }
-        for wrong in [["native:digest"; 2], ["native:digest", "native:truncate"]] {
-            assert!(catalog.chain(Some(&wrong), 1).is_err(), "too many");
+        for names in [["native:digest"; 2], ["native:digest", "native:truncate"]] {
+            assert!(catalog.chain(Some(&names), 1).is_err(), "too many");
         }
         let twice = catalog.chain(Some(&["native:digest"; 2]), 8);
-        let error = twice.expect_err("it comes twice");
+        let error = twice.expect_err("is named twice");
         assert!(format!("{error:?}").contains("more than once"), "{error:?}");
     }
 
     #[test]
-    fn time_is_left_for_the_end_of_the_chain() {
+    fn chain_leaves_time_for_the_native_strategies_after_it() {
         let chain = || vec![Strategy::digest(), Strategy::truncate()];
-        let time_of = |deadline| within(chain(), &deadline)[0].limits().time;
-        // Half of three quarters, less what the clock went on; alone it has two seconds.
+        let time_of = |deadline| limit_times(chain(), &deadline)[0].limits().time;
+        // Half of three quarters of 4 s, less the time that has passed.
         let share = time_of(Deadline::after(Duration::from_secs(4)));
         let most = Duration::from_millis(1_500);
         assert!(share > Duration::ZERO && share <= most, "{share:?}");

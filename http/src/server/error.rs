@@ -1,6 +1,5 @@
-//! What a client is told when a request cannot be served: what was wrong, and what to do. Never
-//! a word of the conversation, and of the request itself only the names of its members that are
-//! known here.
+//! The error responses. Each says what was wrong and what to do. None holds text of the conversation, and
+//! of the request itself only names of known members.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -14,13 +13,13 @@ use serde_json::json;
 
 use super::ServerLimits;
 
-/// An answer that is none: a status, a code for programs, and words for people.
+/// An error response: a status, a code for programs, and a message for people.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
     code: &'static str,
     message: String,
-    /// What failed in the server, for who runs it. No client gets it.
+    /// What failed in the server, for its operator. No client gets it.
     cause: Option<String>,
 }
 
@@ -35,10 +34,12 @@ impl ApiError {
         }
     }
 
+    /// Returns the code for programs.
     pub(crate) const fn code(&self) -> &'static str {
         self.code
     }
 
+    /// Returns the cause for the operator; `None` if the server did not fail.
     pub(crate) fn cause(&self) -> Option<&str> {
         self.cause.as_deref()
     }
@@ -51,15 +52,15 @@ impl ApiError {
         Self::new(
             StatusCode::NOT_FOUND,
             "not-found",
-            "there is nothing here; GET /openapi.json tells what there is",
+            "this path does not exist; see GET /openapi.json",
         )
     }
 
-    pub(crate) fn method() -> Self {
+    pub(crate) fn method_not_allowed() -> Self {
         Self::new(
             StatusCode::METHOD_NOT_ALLOWED,
             "method-not-allowed",
-            "this path takes another method; GET /openapi.json tells which",
+            "this path does not support this method; see GET /openapi.json",
         )
     }
 
@@ -76,7 +77,7 @@ impl ApiError {
             StatusCode::PAYLOAD_TOO_LARGE,
             "too-large",
             format!(
-                "the body has more than {} bytes, which is this server's limit (`--max-body`)",
+                "the body has more than {} bytes, this server's limit (`--max-body`)",
                 limits.body_bytes
             ),
         )
@@ -86,23 +87,23 @@ impl ApiError {
         Self::bad_request(
             "too-deep",
             format!(
-                "lists and objects of the body, or of a text that is its conversation, lie in each other more than {} levels deep, which is this server's limit",
+                "lists and objects of the body, or of a conversation that is a text, are nested more than {} levels deep, this server's limit",
                 limits.nesting
             ),
         )
     }
 
-    /// Work on a body of `bytes` with so many lists, objects and commas takes `needs` bytes, and
-    /// there are `most`.
+    /// Work on a body of `bytes` bytes with `items` lists, objects and commas needs `estimate` bytes of
+    /// memory, and the limit is `most`.
     pub(crate) fn too_much_work(
         bytes: usize,
         items: usize,
-        needs: usize,
+        estimate: usize,
         most: usize,
         is_repaired: bool,
     ) -> Self {
         let repaired = if is_repaired {
-            " and is to be repaired, which takes three times as much"
+            " and is to be repaired, which needs three times as much"
         } else {
             ""
         };
@@ -110,7 +111,7 @@ impl ApiError {
             StatusCode::PAYLOAD_TOO_LARGE,
             "too-much-work",
             format!(
-                "work on this body is reckoned to take {needs} bytes of memory, since it has {bytes} bytes and {items} lists, objects and commas{repaired}; this server's limit is {most} bytes (it grows with `--max-body`): send less at once"
+                "work on this body is estimated to need {estimate} bytes of memory, since it has {bytes} bytes and {items} lists, objects and commas{repaired}; this server's limit is {most} bytes (it grows with `--max-body`): send a smaller conversation"
             ),
         )
     }
@@ -120,19 +121,19 @@ impl ApiError {
             StatusCode::REQUEST_TIMEOUT,
             "too-slow",
             format!(
-                "the body was not there after {} s; send it faster",
+                "the body did not arrive within {} s; send it faster",
                 limits.read_time.as_secs_f32()
             ),
         )
     }
 
-    /// Less than `bytes` of the body came within `time`.
+    /// Less than `bytes` bytes of the body arrived within `time`.
     pub(crate) fn stalled(bytes: usize, time: Duration) -> Self {
         Self::new(
             StatusCode::REQUEST_TIMEOUT,
             "too-slow",
             format!(
-                "less than {bytes} bytes of the body came within {} s, and it was not whole; send it faster",
+                "fewer than {bytes} bytes of the body arrived within {} s, and it was not complete; send it faster",
                 time.as_secs_f32()
             ),
         )
@@ -142,15 +143,15 @@ impl ApiError {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
-            "as many requests run and wait as this server takes; try again when `Retry-After` says",
+            "this server is at its limit of running and waiting requests, or of memory for them; try again after the time in `Retry-After`",
         )
     }
 
-    pub(crate) fn too_many_of_one() -> Self {
+    pub(crate) fn strategy_overloaded() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
-            "as many requests for the first strategy of this one's chain run and wait as this server takes; try again when `Retry-After` says, or name other strategies in `strategy`",
+            "the first strategy of the chain is at its limit of running and waiting requests; try again after the time in `Retry-After`, or name other strategies in `strategy`",
         )
     }
 
@@ -159,7 +160,7 @@ impl ApiError {
             StatusCode::GATEWAY_TIMEOUT,
             "timeout",
             format!(
-                "it was not done after {} s, which is this server's limit (`--timeout`); the conversation is as it was",
+                "the request took longer than {} s, this server's limit (`--timeout`); the conversation is unchanged",
                 time.as_secs_f32()
             ),
         )
@@ -169,7 +170,7 @@ impl ApiError {
         let error = Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal",
-            "the server failed; the conversation is as it was",
+            "the server failed; the conversation is unchanged",
         );
         Self {
             cause: Some(cause.into()),
@@ -177,11 +178,11 @@ impl ApiError {
         }
     }
 
-    pub(crate) fn no_room(cause: String) -> Self {
+    pub(crate) fn archive_exhausted(cause: String) -> Self {
         let error = Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "no-room",
-            "this server has no descriptor or memory left to archive what leaves, so the conversation is as it was; try again when `Retry-After` says",
+            "this server has no descriptor or memory left to archive removed content, so the conversation is unchanged; try again after the time in `Retry-After`",
         );
         Self {
             cause: Some(cause),
@@ -189,18 +190,21 @@ impl ApiError {
         }
     }
 
-    /// The client was too slow: there is nothing more of it to wait for.
+    /// Whether the client was too slow, so that the rest of its body is not awaited.
     pub(crate) fn is_too_slow(&self) -> bool {
         self.status == StatusCode::REQUEST_TIMEOUT
     }
 
-    pub(crate) fn broken_off() -> Self {
-        Self::bad_request("broken-off", "the body broke off")
+    pub(crate) fn body_aborted() -> Self {
+        Self::bad_request(
+            "broken-off",
+            "the connection ended before the body was complete",
+        )
     }
 
     pub(crate) fn into_response(self) -> Response<Body> {
-        let told = json!({"error": {"code": self.code, "message": self.message}});
-        let mut response = super::json_response(self.status, told.to_string());
+        let body = json!({"error": {"code": self.code, "message": self.message}});
+        let mut response = super::json_response(self.status, body.to_string());
         let headers = response.headers_mut();
         match self.status {
             StatusCode::SERVICE_UNAVAILABLE => {
@@ -212,9 +216,9 @@ impl ApiError {
             _ => {}
         }
         match self.status {
-            // What is left of the body is not worth reading.
+            // The rest of the body is not read.
             StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT
-            // Who has shown no token keeps no connection.
+            // A client that shows no token keeps no connection.
             | StatusCode::UNAUTHORIZED
             | StatusCode::MISDIRECTED_REQUEST
             | StatusCode::METHOD_NOT_ALLOWED => super::close(&mut response),
@@ -229,7 +233,9 @@ impl From<HostError> for ApiError {
         match error {
             HostError::Overloaded { .. } => Self::overloaded(),
             HostError::NoSuchUnit { .. } => Self::bad_request("no-such-unit", error.to_string()),
-            HostError::Archive(ArchiveError::NoRoom { .. }) => Self::no_room(error.to_string()),
+            HostError::Archive(ArchiveError::NoRoom { .. }) => {
+                Self::archive_exhausted(error.to_string())
+            }
             error => {
                 let cause = with_causes(&error);
                 tracing::error!(%cause, "the host failed");
@@ -239,44 +245,44 @@ impl From<HostError> for ApiError {
     }
 }
 
-/// An error of the host's, which holds no word of a conversation, with what led to it.
+/// Returns the message of a host error and of its causes. They hold no text of a conversation.
 fn with_causes(error: &HostError) -> String {
-    let mut told = error.to_string();
+    let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
-        told.push_str(&format!(": {inner}"));
+        message.push_str(&format!(": {inner}"));
         cause = inner.source();
     }
-    told
+    message
 }
 
 impl From<ReadError> for ApiError {
-    /// Without what a reader quotes of the document.
+    /// Leaves out what the error quotes of the document.
     fn from(error: ReadError) -> Self {
         let what = match error {
             ReadError::OutOfTime => {
                 return Self::new(
                     StatusCode::GATEWAY_TIMEOUT,
                     "timeout",
-                    "`conversation` was not read within this server's time of a request (`--timeout`), and is as it was",
+                    "`conversation` could not be read within this server's time limit of a request (`--timeout`); it is unchanged",
                 );
             }
-            ReadError::Empty => "it is empty".to_owned(),
+            ReadError::Empty => "the text is empty".to_owned(),
             ReadError::NotJson { line, column, .. } => {
-                format!("it is no JSON at its line {line}, column {column}")
+                format!("invalid JSON at line {line}, column {column} of it")
             }
             ReadError::Message { number, .. } => {
-                format!("its message {number} is none of that format")
+                format!("message {number} does not have the form that the format requires")
             }
-            ReadError::NoMessages { .. } => "it holds no messages".to_owned(),
-            ReadError::Log(_) => "it is a session log that cannot be read".to_owned(),
-            _ => "it has not the form of a request body or a list of messages".to_owned(),
+            ReadError::NoMessages { .. } => "it has no messages".to_owned(),
+            ReadError::Log(_) => "it is a damaged or unsupported session log".to_owned(),
+            _ => "it is neither a request body nor a list of messages".to_owned(),
         };
         Self::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "unreadable-conversation",
             format!(
-                "`conversation` cannot be read: {what}; give a provider's request body as it would be sent, and `format` where it is not detected. `baler validate` tells more"
+                "cannot read `conversation`: {what}; give a provider's request body as it would be sent, and `format` if it is not detected. `baler validate` shows details"
             ),
         )
     }
@@ -301,7 +307,7 @@ impl From<AnswerError> for ApiError {
 impl From<ConfigError> for ApiError {
     fn from(error: ConfigError) -> Self {
         let message = match error {
-            ConfigError::NotJson(_) => "`config` is no JSON".to_owned(),
+            ConfigError::NotJson(_) => "`config` is not valid JSON".to_owned(),
             error => error.without_words(),
         };
         Self::bad_request("config", message)
@@ -329,14 +335,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_meets_an_archive_without_descriptors_is_told_to_try_again() {
+    fn exhausted_archive_asks_the_client_to_retry() {
         let error = HostError::Archive(ArchiveError::NoRoom {
             action: "write to",
             place: "/srv/archive".to_owned(),
             what: "Too many open files".to_owned(),
         });
         let error = ApiError::from(error);
-        let cause = error.cause().expect("who runs it is told");
+        let cause = error.cause().expect("a cause for the operator");
         assert!(cause.contains("Too many open files"), "{cause}");
         let response = error.into_response();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
@@ -344,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_is_out_of_time_is_no_fault_of_the_request() {
+    fn timeouts_get_504_and_unreadable_conversations_422() {
         let slow = IntrospectError::Fault(Fault::Timeout { limit_ms: 2_000 });
         for error in [
             ApiError::from(ReadError::OutOfTime),
@@ -359,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn no_refusal_holds_words_of_a_strategy() {
+    fn error_messages_hold_no_text_of_a_strategy() {
         let words = || "the other client's night train".to_owned();
         let introspect = || IntrospectError::Declared(words());
         let strategy = || "far".to_owned();
@@ -380,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_the_server_is_told_the_cause_and_no_client_is() {
+    fn cause_of_an_internal_error_is_for_the_operator_only() {
         let error = ApiError::from(HostError::Io {
             action: "open",
             path: "/srv/key".into(),

@@ -3,23 +3,23 @@
 mod admission;
 mod body;
 mod catalog;
-mod either;
+mod client_api;
+mod connections;
 mod error;
-mod give_way;
-mod head;
+mod failure_log;
+mod field_types;
+mod json_scan;
 mod limits;
 mod memory;
 mod metrics;
-mod nesting;
+mod offload;
 mod openapi;
-mod own;
-mod remote;
+mod preview;
+mod request;
 mod routes;
-mod seats;
 mod serve;
-mod troubles;
-mod wants;
-mod work;
+mod strategy_api;
+mod throttle;
 mod write_timeout;
 
 use axum::body::Body;
@@ -32,11 +32,11 @@ pub use serve::{Server, ServerBuilder, ServerError};
 use crate::token::Token;
 use admission::Admission;
 use catalog::Catalog;
+use failure_log::FailureLog;
 use memory::Memory;
 use metrics::Metrics;
-use troubles::Troubles;
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Debug)]
 pub(crate) struct App {
     host: Host,
@@ -46,11 +46,11 @@ pub(crate) struct App {
     admission: Admission,
     memory: Memory,
     metrics: Metrics,
-    troubles: Troubles,
+    failure_log: FailureLog,
     has_echo: bool,
 }
 
-/// Ends the connection with this answer.
+/// Marks a response as the last one of its connection.
 fn close(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

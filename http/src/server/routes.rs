@@ -1,4 +1,4 @@
-//! What there is, and who may ask for it.
+//! The routes of the server, and who may use them.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,11 +11,11 @@ use axum::routing::{get, post};
 use baler_host::Question;
 use bytes::Bytes;
 
-use super::body::{self, Text};
+use super::body::{self, RequestBody};
 use super::error::ApiError;
-use super::{App, close, json_response, memory, openapi, own, remote, work};
+use super::{App, client_api, close, json_response, memory, offload, openapi, strategy_api};
 
-/// A route: its name in figures, and its path.
+/// A route of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
     Compact,
@@ -29,6 +29,7 @@ pub(crate) enum Route {
 }
 
 impl Route {
+    /// Returns the name of the route in metrics and logs.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Compact => "compact",
@@ -42,18 +43,19 @@ impl Route {
         }
     }
 
-    /// Who asks needs no token: nothing of a conversation or of a user's is told.
-    const fn is_open(self) -> bool {
+    /// Whether the route requires no token. Its answer holds nothing of a conversation or of a user.
+    const fn is_public(self) -> bool {
         matches!(self, Self::Health | Self::OpenApi)
     }
 }
 
+/// Makes the router of all routes.
 pub(crate) fn router(app: Arc<App>) -> Router {
     /// A handler that knows which route it serves.
     macro_rules! serve {
         ($route:ident) => {
             |State(app): State<Arc<App>>, request: Request<Body>| async move {
-                answer(app, Route::$route, request).await
+                respond(app, Route::$route, request).await
             }
         };
     }
@@ -69,28 +71,30 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     }
     router
         .fallback(serve!(Other))
-        .method_not_allowed_fallback(|| async { ApiError::method().into_response() })
+        .method_not_allowed_fallback(|| async { ApiError::method_not_allowed().into_response() })
         .with_state(app)
 }
 
-async fn answer(app: Arc<App>, route: Route, request: Request<Body>) -> Response<Body> {
+/// Serves a request, turns an error into a response, and records metrics.
+async fn respond(app: Arc<App>, route: Route, request: Request<Body>) -> Response<Body> {
     let start = Instant::now();
     let mut response = match serve(&app, route, request).await {
         Ok(response) => response,
         Err(error) => {
-            app.metrics.refused(error.code());
+            app.metrics.record_error(error.code());
             if let Some(cause) = error.cause() {
-                app.troubles.tell(error.code(), cause);
+                app.failure_log.report(error.code(), cause);
             }
             error.into_response()
         }
     };
-    if route.is_open() {
-        // Who shows no token keeps no connection.
+    if route.is_public() {
+        // A client that shows no token keeps no connection.
         close(&mut response);
     }
     let status = response.status().as_u16();
-    app.metrics.answered(route.name(), status, start.elapsed());
+    app.metrics
+        .record_response(route.name(), status, start.elapsed());
     tracing::debug!(
         route = route.name(),
         status,
@@ -110,48 +114,48 @@ async fn serve(
         Route::Other => return Err(ApiError::not_found()),
         Route::Health => Bytes::from_static(br#"{"status":"ok"}"#),
         Route::OpenApi => openapi::document(),
-        Route::Metrics => return Ok(metrics(app)),
+        Route::Metrics => return Ok(metrics_response(app)),
         Route::Echo => {
-            let Text { text, reserved, .. } = body::read(app, request).await?;
-            memory::answer(text, reserved)
+            let RequestBody { text, reserved, .. } = body::read(app, request).await?;
+            memory::response_bytes(text, reserved)
         }
-        Route::Compact => ask(app, Question::Compact, request).await?,
-        Route::ShouldCompact => ask(app, Question::ShouldCompact, request).await?,
-        Route::Introspect => ask(app, Question::Introspect, request).await?,
+        Route::Compact => answer_question(app, Question::Compact, request).await?,
+        Route::ShouldCompact => answer_question(app, Question::ShouldCompact, request).await?,
+        Route::Introspect => answer_question(app, Question::Introspect, request).await?,
     };
     Ok(json_response(StatusCode::OK, json))
 }
 
-/// With a token, who asks has to show it. Without one only this machine is served; then the name
-/// that it was asked under must be this machine's too, so that no page in a browser gets here by
-/// a name of its own.
+/// Requires the token, if one is set. Without one only this machine is served; then the `Host` header
+/// must name this machine too, so that no web page can reach the server through a name of its own.
 fn check_access(app: &App, route: Route, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
-    if route.is_open() {
+    if route.is_public() {
         return Ok(());
     }
     match &app.token {
         Some(token) => {
-            let shown = headers.get(header::AUTHORIZATION);
-            if shown.is_some_and(|shown| token.is_in(shown.as_bytes())) {
+            let sent = headers.get(header::AUTHORIZATION);
+            if sent.is_some_and(|sent| token.matches_header(sent.as_bytes())) {
                 Ok(())
             } else {
                 Err(ApiError::unauthorized())
             }
         }
-        None if is_of_this_machine(uri, headers) => Ok(()),
+        None if names_this_machine(uri, headers) => Ok(()),
         None => Err(ApiError::new(
             StatusCode::MISDIRECTED_REQUEST,
             "host",
-            "without a token this server answers only under names of this machine, such as 127.0.0.1 or localhost",
+            "the `Host` header does not name this machine; without a token this server answers only under names such as 127.0.0.1 or localhost",
         )),
     }
 }
 
-fn is_of_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
+/// Whether the URI or the `Host` header names a loopback address or `localhost`.
+fn names_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
     let named = match (uri.authority(), headers.get(header::HOST)) {
         (Some(named), _) => named.as_str(),
         (None, None) => return true,
-        // One that cannot be read is a stranger's.
+        // A name that is not readable text is not this machine's.
         (None, Some(named)) => match named.to_str() {
             Ok(named) => named,
             Err(_) => return false,
@@ -177,60 +181,64 @@ fn is_of_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-/// Serves one of the three questions: in another host's form where the body names a contract,
-/// else in a client's own.
-async fn ask(
+/// Answers one of the three questions: of another host if the body names a `contract`, otherwise of a
+/// client.
+async fn answer_question(
     app: &Arc<App>,
     question: Question,
     request: Request<Body>,
 ) -> Result<Bytes, ApiError> {
-    let Text {
+    let RequestBody {
         text,
-        head,
-        needs,
+        preview,
+        work_bytes,
         reserved,
     } = body::read(app, request).await?;
-    let is_of_another_host = head.is_of_another_host;
+    let is_strategy_request = preview.is_strategy_request;
     let strategies: &[usize] = match question {
-        // For the list of all, none of them is asked.
-        Question::Introspect if !is_of_another_host && !head.has_names => &[],
-        _ => &head.strategies,
+        // A request for the list calls no strategy.
+        Question::Introspect if !is_strategy_request && !preview.names_strategies => &[],
+        _ => &preview.strategies,
     };
-    work::run(
+    offload::run(
         app,
         reserved,
-        needs,
+        work_bytes,
         strategies,
         move |app, deadline, gates| async move {
-            if is_of_another_host {
-                return remote::answer(&app, question, &text, &deadline, &gates).await;
+            if is_strategy_request {
+                return strategy_api::answer(&app, question, &text, &deadline, &gates).await;
             }
             match question {
-                Question::Compact => own::compact(&app, &text, &deadline, &gates).await,
+                Question::Compact => client_api::compact(&app, &text, &deadline, &gates).await,
                 Question::ShouldCompact => {
-                    own::should_compact(&app, &text, &deadline, &gates).await
+                    client_api::should_compact(&app, &text, &deadline, &gates).await
                 }
-                Question::Introspect => own::introspect(&app, &text).await,
+                Question::Introspect => client_api::introspect(&app, &text).await,
             }
         },
     )
     .await
 }
 
-fn metrics(app: &App) -> Response<Body> {
+fn metrics_response(app: &App) -> Response<Body> {
     let (running, waiting) = app.admission.load();
-    let text = app.metrics.text(&[
-        ("baler_running", "Requests that are worked on.", running),
-        ("baler_waiting", "Requests that wait.", waiting),
+    let text = app.metrics.to_prometheus(&[
+        (
+            "baler_running",
+            "Requests that are being worked on.",
+            running,
+        ),
+        ("baler_waiting", "Requests that are waiting.", waiting),
         (
             "baler_buffered_bytes",
-            "Memory of bodies, and of answers that are not taken yet.",
-            app.memory.reserved(),
+            "Memory of bodies, and of responses that clients have not received yet.",
+            app.memory.buffered_bytes(),
         ),
         (
             "baler_working_bytes",
-            "Memory that work is reckoned to take beside.",
-            app.memory.working(),
+            "Estimated memory of work, in addition to bodies and responses.",
+            app.memory.working_bytes(),
         ),
     ]);
     let mut response = Response::new(Body::from(text));

@@ -1,4 +1,4 @@
-//! Listening, serving and stopping.
+//! The server: configuring, listening, serving and stopping.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -18,39 +18,39 @@ use tokio::task::JoinSet;
 
 use super::admission::Admission;
 use super::catalog::Catalog;
+use super::connections::Connections;
+use super::failure_log::FailureLog;
 use super::memory::Memory;
 use super::metrics::Metrics;
-use super::seats::Seats;
-use super::troubles::Troubles;
 use super::write_timeout::WriteTimeout;
 use super::{App, ServerLimits, routes};
-use crate::descriptors::{self, is_out_of_room};
+use crate::descriptors::{self, is_resource_exhaustion};
 use crate::token::Token;
 
-/// A server cannot be started.
+/// The error of a server that cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// Others could reach it, and it would serve them.
+    /// Other machines could reach the server, and there is no token.
     #[error(
-        "`{address}` can be reached from other machines, and there is no token that they would have to show: give one, or listen on 127.0.0.1"
+        "`{address}` can be reached from other machines, and no token is set: set a token, or listen on 127.0.0.1"
     )]
     NeedsToken {
-        /// The address.
+        /// The address that was to be bound.
         address: SocketAddr,
     },
-    /// It cannot listen there.
+    /// The address cannot be bound.
     #[error("cannot listen on `{address}`")]
     Listen {
-        /// The address.
+        /// The address that was to be bound.
         address: SocketAddr,
-        /// Why not.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// Makes a [`Server`].
+/// Configures and binds a [`Server`]. Made by [`Server::builder`].
 #[derive(Debug)]
 pub struct ServerBuilder {
     host: Host,
@@ -58,61 +58,63 @@ pub struct ServerBuilder {
     others: Vec<Strategy>,
     limits: ServerLimits,
     token: Option<Token>,
-    troubles: Troubles,
+    failure_log: FailureLog,
     has_echo: bool,
 }
 
 impl ServerBuilder {
-    /// The chain of who names no strategy, which is also what other hosts get. Of two that have one
-    /// name, clients can name the first. Default: `native:digest`.
+    /// Sets the chain for requests that name no strategy, and for other hosts. If two strategies have
+    /// one name, clients can name the first only. Default: `native:digest`.
     #[must_use]
     pub fn chain(mut self, chain: Vec<Strategy>) -> Self {
         self.chain = chain;
         self
     }
 
-    /// Strategies that clients can name beside those of the chain and the host's own.
+    /// Sets the strategies that clients can name in addition to those of the chain and the native ones.
+    /// Default: none.
     #[must_use]
     pub fn offers(mut self, strategies: Vec<Strategy>) -> Self {
         self.others = strategies;
         self
     }
 
-    /// Limits. Default: [`ServerLimits::default`].
+    /// Sets the limits. Default: [`ServerLimits::default`].
     #[must_use]
     pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The token that clients have to show. Without one only this machine is served.
+    /// Sets the token that clients have to show. Default: none; then only this machine is served.
     #[must_use]
     pub fn token(mut self, token: Token) -> Self {
         self.token = Some(token);
         self
     }
 
-    /// Who is told why requests failed in the server itself, as lines of text: the code, and what the
-    /// system or a store said, but no word of a conversation. A line comes at most once a second, and
-    /// counts those that were left out. Default: nobody.
+    /// Sets a function that gets a line of text for failures of the server itself: the error code, and
+    /// the message of the system or a store, without text of a conversation. There is at most one line a
+    /// second, which counts the failures that were left out. The function runs on a thread of its own.
+    /// Default: none.
     #[must_use]
-    pub fn on_trouble(mut self, tell: impl Fn(&str) + Send + 'static) -> Self {
-        self.troubles = Troubles::told_to(tell);
+    pub fn on_failure(mut self, write: impl Fn(&str) + Send + 'static) -> Self {
+        self.failure_log = FailureLog::new(write);
         self
     }
 
-    /// Also serves `POST /v1/echo`, which gives the body back after the same checks: to measure
-    /// what a server without any work to do would take.
+    /// Also serves `POST /v1/echo`, which returns the body after the same checks, to measure the cost of
+    /// a request without work.
     #[must_use]
     pub fn with_echo(mut self) -> Self {
         self.has_echo = true;
         self
     }
 
-    /// Takes the address. Port 0 takes any that is free: see [`Server::address`].
+    /// Binds the server to an address. Port 0 selects a free port, see [`Server::address`].
     ///
     /// # Errors
-    /// The address is taken, or can be reached from other machines and there is no token.
+    /// The address cannot be bound, or can be reached from other machines and no token is set.
     pub async fn bind(self, address: SocketAddr) -> Result<Server, ServerError> {
         if self.token.is_none() && !address.ip().is_loopback() {
             return Err(ServerError::NeedsToken { address });
@@ -126,21 +128,21 @@ impl ServerBuilder {
             listener,
             address,
             app: Arc::new(App {
-                host: self.host.with_summarizer_gate(admission.gate_to_model()),
+                host: self.host.with_summarizer_gate(admission.model_gate()),
                 admission,
                 memory: Memory::new(&self.limits),
                 catalog,
                 limits: self.limits,
                 token: self.token,
                 metrics: Metrics::default(),
-                troubles: self.troubles,
+                failure_log: self.failure_log,
                 has_echo: self.has_echo,
             }),
         })
     }
 }
 
-/// Serves compactions over HTTP.
+/// A server that offers compactions over HTTP, bound to its address.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -149,9 +151,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of the strategies of `host`, which should have room for as many calls at once
-    /// as the server takes ([`baler_host::EngineLimits::concurrent_calls`]), and count only faults
-    /// that no client can cause ([`baler_host::CountedFaults::Unprovoked`]).
+    /// Configures a server that runs strategies on `host`. The host should allow as many concurrent calls
+    /// as the server ([`baler_host::EngineLimits::concurrent_calls`]), and count only faults that no
+    /// client can cause ([`baler_host::CountedFaults::Unprovoked`]).
     #[must_use]
     pub fn builder(host: Host) -> ServerBuilder {
         ServerBuilder {
@@ -160,48 +162,47 @@ impl Server {
             others: Vec::new(),
             limits: ServerLimits::default(),
             token: None,
-            troubles: Troubles::default(),
+            failure_log: FailureLog::default(),
             has_echo: false,
         }
     }
 
-    /// Where it listens.
+    /// Returns the address on which the server listens.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until `stop` is done; then takes no more connections and requests, and gives what
-    /// runs its time to end ([`ServerLimits::grace`]). After that it closes all connections,
-    /// whatever their clients do.
+    /// Serves until `stop` completes. Then accepts no more connections and requests, and gives running
+    /// requests time to end ([`ServerLimits::grace`]). After that, closes all connections.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let Self { listener, app, .. } = self;
         let limits = app.limits;
-        let seats = Arc::new(Seats::new(&ServerLimits {
+        let open = Arc::new(Connections::new(&ServerLimits {
             connections: descriptors::connections(&limits),
             ..limits
         }));
         let router = routes::router(app);
         let graceful = GracefulShutdown::new();
-        let mut connections = JoinSet::new();
+        let mut tasks = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
         loop {
             let accepted = tokio::select! {
                 biased;
                 () = &mut stop => break,
-                Some(_) = connections.join_next() => continue,
-                accepted = accept(&listener, &seats) => accepted,
+                Some(_) = tasks.join_next() => continue,
+                accepted = accept(&listener, &open) => accepted,
             };
             let Some((stream, peer)) = accepted else {
                 continue;
             };
-            let seat = tokio::select! {
+            let connection = tokio::select! {
                 biased;
                 () = &mut stop => break,
-                seat = seats.take(peer.ip()) => seat,
+                connection = open.register(peer.ip()) => connection,
             };
-            let Some(seat) = seat.map(Arc::new) else {
-                tracing::debug!("a connection was closed: its address has as many as it may have");
+            let Some(connection) = connection.map(Arc::new) else {
+                tracing::debug!("closed a connection: its address has reached its limit");
                 continue;
             };
             let stream = WriteTimeout::new(
@@ -210,30 +211,30 @@ impl Server {
                 limits.write_time,
                 discard_unsent,
             )
-            .telling(seat.is_writing());
+            .reporting_to(connection.is_writing());
             let router = TowerToHyperService::new(router.clone());
-            let own = seat.clone();
+            let state = connection.clone();
             let service = service_fn(move |request: Request<Incoming>| {
-                let in_work = own.begin();
-                let answer = router.call(request);
+                let active = state.begin_request();
+                let response = router.call(request);
                 async move {
-                    let answer = answer.await;
-                    drop(in_work);
-                    answer
+                    let response = response.await;
+                    drop(active);
+                    response
                 }
             });
-            let connection = http1::Builder::new()
+            let served = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(limits.head_time)
                 .max_buf_size(64 << 10)
                 .serve_connection(TokioIo::new(stream), service);
-            let connection = graceful.watch(connection);
-            connections.spawn(async move {
+            let served = graceful.watch(served);
+            tasks.spawn(async move {
                 tokio::select! {
                     biased;
-                    // How a client ends its connection is its own business.
-                    _ = connection => {}
-                    () = seat.closes() => {}
+                    // It does not matter how a client ends its connection.
+                    _ = served => {}
+                    () = connection.close_requested() => {}
                 }
             });
         }
@@ -242,24 +243,23 @@ impl Server {
             .await
             .is_err()
         {
-            tracing::warn!("requests were broken off: they were not done within the grace period");
-            connections.shutdown().await;
+            tracing::warn!("aborted requests that did not end within the grace period");
+            tasks.shutdown().await;
         }
     }
 }
 
-/// Makes closing the connection discard what its client did not take: the system would keep it,
-/// and go on offering it for minutes.
+/// Makes the system discard unsent bytes when the connection closes. Otherwise it would keep and
+/// retransmit them for minutes.
 fn discard_unsent(stream: &TcpStream) {
     let _ = stream.set_zero_linger();
 }
 
-/// Connections that may wait to be accepted. Where the queue is full, a client tries again after
-/// a whole second.
-const QUEUE: u32 = 1_024;
+/// Connections that may wait to be accepted. If the queue is full, clients retry after a whole second.
+const BACKLOG: u32 = 1_024;
 
-/// Bytes of an answer that the system may hold for a connection. By default that is megabytes,
-/// which no limit of the server counts, and which hide for long whether the client takes any.
+/// Bytes of a response that the system may buffer for a connection. The default is megabytes, which no
+/// limit of the server counts, and which delay the detection of clients that do not read.
 const SEND_BUFFER: u32 = 256 << 10;
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
@@ -268,32 +268,35 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     } else {
         TcpSocket::new_v6()
     }?;
-    // On Windows that would let another program take the address over.
+    // On Windows this would let another program take over the address.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
-    // Accepted connections inherit it.
+    // Accepted connections inherit this size.
     socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.bind(address)?;
-    socket.listen(QUEUE)
+    socket.listen(BACKLOG)
 }
 
-/// How long nothing is accepted after it failed. It is less where a connection ends meanwhile.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Pause after a failed accept. It ends early if a connection ends meanwhile.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// The next connection, and who is at its other end.
-async fn accept(listener: &TcpListener, seats: &Seats) -> Option<(TcpStream, SocketAddr)> {
+/// Accepts the next connection and returns it with the client's address; `None` after a failure.
+async fn accept(
+    listener: &TcpListener,
+    connections: &Connections,
+) -> Option<(TcpStream, SocketAddr)> {
     match listener.accept().await {
         Ok((stream, peer)) => {
             let _ = stream.set_nodelay(true);
             Some((stream, peer))
         }
         Err(error) => {
-            tracing::warn!(%error, "a connection could not be accepted");
-            // Work on requests finds no descriptor then, either.
-            if is_out_of_room(&error) {
-                seats.close_one();
+            tracing::warn!(%error, "cannot accept a connection");
+            // Requests that need a descriptor would fail too.
+            if is_resource_exhaustion(&error) {
+                connections.close_idlest();
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(ACCEPT_PAUSE).await;
             None
         }
     }

@@ -1,5 +1,5 @@
-//! A stream that fails when its other end does not take what is written. HTTP implementations
-//! bound the time of a request's head, but wait without end for a client that reads no answer.
+//! A stream that fails if its peer does not receive what is written. HTTP implementations limit the time
+//! of a request's head, but wait forever for a client that does not read its response.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,28 +11,29 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// Limits how long a write may wait. Time passes only while the other end takes nothing or too
-/// little; flushing ends it.
+/// Limits how long a write may wait. The time counts from the first write that has to wait until a flush
+/// completes.
 #[derive(Debug)]
 pub(crate) struct WriteTimeout<S> {
     stream: S,
-    /// Until some more bytes are taken.
+    /// Time until the peer has to receive some more bytes.
     stall: Duration,
-    /// Until all bytes up to a flush are taken.
+    /// Time until the peer has to receive all bytes up to a flush.
     whole: Duration,
-    /// Called before the error.
+    /// Called before the error is returned.
     on_timeout: fn(&S),
     waiting: Option<Waiting>,
-    /// Whether a write waits, for who decides about the connection.
+    /// Whether a write waits. Shared with the owner of the connection.
     is_writing: Arc<AtomicBool>,
 }
 
-/// A write that the other end does not take at once.
+/// A write that the peer does not receive at once.
 #[derive(Debug)]
 struct Waiting {
     timer: Pin<Box<Sleep>>,
+    /// When the whole write fails.
     latest: Instant,
-    /// Some bytes were taken since the timer was set.
+    /// Some bytes were received since the timer was set.
     has_moved: bool,
 }
 
@@ -48,13 +49,13 @@ impl<S> WriteTimeout<S> {
         }
     }
 
-    /// Tells in `is_writing` whether the other end has still to take some of what is written.
-    pub(crate) fn telling(mut self, is_writing: Arc<AtomicBool>) -> Self {
+    /// Sets `is_writing` while the peer has not received everything that was written.
+    pub(crate) fn reporting_to(mut self, is_writing: Arc<AtomicBool>) -> Self {
         self.is_writing = is_writing;
         self
     }
 
-    /// The result of a write, unless that has waited for too long.
+    /// Returns the result of a write, or an error if it has waited for too long.
     fn within_time(
         &mut self,
         context: &mut Context<'_>,
@@ -65,7 +66,7 @@ impl<S> WriteTimeout<S> {
                 (self.on_timeout)(&self.stream);
                 Poll::Ready(Err(io::Error::new(
                     io::ErrorKind::TimedOut,
-                    "the client did not take its answer in time",
+                    "the client did not receive its response in time",
                 )))
             }
             Poll::Pending => Poll::Pending,
@@ -82,23 +83,23 @@ impl<S> WriteTimeout<S> {
         self.is_writing.store(true, Ordering::Relaxed);
         let stall = self.stall;
         let waiting = self.waiting.get_or_insert_with(|| {
-            let latest = after(self.whole);
+            let latest = deadline_after(self.whole);
             Waiting {
-                timer: Box::pin(tokio::time::sleep_until(after(stall).min(latest))),
+                timer: Box::pin(tokio::time::sleep_until(deadline_after(stall).min(latest))),
                 latest,
                 has_moved: false,
             }
         });
         if std::mem::take(&mut waiting.has_moved) {
-            let next = after(stall).min(waiting.latest);
+            let next = deadline_after(stall).min(waiting.latest);
             waiting.timer.as_mut().reset(next);
         }
         waiting.timer.as_mut().poll(context).is_ready()
     }
 }
 
-/// The moment after `time`, also where that is "never".
-fn after(time: Duration) -> Instant {
+/// Returns the instant `time` from now, or a year from now if that cannot be represented.
+fn deadline_after(time: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
     let now = Instant::now();
     now.checked_add(time).unwrap_or_else(|| now + FAR)
@@ -160,13 +161,13 @@ mod tests {
     const STALL: Duration = Duration::from_secs(10);
     const WHOLE: Duration = Duration::from_secs(60);
 
-    /// A stream whose other end has to take almost every byte before the next is written.
+    /// A stream whose peer has to receive almost every byte before the next is written.
     fn pair() -> (WriteTimeout<DuplexStream>, DuplexStream) {
         let (near, far) = tokio::io::duplex(1);
         (WriteTimeout::new(near, STALL, WHOLE, |_| {}), far)
     }
 
-    /// Takes a byte after each pause, as long as there are any.
+    /// Receives one byte after each pause, to the end of the stream.
     async fn trickle(mut far: DuplexStream, pause: Duration) {
         loop {
             tokio::time::sleep(pause).await;
@@ -176,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Writes and flushes `times`, and tells after which time that failed.
+    /// Writes and flushes `times` times. Returns the time after which that failed; `None` if it did not.
     async fn fails_after(
         mut near: WriteTimeout<DuplexStream>,
         bytes: usize,
@@ -194,9 +195,9 @@ mod tests {
         None
     }
 
-    /// Timers are a millisecond late at most.
+    /// Timers are at most a millisecond late.
     fn assert_about(found: Option<Duration>, expected: Duration) {
-        let found = found.expect("it failed");
+        let found = found.expect("the write failed");
         assert!(
             found >= expected && found < expected + Duration::from_millis(100),
             "{found:?}"
@@ -204,16 +205,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_write_that_nobody_takes_fails() {
+    async fn write_that_is_not_received_fails() {
         let (near, _far) = pair();
         assert_about(fails_after(near, 100, 1).await, STALL);
     }
 
     #[tokio::test]
-    async fn it_tells_while_a_write_waits() {
+    async fn flag_is_set_while_a_write_waits() {
         let (near, mut far) = pair();
         let is_writing = Arc::new(AtomicBool::new(false));
-        let mut near = near.telling(is_writing.clone());
+        let mut near = near.reporting_to(is_writing.clone());
         let writes = tokio::spawn(async move {
             near.write_all(b"four").await.expect("writes");
             near.flush().await.expect("flushes");
@@ -227,28 +228,28 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_write_that_is_taken_slowly_is_finished() {
+    async fn write_that_is_received_slowly_succeeds() {
         let (near, far) = pair();
         tokio::spawn(trickle(far, Duration::from_secs(9)));
         assert_eq!(fails_after(near, 6, 1).await, None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_write_that_is_taken_too_slowly_as_a_whole_fails() {
+    async fn write_that_takes_too_long_as_a_whole_fails() {
         let (near, far) = pair();
         tokio::spawn(trickle(far, Duration::from_secs(9)));
         assert_about(fails_after(near, 100, 1).await, WHOLE);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_time_of_a_write_begins_anew_after_a_flush() {
+    async fn time_limit_restarts_after_a_flush() {
         let (near, far) = pair();
         tokio::spawn(trickle(far, Duration::from_secs(9)));
         assert_eq!(fails_after(near, 6, 10).await, None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_time_without_end_does_not_overflow() {
+    async fn unlimited_time_does_not_overflow() {
         let (near, far) = tokio::io::duplex(1);
         let near = WriteTimeout::new(near, Duration::MAX, Duration::MAX, |_| {});
         tokio::spawn(trickle(far, Duration::from_secs(9)));

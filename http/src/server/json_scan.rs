@@ -1,10 +1,11 @@
-//! How deep a JSON text is, and how much there is in it, found without taking it apart.
+//! Measures the nesting of a JSON text and counts its items, without parsing it.
 
 use serde::de::IgnoredAny;
 
-/// How many lists, objects and commas there are, which is what it takes memory to work on beside
-/// its text; none where lists and objects lie in each other more than `most` levels deep.
-pub(crate) fn items(json: &[u8], most: usize) -> Option<usize> {
+/// Counts the lists, objects and commas of a JSON text. In addition to the text's own bytes, they
+/// determine the memory that work on it needs. Returns `None` if lists and objects are nested more
+/// than `most` levels deep.
+pub(crate) fn count_items(json: &[u8], most: usize) -> Option<usize> {
     let (mut depth, mut items) = (0usize, 0usize);
     let (mut in_text, mut is_escaped) = (false, false);
     for byte in json {
@@ -34,27 +35,27 @@ pub(crate) fn items(json: &[u8], most: usize) -> Option<usize> {
     Some(items)
 }
 
-/// The same of a text that is a JSON text itself, or a session log, each line of which is one. A line that breaks
-/// off in a text hides nothing of the next.
-pub(crate) fn items_of_text(text: &str, most: usize) -> Option<usize> {
+/// Does the same for a text that is itself JSON, or a session log with one JSON text on each line. A
+/// line that ends within a string does not affect the next line.
+pub(crate) fn count_text_items(text: &str, most: usize) -> Option<usize> {
     let text = text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace());
-    // One that stands on many lines is deep in none of them.
+    // No single line of a JSON text over many lines shows how deep the text is.
     if is_json(text) {
-        return items(text.as_bytes(), most);
+        return count_items(text.as_bytes(), most);
     }
-    text.lines().map(|line| items_of_line(line, most)).sum()
+    text.lines().map(|line| count_line_items(line, most)).sum()
 }
 
-/// A damaged line may look deep, and who reads the log passes over it.
-fn items_of_line(line: &str, most: usize) -> Option<usize> {
-    let within = items(line.as_bytes(), most);
-    if within.is_none() && !is_json(line) {
-        return items(line.as_bytes(), usize::MAX);
+/// Accepts a damaged line of any depth, since the reader of the log skips it.
+fn count_line_items(line: &str, most: usize) -> Option<usize> {
+    let count = count_items(line.as_bytes(), most);
+    if count.is_none() && !is_json(line) {
+        return count_items(line.as_bytes(), usize::MAX);
     }
-    within
+    count
 }
 
-/// Whether a text is one JSON text, of any depth: that is found out without a step down the stack for each level.
+/// Whether a text is valid JSON of any depth. The check does not recurse for each level.
 fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text.trim()).is_ok()
 }
@@ -64,8 +65,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_lies_in_each_other_counts() {
-        let is_deep = |json: &str| items(json.as_bytes(), 2).is_none();
+    fn depth_counts_nested_lists_and_objects_only() {
+        let is_deep = |json: &str| count_items(json.as_bytes(), 2).is_none();
         assert!(!is_deep(r#"[[1],[2],{"a":3}]"#));
         assert!(is_deep(r#"[[{"a":3}]]"#));
         assert!(!is_deep(r#"["[[[[[[", "\"[[[["]"#));
@@ -74,26 +75,26 @@ mod tests {
     }
 
     #[test]
-    fn lists_objects_and_commas_count_and_what_stands_in_a_text_does_not() {
-        let items = |json: &str| items(json.as_bytes(), 100);
+    fn items_within_strings_are_not_counted() {
+        let items = |json: &str| count_items(json.as_bytes(), 100);
         assert_eq!(items(r#"{"a":[1,2],"b":{}}"#), Some(5));
         assert_eq!(items(r#""{[,\"{[,""#), Some(0));
         assert_eq!(items("[{},{},{}]"), Some(6));
     }
 
     #[test]
-    fn a_line_that_breaks_off_in_a_text_hides_nothing_of_the_next() {
-        assert_eq!(items_of_text("{\"a\":\"\n[1,2]\n", 100), Some(3));
+    fn line_that_ends_within_a_string_does_not_affect_the_next() {
+        assert_eq!(count_text_items("{\"a\":\"\n[1,2]\n", 100), Some(3));
     }
 
     #[test]
-    fn a_text_is_as_deep_as_a_body() {
-        let is_deep = |text: &str| items_of_text(text, 2).is_none();
+    fn depth_limit_applies_to_texts_and_to_each_line_of_a_log() {
+        let is_deep = |text: &str| count_text_items(text, 2).is_none();
         for deep in [
             "[[[]]]",
             "{\"a\":[[1]]}\n{}",
             "{}\n\u{a0}{\"a\":[[1]]} \r\n",
-            // One text over many lines.
+            // One JSON text over many lines.
             "\u{feff}\n[\n[\n{\n}\n]\n]\n",
         ] {
             assert!(is_deep(deep), "{deep:?}");
@@ -107,12 +108,12 @@ mod tests {
             "[[1],[2]]",
             "{\"a\":[1]}\n{\"b\":[2]}\n",
             "\"[[[[[\"\n{}",
-            // A damaged line is deep for nobody, and neither are many that break off.
+            // Damaged lines are not deep, and neither are many that end early.
             "{}\n[[[[[\n{}",
             "{\"a\":[\n{\"a\":[\n{\"a\":[\n",
         ] {
             assert!(!is_deep(flat), "{flat:?}");
         }
-        assert_eq!(items_of_text("{}\n[[[[[\n{}", 2), Some(7));
+        assert_eq!(count_text_items("{}\n[[[[[\n{}", 2), Some(7));
     }
 }

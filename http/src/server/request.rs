@@ -1,4 +1,4 @@
-//! What a client wants, as it is written.
+//! The request of a client, as JSON.
 
 use std::collections::BTreeMap;
 
@@ -7,76 +7,78 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::either::{Names, Pinned, PinnedName, Size};
 use super::error::ApiError;
+use super::field_types::{BudgetValue, NamedPins, PinsValue, StrategyNames};
 
-/// A client's request. All members but `conversation` may be left out.
+/// A request of a client, to any of the three endpoints. All members but `conversation` are optional;
+/// `introspect` needs no `conversation` either.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub(crate) struct Wants<'a> {
+pub(crate) struct CompactRequest<'a> {
     /// A provider's request body as it would be sent, its list of messages, or the text of a
     /// session log.
     #[serde(borrow)]
     #[schemars(with = "serde_json::Value")]
     pub(crate) conversation: Option<&'a RawValue>,
-    /// Its wire format; detected where it is left out.
+    /// The wire format of the conversation. Default: detected.
     pub(crate) format: Option<Format>,
-    /// Who decides: the name of a strategy that this server has, or several, each the fallback
-    /// of the one before.
-    pub(crate) strategy: Option<Names>,
-    /// Config of the first strategy.
+    /// The name of a strategy of this server, or a chain: a list of names, each the fallback of the
+    /// one before. Default: the server's chain.
+    pub(crate) strategy: Option<StrategyNames>,
+    /// The config of the first strategy.
     #[serde(borrow)]
     #[schemars(with = "Option<serde_json::Value>")]
     pub(crate) config: Option<&'a RawValue>,
-    /// How large the result may be: a number of tokens, or a share such as `"50%"`.
-    pub(crate) budget: Option<Size>,
-    /// What stays: `first-user`, `none`, or numbers of units from 0.
-    pub(crate) pins: Option<Pinned>,
-    /// Index of the first message that is live: it and all after it stay.
+    /// The budget of the result: a number of tokens, or a share such as `"50%"`.
+    pub(crate) budget: Option<BudgetValue>,
+    /// The pinned units: `first-user`, `none`, or indices of units from 0.
+    pub(crate) pins: Option<PinsValue>,
+    /// Index of the first live message: it and all later messages are protected.
     pub(crate) live_from: Option<usize>,
     /// The model's context window in tokens.
     pub(crate) context_window: Option<u32>,
-    /// The most bytes of the result.
+    /// The largest size of the result in bytes.
     pub(crate) max_bytes: Option<usize>,
-    /// The most pictures, documents and the like in the result.
+    /// The largest number of images, documents and other media in the result.
     pub(crate) max_media: Option<u32>,
-    /// Tokens that the provider reported for the conversation.
+    /// Tokens of the conversation, as the provider reported them.
     pub(crate) used: Option<u32>,
-    /// Leading units that the provider is believed to hold in its cache.
+    /// Number of leading units that the provider probably has in its cache.
     pub(crate) cached_units: Option<u32>,
-    /// Mend what breaks a rule of the format first.
+    /// Whether to repair a conversation that breaks rules of its format first.
     pub(crate) repair: bool,
-    /// A strategy may not say that nothing should be done.
+    /// Whether the next strategy of the chain runs if one declines or declares a failure.
     pub(crate) required: bool,
-    /// Why: `threshold`, `overflow`, `manual` or `scheduled`.
-    pub(crate) trigger: Option<Why>,
-    /// What to keep in mind, as a person asks for it; the trigger is `manual` then.
+    /// The reason for the compaction: `threshold`, `overflow`, `manual` or `scheduled`.
+    pub(crate) trigger: Option<TriggerName>,
+    /// A person's instructions on what to keep. They imply the trigger `manual`.
     pub(crate) instructions: Option<String>,
     /// JSON for the strategy.
     #[serde(borrow)]
     #[schemars(with = "Option<serde_json::Value>")]
     pub(crate) context: Option<&'a RawValue>,
-    /// Failures in a row that the receipt of the call before told of.
+    /// Consecutive failures, from the receipt of the previous call.
     pub(crate) failures_in_a_row: u32,
-    /// Put what strategies say in words into the receipt. It may quote the conversation.
+    /// Whether the receipt includes the strategies' free-text messages, which may quote the
+    /// conversation.
     pub(crate) words: bool,
 }
 
-/// Why a compaction is wanted.
+/// The reason for a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Why {
+pub(crate) enum TriggerName {
     /// A threshold was crossed.
     Threshold,
     /// The provider refused a request as too long.
     Overflow,
-    /// A person or program asked.
+    /// A person or program asked for it.
     Manual,
-    /// A schedule said so.
+    /// A schedule asked for it.
     Scheduled,
 }
 
-/// The members, and what each takes, as people are told.
+/// The members, and the description of their values in error messages.
 const MEMBERS: [(&str, &str); 19] = [
     (
         "conversation",
@@ -117,77 +119,90 @@ const MEMBERS: [(&str, &str); 19] = [
     ("words", "true or false"),
 ];
 
-impl<'a> Wants<'a> {
-    /// Reads a body.
-    pub(crate) fn read(body: &'a str) -> Result<Self, ApiError> {
-        // A list of the members' values would do for serde.
+impl<'a> CompactRequest<'a> {
+    /// Parses a body.
+    pub(crate) fn parse(body: &'a str) -> Result<Self, ApiError> {
+        // serde would accept a list of the members' values.
         if body.trim_start().starts_with('[') {
             return Err(ApiError::bad_request(
                 "malformed",
-                "the body is no JSON object but a list; a conversation goes into `conversation`, see GET /openapi.json",
+                "expected a JSON object, found a list; put the conversation into `conversation`, see GET /openapi.json",
             ));
         }
-        serde_json::from_str(body).map_err(|error| told(body, &error))
+        serde_json::from_str(body).map_err(|error| parse_error(body, &error))
     }
 
+    /// Returns the conversation, as it is written.
+    ///
+    /// # Errors
+    /// It is missing.
     pub(crate) fn conversation(&self) -> Result<&'a RawValue, ApiError> {
         self.conversation
             .filter(|json| json.get() != "null")
             .ok_or_else(|| {
                 ApiError::bad_request(
                     "no-conversation",
-                    "`conversation` is missing: give a provider's request body as it would be sent, or its list of messages",
+                    "`conversation` is missing: give a provider's request body as it would be sent, its list of messages, or the text of a session log",
                 )
             })
     }
 
+    /// Returns the names of the strategies; `None` if absent.
     pub(crate) fn strategies(&self) -> Option<Vec<&str>> {
         self.strategy.as_ref().map(|names| match names {
-            Names::One(name) => vec![name.as_str()],
-            Names::Several(names) => names.iter().map(String::as_str).collect(),
+            StrategyNames::One(name) => vec![name.as_str()],
+            StrategyNames::Several(names) => names.iter().map(String::as_str).collect(),
         })
     }
 
-    /// How large the result may be; none where that was left out.
+    /// Returns the budget; `None` if absent.
+    ///
+    /// # Errors
+    /// It is 0, or not a share from above 0% to 100%.
     pub(crate) fn budget(&self) -> Result<Option<Budget>, ApiError> {
-        let wrong = || {
+        let invalid = || {
             ApiError::bad_request(
                 "budget",
-                "`budget` is a number of tokens from 1 on, or a share such as \"50%\" of more than 0% and at most 100%",
+                "`budget` must be a number of tokens, at least 1, or a share such as \"50%\", above 0% and at most 100%",
             )
         };
         match &self.budget {
             None => Ok(None),
-            Some(Size::Tokens(0)) => Err(wrong()),
-            Some(Size::Tokens(tokens)) => Ok(Some(Budget::Tokens(*tokens))),
-            Some(Size::Share(text)) => match text.parse() {
+            Some(BudgetValue::Tokens(0)) => Err(invalid()),
+            Some(BudgetValue::Tokens(tokens)) => Ok(Some(Budget::Tokens(*tokens))),
+            Some(BudgetValue::Share(text)) => match text.parse() {
                 Ok(share @ Budget::Share(_)) => Ok(Some(share)),
-                _ => Err(wrong()),
+                _ => Err(invalid()),
             },
         }
     }
 
-    /// The request to the host.
-    pub(crate) fn request(&self) -> Result<Request, ApiError> {
+    /// Returns the request to the host.
+    ///
+    /// # Errors
+    /// The budget is invalid, or the trigger contradicts the instructions.
+    pub(crate) fn to_host_request(&self) -> Result<Request, ApiError> {
         let default = Request::default();
-        if self.instructions.is_some() && self.trigger.is_some_and(|why| why != Why::Manual) {
+        if self.instructions.is_some()
+            && self.trigger.is_some_and(|name| name != TriggerName::Manual)
+        {
             return Err(ApiError::bad_request(
                 "trigger",
-                "`instructions` are what a person asks for: leave `trigger` out, or make it `manual`",
+                "`instructions` require the trigger `manual`: leave `trigger` out, or set it to `manual`",
             ));
         }
         let trigger = match (self.trigger, &self.instructions) {
-            (_, Some(wish)) => Trigger::Manual(Some(wish.clone())),
-            (Some(Why::Manual), None) => Trigger::Manual(None),
-            (Some(Why::Overflow), None) => Trigger::Overflow,
-            (Some(Why::Scheduled), None) => Trigger::Scheduled,
-            (Some(Why::Threshold) | None, None) => Trigger::Threshold,
+            (_, Some(instructions)) => Trigger::Manual(Some(instructions.clone())),
+            (Some(TriggerName::Manual), None) => Trigger::Manual(None),
+            (Some(TriggerName::Overflow), None) => Trigger::Overflow,
+            (Some(TriggerName::Scheduled), None) => Trigger::Scheduled,
+            (Some(TriggerName::Threshold) | None, None) => Trigger::Threshold,
         };
         let pins = match &self.pins {
             None => default.pins,
-            Some(Pinned::Named(PinnedName::FirstUser)) => Pins::FirstUser,
-            Some(Pinned::Named(PinnedName::None)) => Pins::None,
-            Some(Pinned::Units(units)) => Pins::Units(units.clone()),
+            Some(PinsValue::Named(NamedPins::FirstUser)) => Pins::FirstUser,
+            Some(PinsValue::Named(NamedPins::None)) => Pins::None,
+            Some(PinsValue::Units(units)) => Pins::Units(units.clone()),
         };
         Ok(Request {
             trigger,
@@ -210,13 +225,14 @@ impl<'a> Wants<'a> {
     }
 }
 
-/// What is wrong with a body, in names that are ours: its own could be anything.
-fn told(body: &str, error: &serde_json::Error) -> ApiError {
+/// Describes what is wrong with a body, using known member names only: the body's own names could
+/// quote the conversation.
+fn parse_error(body: &str, error: &serde_json::Error) -> ApiError {
     let not_json = |error: &serde_json::Error| {
         ApiError::bad_request(
             "malformed",
             format!(
-                "the body is no JSON object at line {}, column {}; see GET /openapi.json",
+                "the body is not a valid JSON object: error at line {}, column {}; see GET /openapi.json",
                 error.line(),
                 error.column()
             ),
@@ -232,20 +248,20 @@ fn told(body: &str, error: &serde_json::Error) -> ApiError {
         return ApiError::bad_request(
             "unknown-member",
             format!(
-                "{unknown} of the body's members are not known here; a conversation goes into `conversation`. Known: {}",
+                "{unknown} members of the body are unknown; put the conversation into `conversation`. Known: {}",
                 known.join(", ")
             ),
         );
     }
-    let wrong = MEMBERS.iter().find(|(name, _)| {
+    let invalid = MEMBERS.iter().find(|(name, _)| {
         members.get(*name).is_some_and(|value| {
             let alone = format!("{{\"{name}\":{}}}", value.get());
-            serde_json::from_str::<Wants<'_>>(&alone).is_err()
+            serde_json::from_str::<CompactRequest<'_>>(&alone).is_err()
         })
     });
-    match wrong {
-        Some((name, takes)) => {
-            ApiError::bad_request("wrong-member", format!("`{name}` must be {takes}"))
+    match invalid {
+        Some((name, expected)) => {
+            ApiError::bad_request("wrong-member", format!("`{name}` must be {expected}"))
         }
         None => not_json(error),
     }
@@ -256,25 +272,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_members_that_people_are_told_of_are_those_that_are_read() {
-        let schema = schemars::schema_for!(Wants<'_>).to_value();
+    fn described_members_are_those_of_the_schema() {
+        let schema = schemars::schema_for!(CompactRequest<'_>).to_value();
         let mut read: Vec<&String> = schema["properties"]
             .as_object()
             .expect("members")
             .keys()
             .collect();
-        let mut told: Vec<&str> = MEMBERS.iter().map(|(name, _)| *name).collect();
+        let mut described: Vec<&str> = MEMBERS.iter().map(|(name, _)| *name).collect();
         read.sort_unstable();
-        told.sort_unstable();
-        assert_eq!(read, told);
+        described.sort_unstable();
+        assert_eq!(read, described);
     }
 
     #[test]
-    fn what_is_wrong_is_told_by_our_names_alone() {
-        let told = |body: &str| format!("{:?}", Wants::read(body).expect_err("it is wrong"));
+    fn parse_errors_name_known_members_only() {
+        let error_of = |body: &str| {
+            format!(
+                "{:?}",
+                CompactRequest::parse(body).expect_err("is rejected")
+            )
+        };
         for (body, part) in [
             (r#"{"budget":"private"#, "line 1"),
-            (r#"["private"]"#, "no JSON object"),
+            (r#"["private"]"#, "expected a JSON object, found a list"),
             (r#"{"private":1}"#, "Known: conversation"),
             (
                 r#"{"budget":["private"]}"#,
@@ -284,16 +305,17 @@ mod tests {
             (r#"{"pins":"private"}"#, "`pins` must be"),
             (r#"{"repair":"private"}"#, "`repair` must be true or false"),
         ] {
-            let told = told(body);
-            assert!(told.contains(part), "{body}: {told}");
-            assert!(!told.contains("private"), "{told}");
+            let error = error_of(body);
+            assert!(error.contains(part), "{body}: {error}");
+            assert!(!error.contains("private"), "{error}");
         }
     }
 
     #[test]
-    fn a_budget_is_tokens_or_a_share() {
+    fn budget_is_a_number_of_tokens_or_a_share() {
         let budget = |json: &str| {
-            Wants::read(&format!(r#"{{"budget":{json}}}"#)).and_then(|wants| wants.budget())
+            CompactRequest::parse(&format!(r#"{{"budget":{json}}}"#))
+                .and_then(|request| request.budget())
         };
         assert_eq!(budget("8000").expect("tokens"), Some(Budget::Tokens(8_000)));
         assert_eq!(

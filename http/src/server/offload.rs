@@ -1,5 +1,5 @@
-//! Work that takes the processor: reading, counting, strategies. It never runs on the threads
-//! that talk to clients.
+//! Runs the work that uses the processor (reading, counting, strategies) on blocking threads, never on
+//! the threads that serve clients.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,19 +13,23 @@ use tokio::sync::oneshot;
 use super::App;
 use super::admission::Gates;
 use super::error::ApiError;
-use super::give_way::give_way;
 use super::memory::{self, Reservation};
+use super::throttle::throttled;
 
-/// Runs `work` on a thread of its own, when it is its turn and within the time of a request, and
-/// returns its answer. `reserved` is the memory that it works on, `needs` what it takes beside,
-/// and `strategies` are the places in the catalog of those of its chain. `work` gets their gates.
+/// Waits for a slot, runs `work` on a blocking thread within the time limit of a request, and returns
+/// its answer. `reserved` is the memory of the request's body, `work_bytes` the estimated memory of
+/// the work in addition to it, and `strategies` holds the catalog indices of the chain. `work` gets
+/// the gates of these strategies.
 ///
-/// Where nobody waits for it any more, it stops at its next pause. Its turn and its memory are
-/// released when it has really ended; the memory of an answer when the client has taken it.
+/// If the caller drops the future, the work stops at its next await point. Its slot and its memory are
+/// released when it has ended, and the memory of an answer when the client has received it.
+///
+/// # Errors
+/// The server is overloaded, the time is over, or the work fails or panics.
 pub(crate) async fn run<W, F>(
     app: &Arc<App>,
     mut reserved: Reservation,
-    needs: usize,
+    work_bytes: usize,
     strategies: &[usize],
     work: W,
 ) -> Result<Bytes, ApiError>
@@ -37,15 +41,16 @@ where
     let deadline = Instant::now() + time;
     let admitted = app.admission.admit(strategies)?;
     let out_of_time = || ApiError::timeout(time);
-    let turn = admitted.turn(&app.memory, needs);
-    let (running, gates) = tokio::time::timeout_at(deadline.into(), turn)
+    let slot = admitted.wait_for_slot(&app.memory, work_bytes);
+    let (running, gates) = tokio::time::timeout_at(deadline.into(), slot)
         .await
         .map_err(|_| out_of_time())??;
+    // Dropping the sender tells the work that nobody waits for it.
     let (is_waiting, nobody_waits) = oneshot::channel::<()>();
-    // Work on the host's own has no pauses, and looks at this.
+    // The host's own work has no await points and checks this deadline instead.
     let host_deadline = Deadline::at(deadline);
     let stop_if_dropped = StopOnDrop(host_deadline.clone());
-    let own = app.clone();
+    let app = app.clone();
     let runtime = Handle::current();
     let done = tokio::task::spawn_blocking(move || -> Result<Bytes, ApiError> {
         let _running = running;
@@ -53,12 +58,12 @@ where
             tokio::select! {
                 biased;
                 _ = nobody_waits => Err(ApiError::timeout(time)),
-                done = give_way(work(own.clone(), host_deadline, gates), || own.admission.is_shared()) => done,
+                done = throttled(work(app.clone(), host_deadline, gates), || app.admission.is_busy()) => done,
             }
         })?;
-        // The body is gone by now, and the answer takes its place.
-        own.memory.resize(&mut reserved, answer.capacity())?;
-        Ok(memory::answer(answer, reserved))
+        // The body has been dropped by now; its reservation becomes that of the answer.
+        app.memory.resize(&mut reserved, answer.capacity())?;
+        Ok(memory::response_bytes(answer, reserved))
     });
     let done = tokio::time::timeout_at(deadline.into(), done).await;
     drop(is_waiting);
@@ -69,13 +74,13 @@ where
         Ok(Err(error)) => {
             tracing::error!(is_panic = error.is_panic(), "a request's work ended early");
             Err(ApiError::internal(
-                "its work ended early, by a panic or at the server's end",
+                "the work of a request ended early, by a panic or by the server's shutdown",
             ))
         }
     }
 }
 
-/// Ends the host's own work where nobody waits for it any more.
+/// Stops the host's own work when nobody waits for it any more.
 struct StopOnDrop(Deadline);
 
 impl Drop for StopOnDrop {
