@@ -2,15 +2,15 @@ use baler_generated::{Kind, broken_at};
 use baler_host::{Format, Strategy};
 use serde_json::{Value, json};
 
-use crate::support::{get, host, journey, made, post, serve};
+use crate::support::{generated_conversation, get, host, journey, post, serve};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_of_every_format_fits_its_budget() {
+async fn compact_fits_conversations_of_every_format_to_the_budget() {
     let server = serve(|builder| builder).await;
     let host = host();
     for kind in Kind::ALL {
         for seed in 0..4 {
-            let document = made(kind, seed);
+            let document = generated_conversation(kind, seed);
             let format: Format = kind.name().parse().expect("a format");
             let body = format!(
                 r#"{{"conversation":{document},"format":"{}","budget":"50%"}}"#,
@@ -33,7 +33,7 @@ async fn a_conversation_of_every_format_fits_its_budget() {
 }
 
 #[tokio::test]
-async fn what_stays_stays_byte_for_byte() {
+async fn compact_keeps_messages_byte_identical() {
     let server = serve(|builder| builder).await;
     let kept = r#"{ "content" : "The second\u0020one, please.","role":"user", "x":1.0e0 }"#;
     let early = format!("Leg after leg: {}", "by night train, ".repeat(100));
@@ -50,7 +50,7 @@ async fn what_stays_stays_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_request_can_say_all_that_it_wants() {
+async fn compact_accepts_every_member() {
     let server = serve(|builder| builder).await;
     let asked = json!({
         "conversation": journey(), "strategy": ["native:truncate", "native:digest"], "budget": 800,
@@ -68,7 +68,7 @@ async fn a_request_can_say_all_that_it_wants() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_breaks_a_rule_is_mended_on_request() {
+async fn compact_repairs_a_broken_conversation_on_request() {
     let server = serve(|builder| builder).await;
     let mut broken = journey();
     broken["messages"][3] = json!({"role": "tool", "tool_call_id": "nobody", "content": "aye"});
@@ -100,7 +100,7 @@ async fn a_conversation_that_breaks_a_rule_is_mended_on_request() {
 }
 
 #[tokio::test]
-async fn of_many_broken_rules_and_repairs_the_first_are_answered_and_all_are_counted() {
+async fn receipt_lists_the_first_broken_rules_and_repairs_and_counts_all() {
     const MANY: usize = 100_000;
     let server = serve(|builder| builder).await;
     let document = broken_at(MANY);
@@ -116,7 +116,7 @@ async fn of_many_broken_rules_and_repairs_the_first_are_answered_and_all_are_cou
     assert_eq!(length(&receipt["violations"]), Some(1_000));
     assert_eq!(receipt["violation-counts"]["errors"], MANY);
     let response = post(&server, "/v1/compact", &ask(true)).await;
-    // What is repaired is small, and so is what is told of it.
+    // The repaired document is small, and so is its receipt.
     assert!(response.body.len() < document.len());
     let answer = response.json();
     assert_eq!(answer["outcome"], "repaired", "{}", response.body);
@@ -128,7 +128,7 @@ async fn of_many_broken_rules_and_repairs_the_first_are_answered_and_all_are_cou
     assert_eq!(receipt["original-count"], MANY);
 }
 
-/// A journey with an empty text, of which no refusal is known.
+/// A conversation with an empty text, which breaks a rule that is only a warning.
 fn warned() -> Value {
     let mut warned = journey();
     let text = warned["messages"][2]["content"].clone();
@@ -138,7 +138,7 @@ fn warned() -> Value {
 }
 
 #[tokio::test]
-async fn a_conversation_with_warnings_alone_is_compacted_and_asked_about() {
+async fn warnings_alone_do_not_prevent_compaction() {
     let server = serve(|builder| builder).await;
     let body = json!({"conversation": warned(), "budget": 300}).to_string();
     let answer = post(&server, "/v1/compact", &body).await.json();
@@ -153,7 +153,7 @@ async fn a_conversation_with_warnings_alone_is_compacted_and_asked_about() {
 }
 
 #[tokio::test]
-async fn the_gate_tells_who_decides() {
+async fn should_compact_returns_the_decision_and_who_made_it() {
     let server = serve(|builder| builder).await;
     let ask = |more: &str| format!(r#"{{"conversation":{}{more}}}"#, journey());
     for (more, decision) in [
@@ -181,7 +181,7 @@ async fn the_gate_tells_who_decides() {
 
 /// PL-12
 #[tokio::test]
-async fn strategies_are_named_and_nothing_else_is_found() {
+async fn clients_name_strategies_but_never_files_or_urls() {
     let server = serve(|builder| builder).await;
     let list = post(&server, "/v1/introspect", "{}").await.json();
     assert_eq!(
@@ -194,7 +194,7 @@ async fn strategies_are_named_and_nothing_else_is_found() {
         .json();
     assert_eq!(one["native"], true);
     for name in [
-        "./theirs.wasm",
+        "./untrusted.wasm",
         "/etc/passwd",
         "http://127.0.0.1:1/",
         "sliding-window",
@@ -216,7 +216,7 @@ async fn strategies_are_named_and_nothing_else_is_found() {
 }
 
 #[tokio::test]
-async fn a_session_log_comes_as_a_text() {
+async fn session_log_is_accepted_as_a_string() {
     let server = serve(|builder| builder).await;
     let line = |role: &str, text: &str| {
         json!({"type": role, "uuid": text, "sessionId": "s", "message": {"role": role, "content": text}}).to_string()
@@ -234,7 +234,7 @@ async fn a_session_log_comes_as_a_text() {
 }
 
 #[tokio::test]
-async fn figures_count_requests_outcomes_and_tokens_and_nothing_else() {
+async fn metrics_count_requests_and_outcomes_and_hold_no_text() {
     let server = serve(|builder| builder).await;
     let secret = "Leg 0 of the journey";
     let body = json!({"conversation": journey(), "budget": 200}).to_string();
@@ -257,7 +257,7 @@ async fn figures_count_requests_outcomes_and_tokens_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_at_once_are_all_served() {
+async fn concurrent_requests_are_all_served() {
     let server = std::sync::Arc::new(serve(|builder| builder).await);
     let body: Value = json!({"conversation": journey(), "budget": 200});
     let body = std::sync::Arc::new(body.to_string());

@@ -6,38 +6,20 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::strategies::{slow, telling};
+use crate::strategies::{leaking, slow};
 use crate::support::{
-    Running, ask, figure, get, journey, post, receive, send, serve, serve_within, talk, until,
+    Running, compact_request, figure, get, journey, long_conversation, post, receive, send, serve,
+    serve_within, until,
 };
 
 const PRIVATE: &str = "the key is under the mat";
 
-#[tokio::test]
-async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
-    let server = serve_within(ServerLimits {
-        body_bytes: 200_000,
-        ..ServerLimits::default()
-    })
-    .await;
-    let deep = format!(
-        r#"{{"conversation":{}1{}}}"#,
-        "[".repeat(5_000),
-        "]".repeat(5_000)
-    );
-    let tower = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
-    let request = format!(r#"{{"model":"gpt-4o","x":{tower},"messages":[]}}"#);
-    let as_text = |text: String| json!({"conversation": text}).to_string();
-    let deep_over_lines = as_text(request.replace('[', "[\n"));
-    let deep_as_text = as_text(request);
-    let line =
-        r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Row."}}"#;
-    let deep_in_log = as_text(format!(
-        "{line}\n{{\"type\":\"user\",\"uuid\":\"v\",\"x\":{tower}}}\n{line}\n"
-    ));
-    let large = format!(r#"{{"conversation":"{}"}}"#, PRIVATE.repeat(10_000));
-    let in_a_message = json!({"conversation": {"model": "gpt-4o", "messages": [{"role": PRIVATE, "content": PRIVATE}]}, "format": "openai-chat"});
-    let cases = [
+/// A body that is invalid, with the status and the code of the response.
+type InvalidBody = (String, u16, &'static str);
+
+/// Bodies that cannot be parsed, or whose members are invalid.
+fn invalid_members() -> Vec<InvalidBody> {
+    [
         ("", 400, "malformed"),
         (PRIVATE, 400, "malformed"),
         (r#"{"conversation":"#, 400, "malformed"),
@@ -54,16 +36,6 @@ async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
             r#"{"conversation":[],"pins":"the key is under the mat"}"#,
             400,
             "wrong-member",
-        ),
-        (
-            r#"{"conversation":{"the key is under the mat":1}}"#,
-            422,
-            "unreadable-conversation",
-        ),
-        (
-            r#"{"conversation":"the key is under the mat"}"#,
-            422,
-            "unreadable-conversation",
         ),
         (
             r#"{"conversation":[{"role":"user","content":"Hello."}],"pins":[7]}"#,
@@ -85,15 +57,64 @@ async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
             400,
             "malformed",
         ),
-        (&deep, 400, "too-deep"),
-        (&deep_as_text, 400, "too-deep"),
-        (&deep_over_lines, 400, "too-deep"),
-        (&deep_in_log, 400, "too-deep"),
-        (&large, 413, "too-large"),
-        (&in_a_message.to_string(), 422, "unreadable-conversation"),
+    ]
+    .map(|(body, status, code)| (body.to_owned(), status, code))
+    .to_vec()
+}
+
+/// Bodies whose conversation cannot be read.
+fn unreadable_conversations() -> Vec<InvalidBody> {
+    let in_a_message = json!({"conversation": {"model": "gpt-4o", "messages": [{"role": PRIVATE, "content": PRIVATE}]}, "format": "openai-chat"});
+    [
+        r#"{"conversation":{"the key is under the mat":1}}"#.to_owned(),
+        r#"{"conversation":"the key is under the mat"}"#.to_owned(),
+        in_a_message.to_string(),
+    ]
+    .map(|body| (body, 422, "unreadable-conversation"))
+    .to_vec()
+}
+
+/// Bodies that are nested too deeply, or too large for a limit of 200,000 bytes.
+fn too_deep_or_too_large() -> Vec<InvalidBody> {
+    let tower = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    let deep = format!(
+        r#"{{"conversation":{}1{}}}"#,
+        "[".repeat(5_000),
+        "]".repeat(5_000)
+    );
+    let request = format!(r#"{{"model":"gpt-4o","x":{tower},"messages":[]}}"#);
+    let as_text = |text: String| json!({"conversation": text}).to_string();
+    let deep_over_lines = as_text(request.replace('[', "[\n"));
+    let deep_as_text = as_text(request);
+    let line =
+        r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Row."}}"#;
+    let deep_in_log = as_text(format!(
+        "{line}\n{{\"type\":\"user\",\"uuid\":\"v\",\"x\":{tower}}}\n{line}\n"
+    ));
+    let large = format!(r#"{{"conversation":"{}"}}"#, PRIVATE.repeat(10_000));
+    vec![
+        (deep, 400, "too-deep"),
+        (deep_as_text, 400, "too-deep"),
+        (deep_over_lines, 400, "too-deep"),
+        (deep_in_log, 400, "too-deep"),
+        (large, 413, "too-large"),
+    ]
+}
+
+#[tokio::test]
+async fn errors_are_json_and_quote_nothing_of_the_request() {
+    let server = serve_within(ServerLimits {
+        body_bytes: 200_000,
+        ..ServerLimits::default()
+    })
+    .await;
+    let cases = [
+        invalid_members(),
+        unreadable_conversations(),
+        too_deep_or_too_large(),
     ];
-    for (body, status, code) in cases {
-        let response = post(&server, "/v1/compact", body).await;
+    for (body, status, code) in cases.concat() {
+        let response = post(&server, "/v1/compact", &body).await;
         let shown = body.chars().take(60).collect::<String>();
         assert_eq!(
             (response.status, response.code().as_str()),
@@ -106,7 +127,12 @@ async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
         );
         assert_eq!(response.headers["content-type"], "application/json");
     }
-    let bytes = send(
+}
+
+#[tokio::test]
+async fn unsupported_types_methods_and_paths_are_refused() {
+    let server = serve(|builder| builder).await;
+    let plain = send(
         server.address,
         "POST",
         "/v1/compact",
@@ -114,7 +140,7 @@ async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
         "{}",
     )
     .await;
-    assert_eq!((bytes.status, bytes.code().as_str()), (415, "media-type"));
+    assert_eq!((plain.status, plain.code().as_str()), (415, "media-type"));
     assert_eq!(
         get(&server, "/v1/compact").await.code(),
         "method-not-allowed"
@@ -123,14 +149,20 @@ async fn every_refusal_is_json_that_says_what_to_do_and_quotes_nothing() {
     assert_eq!(post(&server, "/v1/echo", "{}").await.status, 404);
 }
 
-/// What one client's conversation taught a strategy reaches no other client by a refusal.
+/// A strategy that has seen one client's conversation cannot pass text of it to another client through an
+/// error message.
 #[tokio::test]
-async fn a_refusal_holds_no_words_of_a_strategy() {
-    let server = serve(|builder| builder.chain(telling())).await;
-    assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+async fn errors_hold_no_text_of_a_strategy() {
+    let server = serve(|builder| builder.chain(leaking())).await;
+    assert_eq!(
+        post(&server, "/v1/compact", &compact_request())
+            .await
+            .status,
+        200
+    );
     let hello = json!([{"role": "user", "content": "Hello."}]);
     let other = json!({"conversation": hello, "config": {"keep": 1}});
-    let who = json!({"strategy": "telling", "config": {"keep": 1}});
+    let who = json!({"strategy": "leaking", "config": {"keep": 1}});
     let host = json!({"contract": "baler:compaction@0.1.0", "config": {"keep": 1}});
     for (path, body, code) in [
         ("/v1/compact", other, Some("config")),
@@ -147,7 +179,7 @@ async fn a_refusal_holds_no_words_of_a_strategy() {
 }
 
 #[tokio::test]
-async fn a_body_without_a_length_is_limited_too() {
+async fn chunked_body_is_limited_too() {
     let server = serve_within(ServerLimits {
         body_bytes: 1_000,
         ..ServerLimits::default()
@@ -171,7 +203,7 @@ async fn a_body_without_a_length_is_limited_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn some_run_some_wait_and_the_others_are_turned_away_at_once() {
+async fn requests_beyond_the_waiting_limit_get_503_at_once() {
     let server = serve(|builder| {
         builder.chain(slow(1.5)).limits(ServerLimits {
             concurrency: 1,
@@ -186,7 +218,10 @@ async fn some_run_some_wait_and_the_others_are_turned_away_at_once() {
             let server = server.clone();
             tokio::spawn(async move {
                 let start = Instant::now();
-                (post(&server, "/v1/compact", &ask()).await, start.elapsed())
+                (
+                    post(&server, "/v1/compact", &compact_request()).await,
+                    start.elapsed(),
+                )
             })
         })
         .collect();
@@ -204,27 +239,29 @@ async fn some_run_some_wait_and_the_others_are_turned_away_at_once() {
     }
     assert_eq!(refused, 4);
     assert_eq!(
-        post(&server, "/v1/compact", &ask()).await.status,
+        post(&server, "/v1/compact", &compact_request())
+            .await
+            .status,
         200,
-        "there is room again"
+        "slots are free again"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_is_not_done_in_time_gets_504() {
+async fn request_that_takes_too_long_gets_504() {
     let server = serve_within(ServerLimits {
         request_time: Duration::from_millis(1),
         ..ServerLimits::default()
     })
     .await;
-    let body = json!({"conversation": talk(2_001), "budget": 200}).to_string();
+    let body = json!({"conversation": long_conversation(2_001), "budget": 200}).to_string();
     let late = post(&server, "/v1/compact", &body).await;
     assert_eq!((late.status, late.code().as_str()), (504, "timeout"));
     assert_eq!(get(&server, "/healthz").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_strategy_that_hangs_leaves_time_for_the_next() {
+async fn hanging_strategy_leaves_time_for_the_next() {
     let server = serve(|builder| {
         builder.chain(slow(60.0)).limits(ServerLimits {
             request_time: Duration::from_secs(4),
@@ -232,13 +269,13 @@ async fn a_strategy_that_hangs_leaves_time_for_the_next() {
         })
     })
     .await;
-    let response = post(&server, "/v1/compact", &ask()).await;
+    let response = post(&server, "/v1/compact", &compact_request()).await;
     assert_eq!(response.status, 200, "{response:?}");
     assert_eq!(response.json()["receipt"]["strategy"], "native:digest");
 }
 
 #[tokio::test]
-async fn who_sends_too_slowly_is_cut_off() {
+async fn slow_heads_and_bodies_are_cut_off() {
     let server = serve_within(ServerLimits {
         head_time: Duration::from_millis(300),
         read_time: Duration::from_millis(300),
@@ -269,8 +306,8 @@ async fn who_sends_too_slowly_is_cut_off() {
     );
 }
 
-/// A request for an echo of a body of so many bytes, of which none is sent yet.
-async fn body_to_come(server: &Running, bytes: usize) -> TcpStream {
+/// Sends the head of a request to echo a body of so many bytes, and nothing of the body.
+async fn begin_echo(server: &Running, bytes: usize) -> TcpStream {
     let mut stream = TcpStream::connect(server.address).await.expect("connects");
     let head = format!(
         "POST /v1/echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {bytes}\r\n\r\n"
@@ -280,7 +317,7 @@ async fn body_to_come(server: &Running, bytes: usize) -> TcpStream {
 }
 
 #[tokio::test]
-async fn a_body_that_comes_to_a_halt_gives_its_memory_back() {
+async fn stalled_body_releases_its_memory() {
     let hours = Duration::from_secs(10_000);
     let server = serve(|builder| {
         builder.with_echo().limits(ServerLimits {
@@ -290,7 +327,7 @@ async fn a_body_that_comes_to_a_halt_gives_its_memory_back() {
         })
     })
     .await;
-    let mut halts = body_to_come(&server, 1 << 20).await;
+    let mut halts = begin_echo(&server, 1 << 20).await;
     let most = " ".repeat((1 << 20) - 1);
     halts.write_all(most.as_bytes()).await.expect("writes");
     let response = receive(&mut halts).await;
@@ -303,7 +340,7 @@ async fn a_body_that_comes_to_a_halt_gives_its_memory_back() {
 }
 
 #[tokio::test]
-async fn a_body_may_take_its_time_as_long_as_it_comes() {
+async fn slow_body_is_accepted_while_it_keeps_arriving() {
     let server = serve(|builder| {
         builder.with_echo().limits(ServerLimits {
             read_stall: Duration::from_millis(500),
@@ -312,7 +349,7 @@ async fn a_body_may_take_its_time_as_long_as_it_comes() {
     })
     .await;
     let piece = " ".repeat(64 << 10);
-    let mut slow = body_to_come(&server, 3 * piece.len()).await;
+    let mut slow = begin_echo(&server, 3 * piece.len()).await;
     for _ in 0..3 {
         tokio::time::sleep(Duration::from_millis(200)).await;
         slow.write_all(piece.as_bytes()).await.expect("writes");
@@ -321,7 +358,7 @@ async fn a_body_may_take_its_time_as_long_as_it_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_strategy_leaves_room_for_the_others() {
+async fn slow_strategy_leaves_slots_for_others() {
     let server = serve(|builder| {
         builder.offers(slow(5.0)).limits(ServerLimits {
             concurrency: 4,
@@ -339,7 +376,12 @@ async fn a_slow_strategy_leaves_room_for_the_others() {
         .collect();
     tokio::time::sleep(Duration::from_millis(300)).await;
     let start = Instant::now();
-    assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+    assert_eq!(
+        post(&server, "/v1/compact", &compact_request())
+            .await
+            .status,
+        200
+    );
     assert!(
         start.elapsed() < Duration::from_secs(4),
         "{:?}",
@@ -349,7 +391,7 @@ async fn a_slow_strategy_leaves_room_for_the_others() {
 }
 
 #[tokio::test]
-async fn idle_connections_do_not_shut_others_out() {
+async fn idle_connections_do_not_lock_out_others() {
     let hours = Duration::from_secs(10_000);
     let server = serve_within(ServerLimits {
         connections: 2,
@@ -368,12 +410,17 @@ async fn idle_connections_do_not_shut_others_out() {
         idle.push(client);
     }
     for _ in 0..3 {
-        assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+        assert_eq!(
+            post(&server, "/v1/compact", &compact_request())
+                .await
+                .status,
+            200
+        );
     }
 }
 
 #[tokio::test]
-async fn who_shows_no_token_keeps_no_connection() {
+async fn responses_without_a_token_close_the_connection() {
     let token = Token::new("s3cret").expect("a token");
     let server = serve(|builder| {
         builder.token(token).limits(ServerLimits {
@@ -392,14 +439,14 @@ async fn who_shows_no_token_keeps_no_connection() {
         let mut client = TcpStream::connect(server.address).await.expect("connects");
         let request = format!("{asked} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         client.write_all(request.as_bytes()).await.expect("writes");
-        // It ends although the client would keep it.
+        // The server closes the connection, which the client would keep open.
         let answer = receive(&mut client).await;
         assert_eq!(answer.headers["connection"], "close", "{asked}");
     }
 }
 
 #[tokio::test]
-async fn who_says_nothing_is_cut_off_too() {
+async fn silent_and_idle_connections_are_closed() {
     let server = serve_within(ServerLimits {
         head_time: Duration::from_millis(300),
         ..ServerLimits::default()
@@ -421,7 +468,7 @@ async fn who_says_nothing_is_cut_off_too() {
 }
 
 #[tokio::test]
-async fn who_sends_far_too_much_still_gets_his_answer() {
+async fn client_with_a_far_too_large_body_gets_its_413() {
     let server = serve_within(ServerLimits {
         body_bytes: 1_000,
         ..ServerLimits::default()
@@ -435,13 +482,13 @@ async fn who_sends_far_too_much_still_gets_his_answer() {
 }
 
 #[tokio::test]
-async fn a_body_of_many_tiny_items_is_refused_where_work_on_it_takes_too_much() {
+async fn body_of_many_tiny_items_is_refused_for_its_work_memory() {
     let server = serve_within(ServerLimits {
         working_bytes: 1 << 20,
         ..ServerLimits::default()
     })
     .await;
-    // 6,000 lists, objects and commas at 512 bytes each: 3 MB. As a log there are 4,000 of them.
+    // 6,000 lists, objects and commas of 512 bytes each make 3 MB. As a log there are 4,000 of them.
     let items = r#"{"x":[]},"#.repeat(2_000);
     let tiny = format!(r#"{{"conversation":[{items}{{}}]}}"#);
     let log = json!({"conversation": items.replace(',', "\n")}).to_string();
@@ -454,7 +501,7 @@ async fn a_body_of_many_tiny_items_is_refused_where_work_on_it_takes_too_much() 
         );
         assert!(refused.body.contains("1048576"), "{refused:?}");
     }
-    // 700 of them: 359 KB, and with a repair three times as much.
+    // 700 of them make 359 KB, and three times that with a repair.
     let some = r#"{"x":[]},"#.repeat(233);
     for repair in [true, false] {
         let body = format!(r#"{{"repair":{repair},"conversation":[{some}{{}}]}}"#);
@@ -464,11 +511,14 @@ async fn a_body_of_many_tiny_items_is_refused_where_work_on_it_takes_too_much() 
     let text = "by night train, ".repeat(1_200);
     let one = json!({"conversation": [{"role": "user", "content": text}]});
     let answer = post(&server, "/v1/compact", &one.to_string()).await;
-    assert_eq!(answer.status, 200, "one text takes little: {answer:?}");
+    assert_eq!(
+        answer.status, 200,
+        "one text needs little memory: {answer:?}"
+    );
 }
 
 #[tokio::test]
-async fn memory_of_bodies_is_limited_together() {
+async fn memory_of_all_bodies_is_limited_together() {
     let server = serve_within(ServerLimits {
         buffered_bytes: 4_096,
         ..ServerLimits::default()
@@ -482,12 +532,12 @@ async fn memory_of_bodies_is_limited_together() {
     assert_eq!(
         post(&server, "/v1/introspect", "{}").await.status,
         200,
-        "it was given back"
+        "the memory was released"
     );
 }
 
 #[tokio::test]
-async fn a_client_that_is_refused_for_memory_still_gets_its_answer() {
+async fn client_refused_for_memory_gets_its_503() {
     let server = serve_within(ServerLimits {
         buffered_bytes: 1 << 20,
         ..ServerLimits::default()

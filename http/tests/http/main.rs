@@ -1,27 +1,27 @@
-//! The server and the client, against each other and against bad company, on loopback ports.
+//! The server and the client, against each other and against misbehaving peers, on loopback ports.
 
 #![allow(
     clippy::expect_used,
     clippy::panic,
-    reason = "helpers of tests end the test where something is not as it should be"
+    reason = "helpers end the test on an unexpected state"
 )]
 
 /// Servers, requests and conversations.
 mod support;
-/// Strategies that take their time.
+/// Strategies that are slow, broken, blocking or leaking.
 mod strategies;
 
-/// What clients get.
-mod client_form;
-/// What is refused, and how.
+/// Answers to clients.
+mod client_api;
+/// Limits and error responses.
 mod limits;
-/// Remote strategies: good ones, and all that can go wrong with one.
+/// Remote strategies, working and misbehaving.
 mod remote;
-/// The server's own description is that of the server.
+/// The OpenAPI document against the server's behaviour.
 mod openapi;
-/// Starting, stopping, and who may ask.
+/// Starting, stopping, and access control.
 mod serving;
-/// Clients that do not read their answers.
-mod unread;
-/// Work that blocks, and clients that do not wait for it.
-mod turns;
+/// Clients that read their responses slowly or not at all.
+mod slow_readers;
+/// Slots, waiting, and cancelled work.
+mod scheduling;

@@ -18,7 +18,7 @@ fn assert_valid(document: &Value, schema: &Value, value: &Value, what: &str) {
 }
 
 #[tokio::test]
-async fn every_documented_path_is_served_as_it_is_documented() {
+async fn every_documented_path_is_served_as_documented() {
     let server = serve(|builder| builder).await;
     let document = get(&server, "/openapi.json").await.json();
     assert_eq!(document["openapi"], "3.1.0");
@@ -56,7 +56,7 @@ async fn every_documented_path_is_served_as_it_is_documented() {
             if let Some(refusal) = operation["responses"].get("400") {
                 let refused = send(server.address, &method, path, &headers, "{").await;
                 assert_eq!(refused.status, 400);
-                let schema = &refused_schema(refusal);
+                let schema = &schema_of(refusal);
                 assert_valid(&document, schema, &refused.json(), &what);
             }
         }
@@ -72,20 +72,20 @@ async fn every_documented_path_is_served_as_it_is_documented() {
     }
 }
 
-fn refused_schema(response: &Value) -> Value {
+fn schema_of(response: &Value) -> Value {
     response["content"]["application/json"]["schema"].clone()
 }
 
 #[tokio::test]
-async fn compactions_obey_the_schema_whatever_comes_of_them() {
+async fn compact_responses_of_every_outcome_obey_the_schema() {
     let server = serve(|builder| builder).await;
     let document = get(&server, "/openapi.json").await.json();
-    let schema = json!({"$ref": "#/components/schemas/Compacted"});
+    let schema = json!({"$ref": "#/components/schemas/CompactResponse"});
     let mut broken = journey();
     broken["messages"][2]["role"] = json!("tool");
     let mut warned = journey();
     warned["messages"][0]["content"] = json!([]);
-    let violation = &document["components"]["schemas"]["Compacted.Violation"];
+    let violation = &document["components"]["schemas"]["CompactResponse.Violation"];
     assert!(
         violation["properties"]["severity"].is_object(),
         "{violation}"
@@ -101,7 +101,7 @@ async fn compactions_obey_the_schema_whatever_comes_of_them() {
         let response = post(&server, "/v1/compact", &asked.to_string()).await;
         assert_eq!(response.status, 200, "{response:?}");
         assert_valid(&document, &schema, &response.json(), "compact");
-        let wants = json!({"$ref": "#/components/schemas/Wants"});
-        assert_valid(&document, &wants, &asked, "the request");
+        let request = json!({"$ref": "#/components/schemas/CompactRequest"});
+        assert_valid(&document, &request, &asked, "the request");
     }
 }

@@ -11,9 +11,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use crate::support::{get, host, journey, made, serve};
+use crate::support::{generated_conversation, get, host, journey, serve};
 
-/// Time of a remote in these tests; and what a busy machine may take beside.
+/// Time limit of a remote strategy in these tests; and the additional time that a busy machine may need.
 const TIME: Duration = Duration::from_millis(800);
 const TOLERANCE: Duration = Duration::from_secs(15);
 
@@ -25,7 +25,7 @@ fn behind(url: &str) -> Strategy {
     })
 }
 
-/// A remote strategy that another server's digest is.
+/// A remote strategy with enough time, for a server that works.
 fn good(url: &str) -> Strategy {
     let strategy = behind(url);
     let time = Duration::from_secs(30);
@@ -36,15 +36,15 @@ fn good(url: &str) -> Strategy {
 }
 
 async fn compact(host: &Host, strategy: Strategy) -> Compaction {
-    let talk = host.read(journey().to_string()).expect("reads");
-    host.compact(&talk, &[strategy], &Request::default())
+    let conversation = host.read(journey().to_string()).expect("reads");
+    host.compact(&conversation, &[strategy], &Request::default())
         .await
         .expect("no archive that could fail")
 }
 
 /// PL-8, PL-11: local and remote have the same type and the same result.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_balers_in_a_row_pack_a_conversation_of_every_format() {
+async fn two_chained_servers_compact_conversations_of_every_format() {
     let last = serve(|builder| builder).await;
     let middle = serve(|builder| builder.chain(vec![good(&last.url())])).await;
     let host = host();
@@ -56,7 +56,7 @@ async fn two_balers_in_a_row_pack_a_conversation_of_every_format() {
                 ..ReadOptions::default()
             };
             let document = host
-                .read_with(made(kind, seed).into_bytes(), options)
+                .read_with(generated_conversation(kind, seed).into_bytes(), options)
                 .expect("reads");
             let local = host
                 .compact(&document, &[Strategy::digest()], &Request::default())
@@ -87,13 +87,13 @@ async fn two_balers_in_a_row_pack_a_conversation_of_every_format() {
     let figures = get(&last, "/metrics").await.body;
     assert!(
         figures.contains("route=\"compact\",status=\"200\""),
-        "the last one was asked: {figures}"
+        "the last server was called: {figures}"
     );
     assert!(!figures.contains("status=\"4"), "{figures}");
 }
 
 #[test]
-fn strategies_of_one_server_have_names_of_their_own() {
+fn remote_strategies_of_one_server_have_distinct_names() {
     for (url, name) in [
         ("http://127.0.0.1:7410/", "127.0.0.1-7410"),
         ("http://127.0.0.1:07410", "127.0.0.1-7410"),
@@ -109,10 +109,10 @@ fn strategies_of_one_server_have_names_of_their_own() {
     assert!(one.name().starts_with(start), "{}", one.name());
 }
 
-/// What a bad server does with a connection on which it was asked to compact.
+/// What a misbehaving server does with a connection after a request to compact.
 type Act = fn(TcpStream) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A server that is asked who it is, says nothing of use, and then behaves badly.
+/// Starts a server that answers `introspect` with an empty object and misbehaves on other requests.
 async fn bad(act: Act) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
     let address = listener.local_addr().expect("an address");
@@ -144,7 +144,7 @@ async fn answer(stream: &mut TcpStream, status: &str, body: &str) {
         body.len()
     );
     let _ = stream.write_all(text.as_bytes()).await;
-    // What was asked may not be read yet; a close now would take the answer back.
+    // The request may not be read completely; closing now would discard the answer.
     let _ = stream.shutdown().await;
     let mut rest = Vec::new();
     let _ = tokio::time::timeout(Duration::from_secs(2), stream.read_to_end(&mut rest)).await;
@@ -154,8 +154,8 @@ macro_rules! act {
     ($stream:ident => $body:block) => {
         |stream: TcpStream| {
             Box::pin(async move {
-                // Held to the end, also by who does nothing with it.
-                #[allow(unused_mut, reason = "some only hold it")]
+                // The connection stays open until the body has run.
+                #[allow(unused_mut, reason = "some bodies only hold it")]
                 let mut $stream = stream;
                 $body
                 drop($stream);
@@ -164,13 +164,11 @@ macro_rules! act {
     };
 }
 
-/// P15, PL-15, PL-S33, PV7, PL-N11, ALL-N15
-#[tokio::test(flavor = "multi_thread")]
-async fn whatever_a_server_does_the_local_chain_gives_a_result_in_time() {
-    let drops_protected =
-        json!({"outcome": {"compacted": {"pieces": [{"keep": {"first": 0, "count": 1}}]}}});
-    assert_eq!(drops_protected.to_string(), DROPS_PROTECTED);
-    let cases: [(&str, Act, &str); 13] = [
+/// A kind of misbehaviour: what the server does, and the code of the fault.
+type Misbehaviour = (&'static str, Act, &'static str);
+
+fn slow_servers() -> [Misbehaviour; 4] {
+    [
         (
             "hangs",
             act!(stream => { tokio::time::sleep(Duration::from_secs(60)).await; }),
@@ -204,14 +202,11 @@ async fn whatever_a_server_does_the_local_chain_gives_a_result_in_time() {
             }),
             "timeout",
         ),
-        (
-            "speaks no HTTP",
-            act!(stream => {
-                let _ = stream.write_all(b"\x16\x03\x01 what?\r\n\r\n").await;
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }),
-            "remote",
-        ),
+    ]
+}
+
+fn servers_with_invalid_answers() -> [Misbehaviour; 4] {
+    [
         (
             "answers garbage",
             act!(stream => { answer(&mut stream, "200 OK", "\u{1}garbage").await; }),
@@ -236,30 +231,55 @@ async fn whatever_a_server_does_the_local_chain_gives_a_result_in_time() {
             }),
             "output-too-large",
         ),
+    ]
+}
+
+fn failing_servers() -> [Misbehaviour; 5] {
+    [
+        (
+            "does not speak HTTP",
+            act!(stream => {
+                let _ = stream.write_all(b"\x16\x03\x01 what?\r\n\r\n").await;
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }),
+            "remote",
+        ),
         (
             "fails",
             act!(stream => { answer(&mut stream, "500 Internal Server Error", "Traceback").await; }),
             "remote",
         ),
         (
-            "wants a token",
+            "requires a token",
             act!(stream => { answer(&mut stream, "401 Unauthorized", "").await; }),
             "remote",
         ),
         (
-            "sends elsewhere",
+            "redirects",
             act!(stream => { answer(&mut stream, "307 Temporary Redirect", "").await; }),
             "remote",
         ),
         (
-            "hangs up in its answer",
+            "hangs up within its answer",
             act!(stream => {
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"outcome\":").await;
                 let _ = stream.shutdown().await;
             }),
             "remote",
         ),
-    ];
+    ]
+}
+
+/// P15, PL-15, PL-S33, PV7, PL-N11, ALL-N15
+#[tokio::test(flavor = "multi_thread")]
+async fn misbehaving_servers_are_faults_and_the_fallback_runs_in_time() {
+    let drops_protected =
+        json!({"outcome": {"compacted": {"pieces": [{"keep": {"first": 0, "count": 1}}]}}});
+    assert_eq!(drops_protected.to_string(), DROPS_PROTECTED);
+    let cases = slow_servers()
+        .into_iter()
+        .chain(servers_with_invalid_answers())
+        .chain(failing_servers());
     let host = host();
     for (what, act, fault) in cases {
         let address = bad(act).await;
@@ -287,7 +307,7 @@ const DROPS_PROTECTED: &str =
 
 /// P15, PL-S33
 #[tokio::test]
-async fn where_nobody_listens_the_local_chain_runs_at_once() {
+async fn fallback_runs_at_once_if_nobody_listens() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
     let address = listener.local_addr().expect("an address");
     drop(listener);
@@ -298,10 +318,10 @@ async fn where_nobody_listens_the_local_chain_runs_at_once() {
     assert!(start.elapsed() < TOLERANCE);
 }
 
-/// Linux leaves a connection unanswered while the queue of its server is full.
+/// Linux does not answer a connection attempt while the queue of the server is full.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_server_that_takes_no_more_connections_is_told_apart_from_one_that_is_not_there() {
+async fn full_server_is_told_apart_from_an_absent_one() {
     let socket = TcpSocket::new_v4().expect("a socket");
     let any = "127.0.0.1:0".parse().expect("an address");
     socket.bind(any).expect("binds");
@@ -323,7 +343,7 @@ async fn a_server_that_takes_no_more_connections_is_told_apart_from_one_that_is_
 }
 
 #[tokio::test]
-async fn a_token_that_its_server_repeats_is_not_in_the_answer() {
+async fn token_that_the_server_repeats_is_redacted() {
     let act: Act = act!(stream => {
         answer(&mut stream, "200 OK", r#"{"outcome":{"unchanged":"Bearer s3cret-t0ken"}}"#).await;
     });
@@ -336,9 +356,9 @@ async fn a_token_that_its_server_repeats_is_not_in_the_answer() {
     assert_eq!(said, Ok(expected.to_vec()));
 }
 
-/// P12, P13: with half of what a remote strategy needs there is none, and nothing is asked.
+/// P12, P13: with half of the settings of a remote strategy there is none, and nothing is called.
 #[tokio::test]
-async fn without_a_remote_the_local_strategy_finds_nothing_to_do() {
+async fn without_a_remote_the_native_strategy_decides() {
     let host = host();
     let short = host
         .read(r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hello."}]}"#)
@@ -351,16 +371,19 @@ async fn without_a_remote_the_local_strategy_finds_nothing_to_do() {
         compaction.receipt().outcome,
         Outcome::Unchanged(Unchanged::WithinBudget | Unchanged::AtFloor)
     ));
-    assert!(HttpRemote::new("baler").is_err(), "a name is no place");
-    assert!(HttpRemote::new("http://").is_err(), "and a scheme is none");
+    assert!(HttpRemote::new("baler").is_err(), "a name is not a URL");
+    assert!(
+        HttpRemote::new("http://").is_err(),
+        "a scheme alone is not a URL"
+    );
 }
 
 /// PL-I2, PL-I8
 #[tokio::test(flavor = "multi_thread")]
-async fn the_gate_is_asked_over_http_and_its_failure_leaves_it_to_the_host() {
+async fn should_compact_is_asked_over_http_and_the_host_decides_on_failure() {
     let server = serve(|builder| builder).await;
     let host = host();
-    let talk = host.read(journey().to_string()).expect("reads");
+    let conversation = host.read(journey().to_string()).expect("reads");
     let absent: SocketAddr = "127.0.0.1:1".parse().expect("an address");
     for (url, is_good) in [(server.url(), true), (format!("http://{absent}"), false)] {
         for (tokens, is_time) in [(100, true), (100_000, false)] {
@@ -368,7 +391,9 @@ async fn the_gate_is_asked_over_http_and_its_failure_leaves_it_to_the_host() {
                 budget: Budget::Tokens(tokens),
                 ..Request::default()
             };
-            let gate = host.should_compact(&talk, &good(&url), &request).await;
+            let gate = host
+                .should_compact(&conversation, &good(&url), &request)
+                .await;
             assert_eq!(gate.decision, Decision::HostDecides);
             assert_eq!(gate.is_time, is_time);
             assert_eq!(

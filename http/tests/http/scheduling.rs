@@ -4,18 +4,23 @@ use std::time::Duration;
 use baler_http::ServerLimits;
 use serde_json::{Value, json};
 
-use crate::strategies::{Gate, asking, broken, slow};
+use crate::strategies::{Gate, broken, silent_model, slow};
 use crate::support::{
-    Response, ask, ask_without_reading, figure, get, journey, post, serve, talk, until,
+    Response, ask_without_reading, compact_request, figure, get, journey, long_conversation, post,
+    serve, until,
 };
 
 #[tokio::test]
-async fn requests_are_answered_while_work_blocks_its_thread() {
+async fn server_answers_while_work_blocks_its_thread() {
     let gate = Arc::new(Gate::default());
     let server = Arc::new(serve(|builder| builder.chain(gate.chain())).await);
     let blocked = tokio::spawn({
         let server = server.clone();
-        async move { post(&server, "/v1/compact", &ask()).await.status }
+        async move {
+            post(&server, "/v1/compact", &compact_request())
+                .await
+                .status
+        }
     });
     until(async || gate.inside() == 1).await;
     assert_eq!(get(&server, "/healthz").await.status, 200);
@@ -25,13 +30,13 @@ async fn requests_are_answered_while_work_blocks_its_thread() {
 }
 
 #[tokio::test]
-async fn large_bodies_are_worked_on_one_after_the_other() {
+async fn work_memory_limits_how_many_large_bodies_run() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
             concurrency: 8,
-            // One takes 8 bytes for each of its 5 KB and 512 for each of its 67 lists, objects
-            // and commas: 75 KB.
+            // A request needs 8 bytes for each of its 5 KB, and 512 for each of its 67 lists, objects and
+            // commas, which makes 75 KB.
             working_bytes: 100_000,
             ..ServerLimits::default()
         })
@@ -40,7 +45,11 @@ async fn large_bodies_are_worked_on_one_after_the_other() {
     let requests: Vec<_> = (0..2)
         .map(|_| {
             let server = server.clone();
-            tokio::spawn(async move { post(&server, "/v1/compact", &ask()).await.status })
+            tokio::spawn(async move {
+                post(&server, "/v1/compact", &compact_request())
+                    .await
+                    .status
+            })
         })
         .collect();
     until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 1).await;
@@ -54,35 +63,35 @@ async fn large_bodies_are_worked_on_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn a_small_request_passes_large_ones_that_wait_for_the_same_strategy() {
+async fn small_request_passes_waiting_large_ones_of_the_same_strategy() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
             concurrency: 4,
-            // A 64th is 93 KB, and `ask` takes 75 KB.
+            // A 64th is 93 KB, and `compact_request` needs 75 KB.
             working_bytes: 6_000_000,
             ..ServerLimits::default()
         })
     })
     .await;
     // 46 KB and 600 lists, objects and commas: 680 KB.
-    let large = json!({"conversation": talk(201), "budget": 2_000}).to_string();
+    let large = json!({"conversation": long_conversation(201), "budget": 2_000}).to_string();
     let mut clients = Vec::new();
     for _ in 0..5 {
         clients.push(ask_without_reading(&server, "/v1/compact", &large).await);
     }
-    // Of the two turns of a strategy, large ones have one.
+    // Of the two slots of a strategy, large requests may use one.
     until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 4).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(gate.inside(), 1);
-    clients.push(ask_without_reading(&server, "/v1/compact", &ask()).await);
+    clients.push(ask_without_reading(&server, "/v1/compact", &compact_request()).await);
     until(async || gate.inside() == 2).await;
     assert_eq!(figure(&server, "baler_waiting").await, 4);
     gate.open();
 }
 
 #[tokio::test]
-async fn those_that_wait_for_one_strategy_leave_room_for_others_to_wait() {
+async fn waiting_for_one_strategy_is_limited_to_half() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.offers(gate.chain()).limits(ServerLimits {
@@ -94,7 +103,7 @@ async fn those_that_wait_for_one_strategy_leave_room_for_others_to_wait() {
     .await;
     let gated = json!({"conversation": journey(), "budget": 200, "strategy": "gate"}).to_string();
     let mut clients = Vec::new();
-    // One runs and two wait: half of all.
+    // One runs and two wait, which is half of all.
     for _ in 0..3 {
         clients.push(ask_without_reading(&server, "/v1/compact", &gated).await);
     }
@@ -105,18 +114,23 @@ async fn those_that_wait_for_one_strategy_leave_room_for_others_to_wait() {
         (503, "overloaded")
     );
     assert_eq!(refused.headers["retry-after"], "1");
-    assert_eq!(post(&server, "/v1/compact", &ask()).await.status, 200);
+    assert_eq!(
+        post(&server, "/v1/compact", &compact_request())
+            .await
+            .status,
+        200
+    );
     gate.open();
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_strategy_that_comes_later_in_its_chain() {
+async fn requests_do_not_wait_for_later_strategies_of_the_chain() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder
             .chain([slow(0.0), gate.chain()].concat())
             .limits(ServerLimits {
-                // Two turns with each strategy, and three with both.
+                // Two slots for each strategy, and three for both.
                 concurrency: 4,
                 request_time: Duration::from_secs(5),
                 ..ServerLimits::default()
@@ -129,21 +143,21 @@ async fn nobody_waits_for_a_strategy_that_comes_later_in_its_chain() {
         clients.push(ask_without_reading(&server, "/v1/compact", &gated).await);
     }
     until(async || gate.inside() == 2 && figure(&server, "baler_waiting").await == 1).await;
-    // The first one says that nothing is to be done.
-    let answer = post(&server, "/v1/compact", &ask()).await;
+    // The first strategy declines.
+    let answer = post(&server, "/v1/compact", &compact_request()).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!((gate.inside(), gate.most()), (2, 2));
     gate.open();
 }
 
 #[tokio::test]
-async fn a_request_keeps_no_turn_of_a_strategy_that_was_asked_and_passes_over_one_that_has_none() {
+async fn called_strategy_frees_its_slot_and_a_busy_one_is_skipped() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder
             .chain([broken(), gate.chain()].concat())
             .limits(ServerLimits {
-                // Two turns with each strategy, and three with both.
+                // Two slots for each strategy, and three for both.
                 concurrency: 4,
                 request_time: Duration::from_secs(5),
                 ..ServerLimits::default()
@@ -158,11 +172,11 @@ async fn a_request_keeps_no_turn_of_a_strategy_that_was_asked_and_passes_over_on
     };
     let mut clients = Vec::new();
     for _ in 0..2 {
-        clients.push(ask_without_reading(&server, "/v1/compact", &ask()).await);
+        clients.push(ask_without_reading(&server, "/v1/compact", &compact_request()).await);
     }
     until(async || gate.inside() == 2).await;
-    // Both had a turn with the first one, and have given it back.
-    let answer = post(&server, "/v1/compact", &ask()).await;
+    // Both requests have released their slots of the first strategy.
+    let answer = post(&server, "/v1/compact", &compact_request()).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(results(&answer)[..2], ["fault", "busy"]);
     assert_eq!(answer.json()["outcome"], "compacted");
@@ -171,15 +185,15 @@ async fn a_request_keeps_no_turn_of_a_strategy_that_was_asked_and_passes_over_on
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_answer_leaves_half_of_the_turns_to_the_others() {
+async fn silent_model_leaves_half_of_the_slots_to_others() {
     let server = serve(|builder| {
-        builder.chain(asking()).limits(ServerLimits {
+        builder.chain(silent_model()).limits(ServerLimits {
             concurrency: 4,
             ..ServerLimits::default()
         })
     })
     .await;
-    // Room for a summary, so that the model is asked.
+    // A budget that fits a summary, so that the model is called.
     let summarized = json!({"conversation": journey(), "budget": "50%"}).to_string();
     let mut clients = Vec::new();
     for _ in 0..4 {
@@ -199,7 +213,7 @@ async fn a_model_that_does_not_answer_leaves_half_of_the_turns_to_the_others() {
 }
 
 #[tokio::test]
-async fn all_strategies_from_outside_together_leave_a_quarter_of_the_turns() {
+async fn all_lanes_together_leave_a_quarter_of_the_slots() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder
@@ -219,7 +233,7 @@ async fn all_strategies_from_outside_together_leave_a_quarter_of_the_turns() {
         figure(&server, "baler_running").await == 3 && figure(&server, "baler_waiting").await == 1
     })
     .await;
-    let answer = post(&server, "/v1/compact", &ask()).await;
+    let answer = post(&server, "/v1/compact", &compact_request()).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(answer.json()["outcome"], "compacted");
     assert_eq!(figure(&server, "baler_running").await, 3);
@@ -229,7 +243,7 @@ async fn all_strategies_from_outside_together_leave_a_quarter_of_the_turns() {
 }
 
 #[tokio::test]
-async fn a_list_of_no_strategies_takes_the_part_of_the_chain_that_runs() {
+async fn empty_strategy_list_uses_the_lane_of_the_default_chain() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
@@ -246,34 +260,34 @@ async fn a_list_of_no_strategies_takes_the_part_of_the_chain_that_runs() {
     until(async || gate.inside() == 1 && figure(&server, "baler_waiting").await == 1).await;
     let own = json!({"conversation": journey(), "budget": 200, "strategy": "native:digest"});
     let answer = post(&server, "/v1/compact", &own.to_string()).await;
-    assert_eq!(answer.status, 200, "half of the turns are free: {answer:?}");
+    assert_eq!(answer.status, 200, "half of the slots are free: {answer:?}");
     assert_eq!(gate.most(), 1);
     gate.open();
 }
 
 #[tokio::test]
-async fn who_asks_for_the_list_of_strategies_waits_for_none_of_them() {
+async fn strategy_list_waits_for_no_strategy() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
-            // One turn with the strategy.
+            // One slot for the strategy.
             concurrency: 2,
             request_time: Duration::from_secs(10),
             ..ServerLimits::default()
         })
     })
     .await;
-    let _client = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    let _client = ask_without_reading(&server, "/v1/compact", &compact_request()).await;
     until(async || gate.inside() == 1).await;
     let answer = post(&server, "/v1/introspect", "{}").await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(answer.json()["default"], json!(["gate"]));
-    assert_eq!(gate.inside(), 1, "the strategy still works");
+    assert_eq!(gate.inside(), 1, "the strategy still runs");
     gate.open();
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_cancels_its_work() {
+async fn disconnecting_client_cancels_its_work() {
     let hours = Duration::from_secs(10_000);
     let server = serve(|builder| {
         builder.chain(slow(9_999.0)).limits(ServerLimits {
@@ -282,7 +296,7 @@ async fn a_client_that_goes_away_cancels_its_work() {
         })
     })
     .await;
-    let client = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    let client = ask_without_reading(&server, "/v1/compact", &compact_request()).await;
     until(async || figure(&server, "baler_running").await == 1).await;
     drop(client);
     until(async || figure(&server, "baler_running").await == 0).await;
@@ -290,7 +304,7 @@ async fn a_client_that_goes_away_cancels_its_work() {
 }
 
 #[tokio::test]
-async fn work_that_cannot_be_cancelled_keeps_its_turn_and_its_memory_until_it_ends() {
+async fn uninterruptible_work_holds_its_slot_and_memory_until_it_ends() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
@@ -299,16 +313,20 @@ async fn work_that_cannot_be_cancelled_keeps_its_turn_and_its_memory_until_it_en
         })
     });
     let server = Arc::new(server.await);
-    let client = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    let client = ask_without_reading(&server, "/v1/compact", &compact_request()).await;
     until(async || gate.inside() == 1).await;
     drop(client);
     let next = tokio::spawn({
         let server = server.clone();
-        async move { post(&server, "/v1/compact", &ask()).await.status }
+        async move {
+            post(&server, "/v1/compact", &compact_request())
+                .await
+                .status
+        }
     });
     until(async || figure(&server, "baler_waiting").await == 1).await;
     assert_eq!(gate.inside(), 1);
-    assert!(figure(&server, "baler_buffered_bytes").await >= 2 * ask().len());
+    assert!(figure(&server, "baler_buffered_bytes").await >= 2 * compact_request().len());
     gate.open();
     assert_eq!(next.await.expect("no panic"), 200);
     assert_eq!(gate.most(), 1);
@@ -317,7 +335,7 @@ async fn work_that_cannot_be_cancelled_keeps_its_turn_and_its_memory_until_it_en
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_while_it_waits_leaves_its_place_to_another() {
+async fn disconnecting_client_frees_its_waiting_place() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
@@ -327,22 +345,22 @@ async fn a_client_that_goes_away_while_it_waits_leaves_its_place_to_another() {
         })
     })
     .await;
-    let _first = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    let _first = ask_without_reading(&server, "/v1/compact", &compact_request()).await;
     until(async || gate.inside() == 1).await;
-    let waits = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    let waits = ask_without_reading(&server, "/v1/compact", &compact_request()).await;
     until(async || figure(&server, "baler_waiting").await == 1).await;
-    let refused = post(&server, "/v1/compact", &ask()).await;
+    let refused = post(&server, "/v1/compact", &compact_request()).await;
     assert_eq!(refused.status, 503, "{refused:?}");
     drop(waits);
     until(async || figure(&server, "baler_waiting").await == 0).await;
-    let _another = ask_without_reading(&server, "/v1/compact", &ask()).await;
+    let _another = ask_without_reading(&server, "/v1/compact", &compact_request()).await;
     until(async || figure(&server, "baler_waiting").await == 1).await;
     gate.open();
     until(async || figure(&server, "baler_running").await == 0).await;
 }
 
 #[tokio::test]
-async fn a_request_whose_time_is_over_is_answered_while_its_work_keeps_its_turn() {
+async fn timed_out_request_is_answered_while_its_work_holds_the_slot() {
     let gate = Arc::new(Gate::default());
     let server = serve(|builder| {
         builder.chain(gate.chain()).limits(ServerLimits {
@@ -353,7 +371,7 @@ async fn a_request_whose_time_is_over_is_answered_while_its_work_keeps_its_turn(
     })
     .await;
     for _ in 0..2 {
-        let late = post(&server, "/v1/compact", &ask()).await;
+        let late = post(&server, "/v1/compact", &compact_request()).await;
         assert_eq!((late.status, late.code().as_str()), (504, "timeout"));
         assert_eq!(gate.inside(), 1);
         assert_eq!(figure(&server, "baler_running").await, 1);

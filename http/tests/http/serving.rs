@@ -17,7 +17,7 @@ fn token() -> Token {
 }
 
 #[tokio::test]
-async fn without_a_token_only_this_machine_is_served() {
+async fn without_a_token_only_loopback_clients_are_served() {
     let open: SocketAddr = "0.0.0.0:0".parse().expect("an address");
     let refused = Server::builder(host()).bind(open).await;
     let error = refused.expect_err("others could reach it");
@@ -51,7 +51,7 @@ async fn without_a_token_only_this_machine_is_served() {
 }
 
 #[tokio::test]
-async fn a_token_has_to_be_shown_for_all_but_health_and_description() {
+async fn token_is_required_except_for_health_and_openapi() {
     let server = serve(|builder| builder.token(token())).await;
     let shown = |token: &'static str| {
         [
@@ -97,7 +97,7 @@ async fn a_token_has_to_be_shown_for_all_but_health_and_description() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_remote_with_the_token_is_served_and_one_without_falls_back() {
+async fn remote_strategy_without_the_token_falls_back() {
     let server = serve(|builder| builder.token(token())).await;
     let host = host();
     let talk = host.read(journey().to_string()).expect("reads");
@@ -132,7 +132,7 @@ async fn a_remote_with_the_token_is_served_and_one_without_falls_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_it_stops_what_runs_is_finished_and_nothing_new_begins() {
+async fn shutdown_finishes_running_requests_and_accepts_no_more() {
     let mut server = serve(|builder| builder).await;
     let address = server.address;
     let body = json!({"conversation": journey(), "budget": 200}).to_string();

@@ -8,7 +8,7 @@ use crate::support::{ask_without_reading, figure, get, post, serve, until};
 const HOURS: Duration = Duration::from_secs(10_000);
 
 #[tokio::test]
-async fn clients_that_read_no_answer_lose_their_connections() {
+async fn clients_that_do_not_read_lose_their_connections() {
     let server = serve(|builder| {
         builder.with_echo().limits(ServerLimits {
             connections: 2,
@@ -25,12 +25,12 @@ async fn clients_that_read_no_answer_lose_their_connections() {
     assert_eq!(
         get(&server, "/healthz").await.status,
         200,
-        "there is room for another client"
+        "another client is served"
     );
 }
 
 #[tokio::test]
-async fn a_client_that_reads_too_slowly_loses_its_connection() {
+async fn client_that_reads_too_slowly_loses_its_connection() {
     let server = serve(|builder| {
         builder.with_echo().limits(ServerLimits {
             connections: 1,
@@ -49,13 +49,13 @@ async fn a_client_that_reads_too_slowly_loses_its_connection() {
     assert_eq!(
         get(&server, "/healthz").await.status,
         200,
-        "there is room for another client"
+        "another client is served"
     );
     trickle.abort();
 }
 
 #[tokio::test]
-async fn an_answer_counts_as_memory_until_it_is_read() {
+async fn response_counts_as_memory_until_it_is_read() {
     let server = serve(|builder| {
         builder.with_echo().limits(ServerLimits {
             buffered_bytes: 3 << 20,
@@ -90,13 +90,13 @@ async fn an_answer_counts_as_memory_until_it_is_read() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_read_gives_its_memory_back() {
+async fn response_that_is_read_releases_its_memory() {
     let server = serve(|builder| builder.with_echo()).await;
     let body = " ".repeat(4 << 20);
     // The connection stays open.
     let mut stream = ask_without_reading(&server, "/v1/echo", &body).await;
     until(async || figure(&server, "baler_buffered_bytes").await >= body.len()).await;
-    // With its head it is longer than this, but then the system has all of it.
+    // The response with its head is longer, but its rest is in the system's buffers by then.
     let mut answer = vec![0; body.len() + 64];
     stream.read_exact(&mut answer).await.expect("an answer");
     until(async || figure(&server, "baler_buffered_bytes").await == 0).await;

@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use baler_host::{Asked, Model, ModelGrant, ModelInfo, Question, Remote, Strategy};
 
-/// What both of them say in the end.
+/// The answer of strategies that decline.
 const UNCHANGED: &[u8] = br#"{"outcome":{"unchanged":"not yet"}}"#;
 
-/// A strategy that takes a while.
+/// A strategy that sleeps, then declines.
 #[derive(Debug)]
 struct Slow(Duration);
 
@@ -29,13 +29,14 @@ impl Remote for Slow {
     }
 }
 
+/// A chain of one strategy named `slow`, which takes so many seconds.
 pub(crate) fn slow(seconds: f64) -> Vec<Strategy> {
     vec![Strategy::remote(Arc::new(Slow(Duration::from_secs_f64(
         seconds,
     ))))]
 }
 
-/// A strategy that answers nothing that can be read.
+/// A strategy with an empty answer, which is malformed.
 #[derive(Debug)]
 struct Broken;
 
@@ -53,24 +54,24 @@ impl Remote for Broken {
     }
 }
 
+/// A chain of one strategy named `broken`, which always faults.
 pub(crate) fn broken() -> Vec<Strategy> {
     vec![Strategy::remote(Arc::new(Broken))]
 }
 
-/// A strategy that takes no config, and says so in the words of the conversation that it was shown
-/// last.
+/// A strategy that rejects every config, with a message that quotes the conversation of its last call.
 #[derive(Debug, Default)]
-struct Telling {
+struct Leaking {
     shown: Mutex<String>,
 }
 
-impl Remote for Telling {
+impl Remote for Leaking {
     fn name(&self) -> &str {
-        "telling"
+        "leaking"
     }
 
     fn address(&self) -> &str {
-        "test:telling"
+        "test:leaking"
     }
 
     fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
@@ -78,8 +79,8 @@ impl Remote for Telling {
         let answer = match question {
             Question::Introspect if request.contains("\"config\"") => {
                 let failure = serde_json::json!({"kind": "bad-config", "message": *shown});
-                let said = serde_json::json!({"config-schema": "{}", "failure": failure});
-                said.to_string().into_bytes()
+                let introspection = serde_json::json!({"config-schema": "{}", "failure": failure});
+                introspection.to_string().into_bytes()
             }
             Question::Introspect => br#"{"config-schema":"{}"}"#.to_vec(),
             Question::Compact | Question::ShouldCompact => {
@@ -93,11 +94,13 @@ impl Remote for Telling {
     }
 }
 
-pub(crate) fn telling() -> Vec<Strategy> {
-    vec![Strategy::remote(Arc::new(Telling::default()))]
+/// A chain of one strategy named `leaking`.
+pub(crate) fn leaking() -> Vec<Strategy> {
+    vec![Strategy::remote(Arc::new(Leaking::default()))]
 }
 
-/// A strategy that blocks its thread until it is opened: work that cannot be interrupted.
+/// A strategy named `gate` that blocks its thread until it is opened, like work that cannot be
+/// interrupted.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     state: Mutex<State>,
@@ -121,17 +124,17 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Calls that are blocked now.
+    /// Returns the number of calls that are blocked now.
     pub(crate) fn inside(&self) -> usize {
         self.state.lock().expect("no panic").inside
     }
 
-    /// The most calls that there were at once.
+    /// Returns the largest number of calls that were blocked at the same time.
     pub(crate) fn most(&self) -> usize {
         self.state.lock().expect("no panic").most
     }
 
-    /// Blocks, but not so long that a test which failed would never end.
+    /// Blocks until the gate is opened, but at most 30 s, so that a failing test ends.
     fn pass(&self) {
         let mut state = self.state.lock().expect("no panic");
         state.inside += 1;
@@ -182,8 +185,8 @@ impl Model for Silent {
     }
 }
 
-/// `native:summarize`, which waits for a model that never answers.
-pub(crate) fn asking() -> Vec<Strategy> {
+/// A chain of `native:summarize`, which waits for a model that never answers.
+pub(crate) fn silent_model() -> Vec<Strategy> {
     let model = Silent(ModelInfo {
         name: "silent".to_owned(),
         context_window: 100_000,

@@ -19,7 +19,7 @@ pub(crate) fn host() -> Host {
     Host::builder().limits(limits).build().expect("a host")
 }
 
-/// A server that runs until it is dropped or stopped.
+/// A server that runs until this is dropped or stopped.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -36,6 +36,7 @@ impl Running {
     }
 }
 
+/// Starts a server on a free loopback port.
 pub(crate) async fn serve(change: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Running {
     let builder = change(Server::builder(host()));
     let server = builder
@@ -52,7 +53,7 @@ pub(crate) async fn serve(change: impl FnOnce(ServerBuilder) -> ServerBuilder) -
     }
 }
 
-/// A server with limits for tests.
+/// Starts a server with these limits.
 pub(crate) async fn serve_within(limits: ServerLimits) -> Running {
     serve(|builder| builder.limits(limits)).await
 }
@@ -66,10 +67,10 @@ pub(crate) struct Response {
 
 impl Response {
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
-    /// The code of an error.
+    /// Returns the code of an error response.
     pub(crate) fn code(&self) -> String {
         let error = self.json();
         assert!(error["error"]["message"].is_string(), "{self:?}");
@@ -111,15 +112,15 @@ pub(crate) async fn send(
         }
     }
     let mut stream = TcpStream::connect(address).await.expect("connects");
-    // A server may refuse before it has read everything.
+    // The server may refuse the request before it has read everything.
     let _ = stream
         .write_all(format!("{head}\r\n{body}").as_bytes())
         .await;
     receive(&mut stream).await
 }
 
-/// Sends a request and does not read its answer, with so little room for one that most of a large
-/// answer cannot be sent.
+/// Sends a request and does not read its response. The receive buffer is so small that most of a large
+/// response cannot be sent.
 pub(crate) async fn ask_without_reading(server: &Running, path: &str, body: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(4_096).expect("sets it");
@@ -132,18 +133,18 @@ pub(crate) async fn ask_without_reading(server: &Running, path: &str, body: &str
     stream
 }
 
-/// Waits until something is so.
-pub(crate) async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+/// Waits until a condition holds, for at most 20 s and the time of the checks.
+pub(crate) async fn until(mut condition: impl AsyncFnMut() -> bool) {
     for _ in 0..400 {
-        if is_so().await {
+        if condition().await {
             return;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    panic!("it did not come to that");
+    panic!("the condition did not become true");
 }
 
-/// A figure of the server's.
+/// Returns the value of one of the server's metrics.
 pub(crate) async fn figure(server: &Running, name: &str) -> usize {
     let figures = get(server, "/metrics").await.body;
     let value = figures
@@ -152,7 +153,7 @@ pub(crate) async fn figure(server: &Running, name: &str) -> usize {
     value.unwrap_or_else(|| panic!("no `{name}`: {figures}"))
 }
 
-/// Reads a response to its end.
+/// Reads a response until the connection ends.
 pub(crate) async fn receive(stream: &mut TcpStream) -> Response {
     let mut bytes = Vec::new();
     let _ = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut bytes))
@@ -174,14 +175,14 @@ pub(crate) async fn receive(stream: &mut TcpStream) -> Response {
     }
 }
 
-/// A made-up conversation of about forty messages.
-pub(crate) fn made(kind: Kind, seed: u64) -> String {
+/// A generated conversation of about forty messages.
+pub(crate) fn generated_conversation(kind: Kind, seed: u64) -> String {
     conversation(kind, 40, &mut Choices::from_seed(seed)).document()
 }
 
-/// A talk of `legs` messages of about two hundred characters.
-pub(crate) fn talk(legs: usize) -> Value {
-    let messages: Vec<Value> = (0..legs)
+/// A conversation of `messages` messages of about two hundred characters each.
+pub(crate) fn long_conversation(messages: usize) -> Value {
+    let messages: Vec<Value> = (0..messages)
         .map(|index| {
             let role = if index % 2 == 0 { "user" } else { "assistant" };
             let content = format!(
@@ -194,12 +195,12 @@ pub(crate) fn talk(legs: usize) -> Value {
     json!({"model": "gpt-4o", "messages": messages})
 }
 
-/// A talk that ends with the user.
+/// A conversation of 21 messages that ends with the user.
 pub(crate) fn journey() -> Value {
-    talk(21)
+    long_conversation(21)
 }
 
-/// A request to compact it.
-pub(crate) fn ask() -> String {
+/// The body of a request to compact [`journey`].
+pub(crate) fn compact_request() -> String {
     json!({"conversation": journey(), "budget": 200}).to_string()
 }
