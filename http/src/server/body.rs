@@ -27,8 +27,7 @@ pub(crate) struct RequestBody {
 /// Reads and scans the body of a request.
 ///
 /// # Errors
-/// Its content type is not JSON, it exceeds a limit, or its first facts are invalid (see
-/// [`preview::read`]).
+/// Its content type is not JSON, it is not UTF-8, it exceeds a limit, or [`preview::read`] fails.
 pub(crate) async fn read(app: &Arc<App>, request: Request<Body>) -> Result<RequestBody, ApiError> {
     check_content_type(request.headers())?;
     let limits = &app.limits;

@@ -51,7 +51,7 @@ pub(crate) enum PinsValue {
 pub(crate) enum NamedPins {
     /// The first user message.
     FirstUser,
-    /// No unit.
+    /// No unit is pinned.
     None,
 }
 
