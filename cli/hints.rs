@@ -12,7 +12,7 @@ use clap::CommandFactory as _;
 use crate::Program;
 
 /// The folders with texts that reach people. Paths of modules of tests have `tests` in them.
-const TEXTS: [&str; 5] = ["cli", "host/src", "eval/src", "sidecar/src", "models/src"];
+const TEXTS: [&str; 5] = ["cli", "host/src", "eval/src", "http/src", "models/src"];
 
 /// The texts and help of all files in a folder, line by line, without comments and tests.
 fn lines(folder: &Path, all: &mut Vec<String>) {

@@ -13,12 +13,12 @@ use crate::exit::Failure;
 #[cfg(feature = "http")]
 pub(crate) use tokens::Tokens;
 
-/// What servers of strategies want.
+/// Options for strategies behind URLs.
 #[derive(Debug, Args)]
 pub(crate) struct RemoteArguments {
-    /// Show the server HOST of a strategy this token: HOST=env:NAME or HOST=file:PATH, never the
-    /// token itself, and HOST with its port where the URL has one; may be given several times. No
-    /// other server gets the token, and none over plain http but this machine [default: the
+    /// Send a token to the server HOST of a strategy: HOST=env:NAME or HOST=file:PATH, never the token
+    /// itself; HOST with its port if the URL has one; may be given several times. No other server gets
+    /// the token, and over plain http only this machine [default: the
     /// HOST=TOKEN pairs in $BALER_REMOTE_TOKEN and in the file that $BALER_REMOTE_TOKEN_FILE names]
     #[cfg(feature = "http")]
     #[arg(
@@ -30,13 +30,16 @@ pub(crate) struct RemoteArguments {
 }
 
 impl RemoteArguments {
-    /// The tokens for servers of strategies, of which some are named by these URLs.
+    /// Reads the tokens for the servers of these URLs.
+    ///
+    /// # Errors
+    /// A token cannot be read, or is for a server that none of the URLs names.
     #[cfg(feature = "http")]
     pub(crate) fn tokens(&self, urls: &[&str]) -> Result<Tokens, Failure> {
         Tokens::read(&self.tokens, urls)
     }
 
-    /// The files that hold tokens, that of the environment included.
+    /// Returns the files that hold tokens, including the one that the environment names.
     #[cfg(feature = "http")]
     pub(crate) fn token_files(&self) -> impl Iterator<Item = PathBuf> {
         self.tokens
@@ -45,13 +48,13 @@ impl RemoteArguments {
             .chain(tokens::file_of_environment())
     }
 
-    /// Without HTTP there are none.
+    /// Returns no files: without HTTP there are no tokens.
     #[cfg(not(feature = "http"))]
     pub(crate) fn token_files(&self) -> impl Iterator<Item = PathBuf> {
         std::iter::empty()
     }
 
-    /// Without HTTP there are none.
+    /// Returns no tokens: without HTTP there are none.
     #[cfg(not(feature = "http"))]
     pub(crate) fn tokens(&self, _: &[&str]) -> Result<Tokens, Failure> {
         Ok(Tokens)
@@ -65,11 +68,14 @@ pub(crate) fn is_url(named: &str) -> bool {
     lower.starts_with("http:") || lower.starts_with("https:") || lower.contains("://")
 }
 
-/// The strategy behind a URL, with the token for its server. Nothing is connected to yet.
+/// Makes the strategy behind a URL, with the token for its server. Does not connect yet.
+///
+/// # Errors
+/// The URL cannot be used, or its token would be sent unencrypted to another machine.
 #[cfg(feature = "http")]
 pub(crate) fn find(url: &str, tokens: &Tokens) -> Result<Strategy, Failure> {
     use crate::figures::cleaned;
-    use baler_sidecar::{HttpRemote, UrlError};
+    use baler_http::{HttpRemote, UrlError};
 
     let remote = HttpRemote::new(url).and_then(|remote| match tokens.of(url) {
         Some(token) => remote.token(token),
@@ -77,7 +83,7 @@ pub(crate) fn find(url: &str, tokens: &Tokens) -> Result<Strategy, Failure> {
     });
     let remote = remote.map_err(|error| {
         let is_secret = matches!(error, UrlError::HasSecret);
-        // Neither a URL that may contain a password is shown, nor a query, which may contain a key.
+        // Show neither a URL that may contain a password, nor a query, which may contain a key.
         let shown = match (is_secret, url.find(['?', '#'])) {
             (true, _) => String::new(),
             (false, Some(query)) => format!(" `{}…`", cleaned(&url[..=query])),
@@ -93,10 +99,10 @@ pub(crate) fn find(url: &str, tokens: &Tokens) -> Result<Strategy, Failure> {
 #[derive(Debug)]
 pub(crate) struct Tokens;
 
-/// Without HTTP there are none.
+/// Fails: without HTTP there are no strategies behind URLs.
 #[cfg(not(feature = "http"))]
 pub(crate) fn find(_: &str, _: &Tokens) -> Result<Strategy, Failure> {
     Err(Failure::wrong_use(anyhow::anyhow!(
-        "this baler was built without HTTP and has no strategies behind URLs; build it with the feature `http`"
+        "this baler was built without HTTP and cannot use strategies behind URLs; build it with the feature `http`"
     )))
 }

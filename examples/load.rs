@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use baler_host::{Compiler, EngineLimits, Host, serve_as_compiler};
-use baler_sidecar::{Server, ServerLimits};
+use baler_http::{Server, ServerLimits};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use baler_host::Strategy;
-use baler_sidecar::{Server, ServerError, ServerLimits, Token, allow_descriptors};
+use baler_host::{Host, ModelGrant, Strategy};
+use baler_http::{Server, ServerError, ServerLimits, Token, raise_descriptor_limit};
 use clap::Args;
 
 use crate::archive;
@@ -20,42 +20,42 @@ use crate::settings::{HostSettings, Keeping};
 
 /// Serve compactions over HTTP, to programs in any language and to other balers
 ///
-/// `POST /v1/compact`, `/v1/should-compact` and `/v1/introspect` take and give JSON; `GET
-/// /openapi.json` describes them, `/metrics` has figures, `/healthz` tells that it is there.
-/// Clients name strategies of this server; they never name files or URLs. It ends on SIGTERM and
-/// SIGINT, when what runs is done, at most 20 s later.
+/// `POST /v1/compact`, `/v1/should-compact` and `/v1/introspect` accept and return JSON; `GET
+/// /openapi.json` describes them, `/metrics` returns metrics, `/healthz` reports that the server runs.
+/// Clients select strategies of this server by name, never by file or URL. On SIGTERM and SIGINT the
+/// server finishes running requests and ends, at most 20 s later.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER, mut_arg("timeout", |arg| arg.help(TIMEOUT)))]
 pub(crate) struct ServeCommand {
-    /// Where it listens. From other machines it can be reached only with a token
+    /// Address to listen on. An address that other machines can reach requires a token
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7410")]
     listen: SocketAddr,
 
-    /// The token that clients have to show, in a file [default: $BALER_TOKEN]
+    /// File with the bearer token that clients have to send [default: $BALER_TOKEN]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
     /// Chain used when a request names no strategy, and for other balers: names, .wasm files or
-    /// URLs; may be given several times. Clients can name these and baler's own [default: native:digest, and clients can name all that
-    /// `baler strategies` lists]
+    /// URLs; may be given several times. Clients can name these and the native ones [default:
+    /// native:digest, and clients can name all that `baler strategies` lists]
     #[arg(short, long = "strategy", value_name = "NAME|FILE.wasm|URL")]
     strategies: Vec<String>,
 
     #[command(flatten)]
     remote: RemoteArguments,
 
-    /// The most bytes of a request, such as 32MiB. The memory that all work at once may take is 24
-    /// times that, and 2 GiB at least [default: 32MiB]
+    /// Maximum size of a request's body, such as 32MiB. The memory for all work at once is 24 times
+    /// that, but at least 2 GiB [default: 32MiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = arguments::size)]
     max_body: Option<usize>,
 
-    /// Requests that are worked on at once; 256 more may wait [default: twice the processor's
+    /// Number of requests that are worked on at once; 256 more may wait [default: twice the number of
     /// cores, at least 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     concurrency: Option<u32>,
 
-    /// Archive content that is removed from the conversations of clients: in a folder, or at a URL
-    /// such as s3://bucket/prefix. Without it a server keeps nothing of them
+    /// Archive content that is removed from clients' conversations in a folder, or at a URL such as
+    /// s3://bucket/prefix. Without this option the server stores nothing of them
     #[arg(long, value_name = "DIR|URL")]
     archive: Option<String>,
 
@@ -66,35 +66,35 @@ pub(crate) struct ServeCommand {
     sandbox: SandboxArguments,
 }
 
-const TIMEOUT: &str = "Time of a request, such as 10s or 2m, waiting included [default: 60s]";
+const TIMEOUT: &str =
+    "Time limit of a request, such as 10s or 2m, including waiting [default: 60s]";
 
 const AFTER: &str = "\
 Examples:
-  For this machine:
+  Serve this machine only:
     baler serve
     curl -s localhost:7410/v1/compact -H 'content-type: application/json' \\
       -d \"{\\\"conversation\\\": $(cat request.json), \\\"budget\\\": \\\"50%\\\"}\"
-  For others, who have to show a token:
+  Serve other machines, which have to send a token:
     BALER_TOKEN=$(openssl rand -hex 32) baler serve --listen 0.0.0.0:7410
-  As the remote strategy of another baler:
+  Serve as the remote strategy of another baler:
     baler serve --strategy ./untrusted.wasm --strategy sliding-window
     baler compact request.json --strategy http://127.0.0.1:7410
 
-Exit codes: 0 ended as it was told, 1 baler itself failed, 2 wrong use";
+Exit codes: 0 ended by a signal, 1 baler itself failed, 2 invalid usage";
 
-/// The last part of the grace period: for threads whose requests were broken off.
-const END: Duration = Duration::from_secs(1);
+/// The last part of the grace period, for threads whose requests were aborted.
+const THREAD_END_TIME: Duration = Duration::from_secs(1);
 
-/// The part before it: for closing all connections, and to give memory back on a busy machine.
-const CLOSING: Duration = Duration::from_secs(1);
+/// The part before it, for closing all connections and releasing memory on a busy machine.
+const CLOSE_TIME: Duration = Duration::from_secs(1);
 
-/// Memory that work on the largest body may be reckoned to take at least, for each of its bytes.
-/// Conversations of agents have a list, an object or a comma for every 50 bytes or more, with
-/// which it is 19 at most.
+/// Memory allowed for work on the largest body, for each of its bytes. Conversations of agents have a
+/// list, an object or a comma for every 50 bytes or more, so the estimate is at most 19.
 const WORK_PER_BYTE: usize = 24;
 
-/// Enough for the largest `--concurrency`, and for the files and names that those requests wait
-/// for. Threads start when they are needed.
+/// Enough threads for the largest `--concurrency`, and for the files and name lookups of those requests.
+/// Threads start when they are needed.
 const BLOCKING_THREADS: usize = 2_500;
 
 impl ServeCommand {
@@ -104,31 +104,17 @@ impl ServeCommand {
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
             .build()
-            .context("cannot start the threads of a server")?;
+            .context("cannot start the server's threads")?;
         let done = runtime.block_on(self.serve());
-        // What is still running has had its grace period.
-        runtime.shutdown_timeout(END);
+        // Work that still runs has had its grace period.
+        runtime.shutdown_timeout(THREAD_END_TIME);
         done
     }
 
     async fn serve(mut self) -> Result<Exit, Failure> {
         let messages = Messages { quiet: false };
-        let mut limits = ServerLimits::default();
-        if let Some(bytes) = self.max_body {
-            limits.body_bytes = bytes;
-            limits.buffered_bytes = limits.buffered_bytes.max(bytes);
-            let work = bytes.saturating_mul(WORK_PER_BYTE);
-            limits.working_bytes = limits.working_bytes.max(work);
-        }
-        if let Some(concurrency) = self.concurrency {
-            limits.concurrency = concurrency as usize;
-        }
-        // Here it is the time of a request, and not of a strategy's call.
-        if let Some(time) = self.sandbox.timeout.take() {
-            limits.request_time = time;
-        }
-        limits.grace = limits.grace.saturating_sub(END + CLOSING);
-        allow_descriptors(&limits);
+        let limits = self.limits();
+        raise_descriptor_limit(&limits);
         let token = self.token()?;
         if token.is_none() && !self.listen.ip().is_loopback() {
             return Err(needs_token(self.listen));
@@ -136,12 +122,11 @@ impl ServeCommand {
         let named: Vec<&str> = self.strategies.iter().map(String::as_str).collect();
         let sources = chain::find_all(&named, &self.remote)?;
         let grant = self.model.grant()?;
-        let archive = match &self.archive {
-            None => Keeping::Nowhere,
-            Some(named) => Keeping::In(archive::open(named)?),
-        };
         let settings = HostSettings {
-            archive,
+            archive: match &self.archive {
+                None => Keeping::Nowhere,
+                Some(named) => Keeping::In(archive::open(named)?),
+            },
             model: grant.clone(),
             calls: u32::try_from(limits.concurrency).ok(),
             serves_many: true,
@@ -150,36 +135,21 @@ impl ServeCommand {
         let host = self.sandbox.host(settings, messages)?;
         let chain = chain::load(&host, &sources, None, &self.sandbox).await?;
         let chain = model::granted(chain, grant.as_ref())?;
-        let mut offered = Vec::new();
-        if chain.is_empty() {
-            for bundled in baler_strategies::ALL {
-                let strategy = Source::bundled(bundled).load(&host, &self.sandbox).await?;
-                // Without a model, those that want one are not offered.
-                if grant.is_some() || !strategy.lacks_model() {
-                    offered.extend(model::granted(vec![strategy], grant.as_ref())?);
-                }
-            }
-        }
-        let names: Vec<String> = [&chain[..], &offered[..]]
-            .concat()
-            .iter()
-            .map(|own| own.name().to_owned())
-            .chain(
-                Strategy::NATIVE
-                    .iter()
-                    .filter(|name| Strategy::native(name).is_some_and(|own| !own.lacks_model()))
-                    .map(|&name| name.to_owned()),
-            )
-            .collect();
+        let offered = if chain.is_empty() {
+            self.bundled_strategies(&host, grant.as_ref()).await?
+        } else {
+            Vec::new()
+        };
+        let names = names_of(&[&chain[..], &offered[..]].concat());
         let mut builder = Server::builder(host)
             .chain(chain)
             .offers(offered)
             .limits(limits)
-            .on_trouble(move |what| messages.warn(what));
+            .on_failure(move |line| messages.warn(line));
         if let Some(token) = token {
             builder = builder.token(token);
         }
-        let stop = told_to_stop()?;
+        let stop = stop_signal()?;
         let server = builder
             .bind(self.listen)
             .await
@@ -196,6 +166,43 @@ impl ServeCommand {
         Ok(Exit::Done)
     }
 
+    /// Returns the limits that the options set. Takes the `--timeout` of the sandbox options: here it is the
+    /// time limit of a request, not of a strategy's call.
+    fn limits(&mut self) -> ServerLimits {
+        let mut limits = ServerLimits::default();
+        if let Some(bytes) = self.max_body {
+            limits.body_bytes = bytes;
+            limits.buffered_bytes = limits.buffered_bytes.max(bytes);
+            let work = bytes.saturating_mul(WORK_PER_BYTE);
+            limits.working_bytes = limits.working_bytes.max(work);
+        }
+        if let Some(concurrency) = self.concurrency {
+            limits.concurrency = concurrency as usize;
+        }
+        if let Some(time) = self.sandbox.timeout.take() {
+            limits.request_time = time;
+        }
+        limits.grace = limits.grace.saturating_sub(THREAD_END_TIME + CLOSE_TIME);
+        limits
+    }
+
+    /// Loads the bundled strategies. Without a model, leaves out those that need one.
+    async fn bundled_strategies(
+        &self,
+        host: &Host,
+        grant: Option<&ModelGrant>,
+    ) -> Result<Vec<Strategy>, Failure> {
+        let mut offered = Vec::new();
+        for bundled in baler_strategies::ALL {
+            let strategy = Source::bundled(bundled).load(host, &self.sandbox).await?;
+            if grant.is_some() || !strategy.lacks_model() {
+                offered.extend(model::granted(vec![strategy], grant)?);
+            }
+        }
+        Ok(offered)
+    }
+
+    /// Reads the token of the file or of the environment; `None` if absent.
     fn token(&self) -> Result<Option<Token>, Failure> {
         let token = match &self.token_file {
             Some(file) => Token::from_file(file),
@@ -208,14 +215,30 @@ impl ServeCommand {
     }
 }
 
+/// Returns the names that clients can use: of these strategies, and of the native ones that need no model.
+fn names_of(strategies: &[Strategy]) -> Vec<String> {
+    strategies
+        .iter()
+        .map(|strategy| strategy.name().to_owned())
+        .chain(
+            Strategy::NATIVE
+                .iter()
+                .filter(|name| {
+                    Strategy::native(name).is_some_and(|strategy| !strategy.lacks_model())
+                })
+                .map(|&name| name.to_owned()),
+        )
+        .collect()
+}
+
 fn needs_token(address: SocketAddr) -> Failure {
     Failure::wrong_use(anyhow!(
-        "`{address}` can be reached from other machines: give a token that clients have to show, by --token-file or $BALER_TOKEN; or listen on 127.0.0.1"
+        "`{address}` can be reached from other machines, and no token is set: set one with --token-file or $BALER_TOKEN, or listen on 127.0.0.1"
     ))
 }
 
-/// Done when somebody wants the program to end.
-fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
+/// Returns a future that completes on SIGTERM or SIGINT (elsewhere on Ctrl-C).
+fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -1,4 +1,4 @@
-//! Which server is shown which token.
+//! The tokens for servers of remote strategies.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,103 +7,106 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use baler_http::{Token, is_server_of};
 use baler_models::clients::KeySource;
-use baler_sidecar::{Token, is_server_of};
 
 use crate::exit::Failure;
 use crate::figures::cleaned;
 
-/// Tokens in the environment, for all servers that the caller knows.
+/// The environment variable that holds HOST=TOKEN pairs.
 const VARIABLE: &str = "BALER_REMOTE_TOKEN";
 
-/// The same in a file.
+/// The environment variable that names a file of HOST=TOKEN pairs.
 const FILE_VARIABLE: &str = "BALER_REMOTE_TOKEN_FILE";
 
-/// Bytes of such a file: hundreds of tokens.
-const MOST: usize = 64 << 10;
+/// Bytes of the largest token file, which can hold hundreds of tokens.
+const MAX_BYTES: usize = 64 << 10;
 
-/// Tokens, each of one server. A server that none was given to gets none.
+/// Tokens, each for one server.
 #[derive(Debug, Default)]
-pub(crate) struct Tokens(Vec<Given>);
+pub(crate) struct Tokens(Vec<ServerToken>);
 
 #[derive(Debug)]
-struct Given {
+struct ServerToken {
     /// `HOST` or `HOST:PORT`.
     server: String,
     token: Token,
 }
 
 impl Tokens {
-    /// The tokens that were typed, and behind them those of the environment, which is not looked
-    /// at where nothing runs behind a URL. What is wrong is told without the text: it may be the
-    /// token.
+    /// Reads the tokens of the options, followed by those of the environment if there are any URLs. Errors
+    /// do not quote the text, which may be a token.
+    ///
+    /// # Errors
+    /// A token is malformed or cannot be read, or an option is for a server that none of the URLs names.
     pub(super) fn read(typed: &[String], urls: &[&str]) -> Result<Self, Failure> {
         let mut tokens = Self(
             typed
                 .iter()
-                .map(|typed| option(typed))
+                .map(|typed| parse_option(typed))
                 .collect::<anyhow::Result<_>>()
                 .map_err(Failure::wrong_use)?,
         );
-        let is_used = |given: &&Given| urls.iter().any(|url| is_server_of(&given.server, url));
-        if let Some(unused) = tokens.0.iter().find(|given| !is_used(given)) {
+        let is_used =
+            |entry: &&ServerToken| urls.iter().any(|url| is_server_of(&entry.server, url));
+        if let Some(unused) = tokens.0.iter().find(|entry| !is_used(entry)) {
             return Err(Failure::wrong_use(anyhow!(
-                "--remote-token is for the server `{0}`, and no strategy has a URL of that server; name one by --strategy, such as https://{0}, and give the port where the URL has one",
+                "--remote-token is for the server `{0}`, but no strategy has a URL of that server; name one with --strategy, such as https://{0}, and give the port if the URL has one",
                 cleaned(&unused.server)
             )));
         }
         if !urls.is_empty() {
-            let others = Self::of_environment().map_err(Failure::wrong_use)?;
+            let others = Self::from_environment().map_err(Failure::wrong_use)?;
             tokens.0.extend(others);
         }
         Ok(tokens)
     }
 
-    /// The token for the server of this URL.
+    /// Returns the token for the server of this URL; `None` if absent.
     pub(super) fn of(&self, url: &str) -> Option<Token> {
         self.0
             .iter()
-            .find(|given| is_server_of(&given.server, url))
-            .map(|given| given.token.clone())
+            .find(|entry| is_server_of(&entry.server, url))
+            .map(|entry| entry.token.clone())
     }
 
-    fn of_environment() -> anyhow::Result<Vec<Given>> {
+    fn from_environment() -> anyhow::Result<Vec<ServerToken>> {
         let mut tokens = Vec::new();
-        if let Some(text) = variable(VARIABLE) {
-            tokens.extend(pairs(&text.to_string_lossy(), VARIABLE)?);
+        if let Some(text) = non_empty_variable(VARIABLE) {
+            tokens.extend(parse_pairs(&text.to_string_lossy(), VARIABLE)?);
         }
         if let Some(file) = file_of_environment() {
-            let text = read(&file)?;
-            tokens.extend(pairs(&text, FILE_VARIABLE)?);
+            let text = read_token_file(&file)?;
+            tokens.extend(parse_pairs(&text, FILE_VARIABLE)?);
         }
         Ok(tokens)
     }
 }
 
-/// A variable of the environment that is not empty.
-fn variable(name: &str) -> Option<OsString> {
+/// Returns an environment variable; `None` if it is empty or absent.
+fn non_empty_variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The file of tokens that the environment names.
+/// Returns the token file that the environment names; `None` if absent.
 pub(super) fn file_of_environment() -> Option<PathBuf> {
-    variable(FILE_VARIABLE).map(PathBuf::from)
+    non_empty_variable(FILE_VARIABLE).map(PathBuf::from)
 }
 
-/// The token of an option.
-fn option(typed: &str) -> anyhow::Result<Given> {
+/// Reads the token of an option.
+fn parse_option(typed: &str) -> anyhow::Result<ServerToken> {
     let malformed = || {
         anyhow!(
-            "--remote-token expects HOST=env:NAME or HOST=file:PATH, such as baler.example.org=env:MY_TOKEN; it is never given the token itself, which other users of this machine could see"
+            "--remote-token expects HOST=env:NAME or HOST=file:PATH, such as baler.example.org=env:MY_TOKEN; do not give the token itself, which other users of this machine could see"
         )
     };
-    let (server, source) = split(typed).ok_or_else(malformed)?;
+    let (server, source) = split_pair(typed).ok_or_else(malformed)?;
     let token = match source.parse() {
         Ok(KeySource::Env(name)) => match env::var_os(&name).filter(|value| !value.is_empty()) {
             Some(value) => Token::new(&value.to_string_lossy()),
             None => {
                 return Err(anyhow!(
-                    "--remote-token takes a token from the environment variable `{}`, and that is not set or empty",
+                    "--remote-token names the environment variable `{}`, which is not set or empty; set it to the token",
                     cleaned(&name)
                 ));
             }
@@ -111,33 +114,33 @@ fn option(typed: &str) -> anyhow::Result<Given> {
         Ok(KeySource::File(file)) => Token::from_file(&file),
         Ok(KeySource::None) | Err(_) => return Err(malformed()),
     };
-    Ok(Given {
+    Ok(ServerToken {
         server: server.to_owned(),
         token: token.with_context(|| format!("--remote-token for `{}`", cleaned(server)))?,
     })
 }
 
-/// The file that an option takes its token from.
+/// Returns the file that an option names; `None` if it names none.
 pub(super) fn file_of(typed: &str) -> Option<PathBuf> {
-    match split(typed)?.1.parse() {
+    match split_pair(typed)?.1.parse() {
         Ok(KeySource::File(file)) => Some(file),
         _ => None,
     }
 }
 
-/// The tokens of a variable or of its file: pairs with white space between.
-fn pairs(text: &str, variable: &str) -> anyhow::Result<Vec<Given>> {
+/// Parses the tokens of a variable or of its file: pairs separated by white space.
+fn parse_pairs(text: &str, variable: &str) -> anyhow::Result<Vec<ServerToken>> {
     let pairs = text.split_whitespace().enumerate();
     pairs
         .map(|(index, pair)| {
-            let pair = split(pair).and_then(|(server, token)| {
+            let pair = split_pair(pair).and_then(|(server, token)| {
                 let token = Token::new(token).ok()?;
                 let server = server.to_owned();
-                Some(Given { server, token })
+                Some(ServerToken { server, token })
             });
             pair.with_context(|| {
                 format!(
-                    "${variable} expects HOST=TOKEN, such as baler.example.org=…, and several of them with white space between, so that no server gets the token of another; entry {} is something else",
+                    "${variable} expects HOST=TOKEN pairs separated by white space, such as baler.example.org=…; entry {} is not such a pair",
                     index + 1
                 )
             })
@@ -145,26 +148,26 @@ fn pairs(text: &str, variable: &str) -> anyhow::Result<Vec<Given>> {
         .collect()
 }
 
-/// A server, and what stands behind `=`. A URL is no server.
-fn split(pair: &str) -> Option<(&str, &str)> {
+/// Splits `SERVER=REST`. Returns `None` if the server is empty or a URL, or the rest is empty.
+fn split_pair(pair: &str) -> Option<(&str, &str)> {
     let (server, rest) = pair.split_once('=')?;
     let is_server = !server.is_empty() && !server.contains(['/', '@']);
     (is_server && !rest.is_empty()).then_some((server, rest))
 }
 
-fn read(file: &Path) -> anyhow::Result<String> {
+fn read_token_file(file: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     File::open(file)
-        .and_then(|file| file.take(MOST as u64 + 1).read_to_string(&mut text))
+        .and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_string(&mut text))
         .with_context(|| {
             format!(
-                "cannot read the file of tokens that ${FILE_VARIABLE} names, `{}`",
+                "cannot read the token file `{}`, which ${FILE_VARIABLE} names",
                 cleaned(&file.to_string_lossy())
             )
         })?;
-    if text.len() > MOST {
+    if text.len() > MAX_BYTES {
         return Err(anyhow!(
-            "the file of tokens that ${FILE_VARIABLE} names has more than {MOST} bytes; give one that holds HOST=TOKEN lines only"
+            "the token file that ${FILE_VARIABLE} names has more than {MAX_BYTES} bytes; name a file that holds HOST=TOKEN pairs only"
         ));
     }
     Ok(text)
@@ -175,8 +178,8 @@ mod tests {
     use super::*;
 
     fn servers(text: &str) -> Vec<String> {
-        let pairs = pairs(text, VARIABLE).expect("pairs");
-        pairs.into_iter().map(|given| given.server).collect()
+        let pairs = parse_pairs(text, VARIABLE).expect("pairs");
+        pairs.into_iter().map(|entry| entry.server).collect()
     }
 
     #[test]
@@ -199,13 +202,13 @@ mod tests {
             "me@a.example=s3cret",
             "a.example=s3cret\u{e9}",
         ] {
-            let error = pairs(wrong, VARIABLE).expect_err("it is refused");
+            let error = parse_pairs(wrong, VARIABLE).expect_err("it is refused");
             let shown = format!("{error:#} {error:?}");
             assert!(shown.contains("HOST=TOKEN"), "{shown}");
             assert!(!shown.contains("s3cret"), "{shown}");
         }
         for wrong in ["s3cret", "a.example=s3cret", "a.example=none", "=env:PATH"] {
-            let error = option(wrong).expect_err("it is refused");
+            let error = parse_option(wrong).expect_err("it is refused");
             let shown = format!("{error:#} {error:?}");
             assert!(shown.contains("HOST=env:NAME"), "{shown}");
             assert!(!shown.contains("s3cret"), "{shown}");
@@ -213,8 +216,9 @@ mod tests {
     }
 
     #[test]
-    fn remote_token_goes_to_no_server_but_its_own() {
-        let tokens = Tokens(pairs("a.example=one b.example:8443=two", VARIABLE).expect("pairs"));
+    fn remote_token_is_sent_to_its_own_server_only() {
+        let tokens =
+            Tokens(parse_pairs("a.example=one b.example:8443=two", VARIABLE).expect("pairs"));
         for (url, has) in [
             ("https://a.example/team", true),
             ("https://b.example:8443", true),

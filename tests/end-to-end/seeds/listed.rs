@@ -8,7 +8,7 @@ const FOLDERS: [&str; 6] = [
     "host/src",
     "guest-strategies",
     "tests",
-    "sidecar",
+    "http",
     "models",
     "cli",
 ];

@@ -1,0 +1,16 @@
+//! baler over HTTP.
+//!
+//! [`Server`] offers the strategies of a [`baler_host::Host`] to programs in any language, and
+//! to other balers as a remote strategy. [`HttpRemote`] is the client: a strategy that runs
+//! behind a URL. `docs/serve.md` describes the protocol; the server describes it for programs
+//! under `/openapi.json`.
+
+mod token;
+mod descriptors;
+mod server;
+mod client;
+
+pub use client::{HttpRemote, UrlError, is_server_of};
+pub use descriptors::raise_descriptor_limit;
+pub use server::{Server, ServerBuilder, ServerError, ServerLimits};
+pub use token::{Token, TokenError};

@@ -1,0 +1,303 @@
+//! The server: configuring, listening, serving and stopping.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baler_host::{Host, Strategy};
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::JoinSet;
+
+use super::admission::Admission;
+use super::catalog::Catalog;
+use super::connections::Connections;
+use super::failure_log::FailureLog;
+use super::memory::Memory;
+use super::metrics::Metrics;
+use super::write_timeout::WriteTimeout;
+use super::{App, ServerLimits, routes};
+use crate::descriptors::{self, is_resource_exhaustion};
+use crate::token::Token;
+
+/// The error of a server that cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// Other machines could reach the server, and there is no token.
+    #[error(
+        "`{address}` can be reached from other machines, and no token is set: set a token, or listen on 127.0.0.1"
+    )]
+    NeedsToken {
+        /// The address that was to be bound.
+        address: SocketAddr,
+    },
+    /// The address cannot be bound.
+    #[error("cannot listen on `{address}`")]
+    Listen {
+        /// The address that was to be bound.
+        address: SocketAddr,
+        /// The error of the system.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Configures and binds a [`Server`]. Made by [`Server::builder`].
+#[derive(Debug)]
+pub struct ServerBuilder {
+    host: Host,
+    chain: Vec<Strategy>,
+    others: Vec<Strategy>,
+    limits: ServerLimits,
+    token: Option<Token>,
+    failure_log: FailureLog,
+    has_echo: bool,
+}
+
+impl ServerBuilder {
+    /// Sets the chain for requests that name no strategy, and for other hosts. If two strategies have
+    /// one name, clients can name the first only. Default: `native:digest`.
+    #[must_use]
+    pub fn chain(mut self, chain: Vec<Strategy>) -> Self {
+        self.chain = chain;
+        self
+    }
+
+    /// Sets the strategies that clients can name in addition to those of the chain and the native ones.
+    /// Default: none.
+    #[must_use]
+    pub fn offers(mut self, strategies: Vec<Strategy>) -> Self {
+        self.others = strategies;
+        self
+    }
+
+    /// Sets the limits. Default: [`ServerLimits::default`].
+    #[must_use]
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the token that clients have to show. Default: none; then only this machine is served.
+    #[must_use]
+    pub fn token(mut self, token: Token) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Sets a function that gets a line of text for failures of the server itself: the error code, and
+    /// the message of the system or a store, without text of a conversation. There is at most one line a
+    /// second, which counts the failures that were left out. The function runs on a thread of its own.
+    /// Default: none.
+    #[must_use]
+    pub fn on_failure(mut self, write: impl Fn(&str) + Send + 'static) -> Self {
+        self.failure_log = FailureLog::new(write);
+        self
+    }
+
+    /// Also serves `POST /v1/echo`, which returns the body after the same checks, to measure the cost of
+    /// a request without work.
+    #[must_use]
+    pub fn with_echo(mut self) -> Self {
+        self.has_echo = true;
+        self
+    }
+
+    /// Binds the server to an address. Port 0 selects a free port, see [`Server::address`].
+    ///
+    /// # Errors
+    /// The address cannot be bound, or can be reached from other machines and no token is set.
+    pub async fn bind(self, address: SocketAddr) -> Result<Server, ServerError> {
+        if self.token.is_none() && !address.ip().is_loopback() {
+            return Err(ServerError::NeedsToken { address });
+        }
+        let failed = |source| ServerError::Listen { address, source };
+        let listener = listen(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let catalog = Catalog::new(self.chain, self.others);
+        let admission = Admission::new(self.limits, catalog.known());
+        Ok(Server {
+            listener,
+            address,
+            app: Arc::new(App {
+                host: self.host.with_summarizer_gate(admission.model_gate()),
+                admission,
+                memory: Memory::new(&self.limits),
+                catalog,
+                limits: self.limits,
+                token: self.token,
+                metrics: Metrics::default(),
+                failure_log: self.failure_log,
+                has_echo: self.has_echo,
+            }),
+        })
+    }
+}
+
+/// A server that offers compactions over HTTP, bound to its address.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    app: Arc<App>,
+}
+
+impl Server {
+    /// Configures a server that runs strategies on `host`. The host should allow as many concurrent calls
+    /// as the server ([`baler_host::EngineLimits::concurrent_calls`]), and count only faults that no
+    /// client can cause ([`baler_host::CountedFaults::Unprovoked`]).
+    #[must_use]
+    pub fn builder(host: Host) -> ServerBuilder {
+        ServerBuilder {
+            host,
+            chain: Vec::new(),
+            others: Vec::new(),
+            limits: ServerLimits::default(),
+            token: None,
+            failure_log: FailureLog::default(),
+            has_echo: false,
+        }
+    }
+
+    /// Returns the address on which the server listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` completes. Then accepts no more connections and requests, and gives running
+    /// requests time to end ([`ServerLimits::grace`]). After that, closes all connections.
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let Self { listener, app, .. } = self;
+        let limits = app.limits;
+        let open = Arc::new(Connections::new(&ServerLimits {
+            connections: descriptors::connections(&limits),
+            ..limits
+        }));
+        let router = routes::router(app);
+        let graceful = GracefulShutdown::new();
+        let mut tasks = JoinSet::new();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                Some(_) = tasks.join_next() => continue,
+                accepted = accept(&listener, &open) => accepted,
+            };
+            let Some((stream, peer)) = accepted else {
+                continue;
+            };
+            let connection = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                connection = open.register(peer.ip()) => connection,
+            };
+            let Some(connection) = connection.map(Arc::new) else {
+                tracing::debug!("closed a connection: its address has reached its limit");
+                continue;
+            };
+            let stream = WriteTimeout::new(
+                stream,
+                limits.write_stall,
+                limits.write_time,
+                discard_unsent,
+            )
+            .reporting_to(connection.is_writing());
+            let router = TowerToHyperService::new(router.clone());
+            let state = connection.clone();
+            let service = service_fn(move |request: Request<Incoming>| {
+                let active = state.begin_request();
+                let response = router.call(request);
+                async move {
+                    let response = response.await;
+                    drop(active);
+                    response
+                }
+            });
+            let served = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(limits.head_time)
+                .max_buf_size(64 << 10)
+                .serve_connection(TokioIo::new(stream), service);
+            let served = graceful.watch(served);
+            tasks.spawn(async move {
+                tokio::select! {
+                    biased;
+                    // It does not matter how a client ends its connection.
+                    _ = served => {}
+                    () = connection.close_requested() => {}
+                }
+            });
+        }
+        drop(listener);
+        if tokio::time::timeout(limits.grace, graceful.shutdown())
+            .await
+            .is_err()
+        {
+            tracing::warn!("aborted requests that did not end within the grace period");
+            tasks.shutdown().await;
+        }
+    }
+}
+
+/// Makes the system discard unsent bytes when the connection closes. Otherwise it would keep and
+/// retransmit them for minutes.
+fn discard_unsent(stream: &TcpStream) {
+    let _ = stream.set_zero_linger();
+}
+
+/// Connections that may wait to be accepted. If the queue is full, clients retry after a whole second.
+const BACKLOG: u32 = 1_024;
+
+/// Bytes of a response that the system may buffer for a connection. The default is megabytes, which no
+/// limit of the server counts, and which delay the detection of clients that do not read.
+const SEND_BUFFER: u32 = 256 << 10;
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
+    // On Windows this would let another program take over the address.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    // Accepted connections inherit this size.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Pause after a failed accept. It ends early if a connection ends meanwhile.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Accepts the next connection and returns it with the client's address; `None` after a failure.
+async fn accept(
+    listener: &TcpListener,
+    connections: &Connections,
+) -> Option<(TcpStream, SocketAddr)> {
+    match listener.accept().await {
+        Ok((stream, peer)) => {
+            let _ = stream.set_nodelay(true);
+            Some((stream, peer))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "cannot accept a connection");
+            // Requests that need a descriptor would fail too.
+            if is_resource_exhaustion(&error) {
+                connections.close_idlest();
+            }
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            None
+        }
+    }
+}
