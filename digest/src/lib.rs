@@ -41,6 +41,7 @@ mod rules;
 mod scan;
 mod section;
 mod sentences;
+pub mod shares;
 mod story;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,7 @@ mod values;
 mod verbs;
 mod work;
 mod write;
+mod writer;
 
 pub use costs::Costs;
 pub use errors::exit_code;
@@ -62,12 +64,12 @@ pub use quote::{own_tag, quoted};
 pub use sentences::each_sentence;
 pub use story::{Story, after_thinking, as_summary, to_retell, without_headings};
 pub use work::Work;
-pub use write::{Share, Written};
+pub use write::{Coverage, Written};
 
 use facts::Fact;
 use names::Names;
 use section::Room;
-use write::Told;
+use write::Source;
 
 /// Whether a line tells of an error, in words that tools use for it.
 #[must_use]
@@ -165,14 +167,14 @@ impl Notes {
         costs: &mut Costs<'_>,
     ) -> Written {
         let facts = self.of_dropped(kept);
-        let told = Told {
+        let source = Source {
             facts: &facts,
             names: self.names.weighed(self.work()),
             kept,
             story: &story::plain(&story.text),
             is_whole: story.is_whole,
         };
-        write::write(&told, tokens, bytes, costs)
+        write::write(&source, tokens, bytes, costs)
     }
 
     /// A text that was read, cut to about so many bytes: the lines that tell of errors or hold the

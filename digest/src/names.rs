@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::known::Known;
 use crate::part::{self, Part};
 use crate::scan;
+use crate::shares;
 use crate::text;
 use crate::work::Work;
 
@@ -25,9 +26,6 @@ const BYTES_PER_NAME: usize = 128;
 
 /// Labels from which on an earlier digest's own are no longer told apart.
 const LABELS: usize = 10_000;
-
-/// Over which share of the conversation a name loses most of its worth.
-const FADING: f64 = 0.5;
 
 /// Bytes that a name costs beside its own.
 const AROUND: usize = 4;
@@ -278,16 +276,16 @@ impl<'a> Weighed<'a> {
         let units = self.names.units;
         let age = (units - name.last as usize) as f64 / units.max(1) as f64;
         let times = f64::from(name.times) / f64::from(name.beside.max(1));
-        let worth = self.work.worth();
-        let mut likely = times.sqrt() * (-age / FADING).exp();
+        let weights = self.work.name_weights();
+        let mut likely = times.sqrt() * (-age / shares::FADING).exp();
         if name.is_used {
-            likely *= worth.used;
+            likely *= weights.used;
         }
         if name.text.contains(['/', '.']) {
-            likely *= worth.file;
+            likely *= weights.file;
         }
         if name.text.bytes().all(|byte| byte.is_ascii_digit()) {
-            likely *= worth.number;
+            likely *= weights.number;
         }
         likely
     }

@@ -47,8 +47,8 @@ impl Section {
         }
     }
 
-    /// Whether a story tells it better than a list. What else there is has to be exact.
-    pub(super) const fn can_be_told(self) -> bool {
+    /// Whether a story says it better than a list. The other sections have to be exact.
+    pub(super) const fn is_replaced_by_story(self) -> bool {
         matches!(
             self,
             Self::Done | Self::Decisions | Self::Said | Self::Earlier

@@ -21,6 +21,12 @@ const LOOKED_AT: usize = 4 << 10;
 /// rules with it where there is no room for it.
 const LIST: usize = 350;
 
+/// Most bytes of what is repeated before each rule of a list or paragraph. More would take more room than the rules.
+const REPEATED: usize = LIST / 2;
+
+/// Most bytes of a sentence that introduces a list. Half of a sentence's, so that its list fits beside it.
+const INTRO: usize = MOST / 2;
+
 /// Columns by which code is indented, and those of a tab.
 const CODE: usize = 4;
 
@@ -270,7 +276,7 @@ impl Reader<'_> {
         let last = Sentences::of(&self.block, self.stop)
             .last()
             .unwrap_or_default();
-        if last.len() > MOST / 2 {
+        if last.len() > INTRO {
             return String::new();
         }
         on_one_line(last.trim())
@@ -283,7 +289,7 @@ impl Reader<'_> {
             return String::new();
         }
         let mut intro = self.intro(Mark::code(indent));
-        if intro.len() > LIST / 2 {
+        if intro.len() > REPEATED {
             intro.clear();
         }
         intro
@@ -333,7 +339,7 @@ impl Reader<'_> {
             .last()
             .unwrap_or_default();
         let last = last.trim_start();
-        if last.len() > MOST / 2 {
+        if last.len() > INTRO {
             return false;
         }
         let before = self.block.len() - last.len();
@@ -341,7 +347,7 @@ impl Reader<'_> {
         let is_rule =
             rules::strength(last).is_some() && (has_colon || introduces(last, self.is_heading));
         // So many words before each of its rules would take more room than these.
-        let is_long = is_item && above.len() + last.len() > LIST / 2;
+        let is_long = is_item && above.len() + last.len() > REPEATED;
         if !is_rule && !is_long {
             return false;
         }
@@ -403,7 +409,7 @@ impl Reader<'_> {
     /// the list may have some for it. Not without what stands above, which may turn it round: `Never do these:`.
     fn tell_item(&mut self, list: List) {
         let item = &self.block[list.item..];
-        if list.rule > LIST / 2 || rules::strength(item.trim_start()).is_none() {
+        if list.rule > REPEATED || rules::strength(item.trim_start()).is_none() {
             return;
         }
         let alone = format!("{}{item}", &self.block[..list.rule]);

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::{Costs, Notes, Part, Share};
+use crate::{Costs, Coverage, Notes, Part};
 
 fn count(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX) / 4 + 1
@@ -78,7 +78,7 @@ fn each_item_that_is_a_rule_counts() {
     notes.read(&[Part::User(message.into())]);
     let mut costs = Costs::new(&count);
     let digest = notes.write(&[false], 1_000, 1 << 20, &mut costs);
-    assert_eq!(digest.rules, Share { kept: 3, found: 3 });
+    assert_eq!(digest.rules, Coverage { kept: 3, found: 3 });
     assert_eq!(
         section(&settled(message, 1_000), "## Standing instructions"),
         "- Rules you must always follow: - Never moor at pier 5\n\

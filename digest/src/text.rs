@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::lines;
 use super::quote::own_tag;
-use super::sentences;
+use super::{sentences, shares};
 
 /// The most bytes of a text that is parsed as JSON.
 const PARSED: usize = 1 << 20;
@@ -136,7 +136,7 @@ pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
     let room = limit.saturating_sub(2 * CUT.len());
     // What comes after the sign tells more than what stands before it.
     let start = at
-        .saturating_sub(room / 4)
+        .saturating_sub(shares::BEFORE_SIGN.of(room))
         .min(text.len() - room.min(text.len()));
     let start = text.floor_char_boundary(start);
     let end = text.floor_char_boundary((start + room).min(text.len()));

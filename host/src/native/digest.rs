@@ -9,6 +9,7 @@ mod tests;
 
 use std::borrow::Cow;
 
+use baler_digest::shares::{self, MOST_DIGEST_BYTES};
 use baler_digest::{Costs, Notes, Part, Written};
 
 use baler_conversation::marks::{self, By, Purpose, Site};
@@ -19,19 +20,8 @@ use super::room::Room;
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
 
-/// Below so many tokens a digest says less than the units that it displaces, unless it holds
-/// all that has to be said.
-const LEAST: u32 = 60;
-
-/// The share of the room that a text gets: up to the one, and never less than the other.
-const MOST: f64 = 0.6;
-const LEAST_SHARE: f64 = 0.12;
-
 /// What stands for units of which there is nothing to tell, such as a picture.
 const NOTHING_TO_SAY: &str = "Earlier messages were left out.";
-
-/// The most bytes of a digest as JSON.
-const BYTES: usize = 400_000;
 
 /// The decision of `native:digest`.
 pub(crate) fn digest(situation: &Situation) -> Report {
@@ -83,29 +73,30 @@ impl<'a> Digest<'a> {
             }
         }
         keep_summaries(situation, &mut kept, &mut room);
-        let most = room.tokens / 5 * 4;
-        let mut share = share(situation, room.tokens);
+        let most = shares::NEEDED.of(room.tokens);
+        let mut for_text = shares::text_tokens(room.tokens, situation.conversation.tokens());
         // Units that make room for rules may hold rules themselves, so this goes round.
         for _ in 0..4 {
             let mut window = kept.clone();
-            let for_text = room.bytes.min(BYTES) / 2;
-            let left = extend(situation, &mut window, room.without_text(share, for_text)).room;
+            let text_bytes = shares::TEXT_BYTES.of(room.bytes.min(MOST_DIGEST_BYTES));
+            let without_text = room.without_text(for_text, text_bytes);
+            let left = extend(situation, &mut window, without_text).room;
             let needed = notes.needed(&window, most, &mut costs);
-            let is_small = room.tokens < LEAST;
+            let is_small = room.tokens < shares::LEAST_DIGEST;
             if is_small && (needed == 0 || needed > room.tokens) {
                 return None;
             }
             let wanted = if is_small { needed } else { needed.min(most) };
-            if wanted <= share {
+            if wanted <= for_text {
                 return Some(Self {
                     situation,
                     kept: window,
-                    room: left.with_text(share, for_text),
+                    room: left.with_text(for_text, text_bytes),
                     notes,
                     costs,
                 });
             }
-            share = wanted;
+            for_text = wanted;
         }
         None
     }
@@ -130,7 +121,9 @@ impl<'a> Digest<'a> {
             if excess == 0 {
                 break;
             }
-            let tokens = written.tokens.checked_sub(excess + 4)?;
+            let tokens = written
+                .tokens
+                .checked_sub(excess + shares::REWRITE_MARGIN)?;
             written = self.write(tokens);
         }
         if written.text.is_empty() {
@@ -141,7 +134,7 @@ impl<'a> Digest<'a> {
     }
 
     fn write(&mut self, tokens: u32) -> Written {
-        let bytes = self.room.bytes.min(BYTES);
+        let bytes = self.room.bytes.min(MOST_DIGEST_BYTES);
         self.notes.write(&self.kept, tokens, bytes, &mut self.costs)
     }
 
@@ -228,24 +221,16 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
     parts
 }
 
-/// Tokens that a text may have of a room of so many. The smaller the room is beside what has to go,
-/// the more of it: many old units in few words are worth more than one new unit.
-fn share(situation: &Situation, tokens: u32) -> u32 {
-    let of_all = f64::from(tokens) / f64::from(situation.conversation.tokens().max(1));
-    let share = (MOST - of_all * 0.75).clamp(LEAST_SHARE, MOST);
-    (f64::from(tokens) * share) as u32
-}
-
 /// Keeps earlier summaries as they are, newest first, as far as they are small. The others go
 /// on line by line in the new text.
 fn keep_summaries(situation: &Situation, kept: &mut [bool], room: &mut Room) {
-    let mut share = room.tokens / 5;
+    let mut left = shares::KEPT_SUMMARIES.of(room.tokens);
     for (index, unit) in situation.units().iter().enumerate().rev() {
         if unit.kind == UnitKind::Summary && !kept[index] {
-            if unit.tokens > share || !room.take(unit) {
+            if unit.tokens > left || !room.take(unit) {
                 return;
             }
-            share -= unit.tokens;
+            left -= unit.tokens;
             kept[index] = true;
         }
     }
@@ -273,7 +258,7 @@ fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
         if left.take(unit) {
             kept[index] = true;
             next = Some(index);
-        } else if unit.tokens <= room.tokens / 2 {
+        } else if unit.tokens <= shares::LARGE_UNIT.of(room.tokens) {
             break;
         }
     }

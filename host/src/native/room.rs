@@ -1,11 +1,9 @@
 //! What there is room for.
 
 use baler_conversation::Unit;
+use baler_digest::shares::INSERTION_BYTES;
 
 use crate::situation::Situation;
-
-/// Bytes that a mark, a message and what parts it from others add to an inserted text.
-pub(crate) const INSERTION_BYTES: usize = 256;
 
 /// Room for units and text. Bytes and media without a limit are as good as endless.
 #[derive(Debug, Clone, Copy)]

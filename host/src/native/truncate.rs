@@ -1,8 +1,9 @@
 //! `native:truncate`: the newest turns that fit. It cannot fail and refuses nothing.
 
 use baler_conversation::{Role, UnitKind};
+use baler_digest::shares::INSERTION_BYTES;
 
-use super::room::{INSERTION_BYTES, Room};
+use super::room::Room;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
