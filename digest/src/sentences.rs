@@ -126,6 +126,19 @@ struct List {
     item: usize,
 }
 
+/// One line, as the reader sees it.
+#[derive(Clone, Copy)]
+struct Line<'l> {
+    /// The line without its indentation.
+    bare: &'l str,
+    /// Columns of its indentation.
+    indent: usize,
+    is_after_blank: bool,
+    is_quoted: bool,
+    /// Whether it is indented code.
+    is_code: bool,
+}
+
 impl Reader<'_> {
     fn read(&mut self, line: &str) {
         let bare = line.trim_start();
@@ -142,35 +155,24 @@ impl Reader<'_> {
         }
         let is_after_blank = std::mem::take(&mut self.is_after_blank);
         let was_in_code = std::mem::take(&mut self.is_in_code);
-        let is_quoted = bare.starts_with(QUOTE);
-        let is_code = (is_after_blank || was_in_code) && indent >= CODE && self.item.is_none();
-        let goes_on = |list: List| match list.first.sign {
-            QUOTE => is_quoted,
-            CODE_SIGN => is_code,
-            _ => true,
+        let line = Line {
+            bare,
+            indent,
+            is_after_blank,
+            is_quoted: bare.starts_with(QUOTE),
+            is_code: (is_after_blank || was_in_code) && indent >= CODE && self.item.is_none(),
         };
-        if self.list.is_some_and(|list| !goes_on(list)) {
-            self.end();
-        }
+        self.end_list_before(line);
         if let Some(fence) = Fence::of(bare) {
-            if self.takes(fence.mark(indent)) {
-                self.push(bare);
-            } else {
-                self.end();
-                self.is_all = false;
-            }
+            self.read_passed_over(fence.mark(indent), bare);
             self.fence = Some(fence);
-        } else if is_quoted {
+        } else if line.is_quoted {
             if self.block.len() > MOST {
                 self.end();
             }
-            if self.takes(Mark::quote(indent)) {
-                self.push(bare);
-            } else {
-                self.end();
-                self.is_all = false;
-            }
-        } else if is_code && Mark::of(bare, indent).is_none() && self.takes(Mark::code(indent)) {
+            self.read_passed_over(Mark::quote(indent), bare);
+        } else if line.is_code && Mark::of(bare, indent).is_none() && self.takes(Mark::code(indent))
+        {
             // A comment in code may look like a heading.
             self.is_in_code = true;
             self.push_item(Mark::code(indent), bare);
@@ -179,44 +181,77 @@ impl Reader<'_> {
         } else if let Some(mark) =
             Mark::of(bare, indent).filter(|mark| self.is_item(mark, is_after_blank))
         {
-            if self.takes(mark) {
-                self.push_item(mark, bare);
-            } else {
-                let intro = self.intro(mark);
-                self.end();
-                if let Some(places) = &mut self.places {
-                    places.enter(mark.indent, intro);
-                }
-                self.own = Some(mark);
-                self.push(bare[mark.length..].trim_start());
-            }
-            self.item = Some(mark);
-        } else if is_code {
+            self.read_item(mark, bare);
+        } else if line.is_code {
             self.is_in_code = true;
             self.end();
             self.tell_alone(bare);
         } else {
-            let is_new = if self.is_heading {
-                true
-            } else if is_after_blank {
-                indent == 0 || self.list.is_none()
-            } else {
-                indent == 0 && self.item.is_some() && self.is_ended_before(bare)
-            };
-            if is_new {
-                let intro = self.intro_of_paragraph(indent);
-                self.end();
-                if indent == 0 {
-                    self.leave_lists();
-                }
-                if let Some(places) = &mut self.places
-                    && !intro.is_empty()
-                {
-                    places.enter(indent, intro);
-                }
-            }
-            self.push(bare);
+            self.read_text(line);
         }
+    }
+
+    /// Ends a quotation or code below a rule if the line is not part of it.
+    fn end_list_before(&mut self, line: Line<'_>) {
+        let goes_on = |list: List| match list.first.sign {
+            QUOTE => line.is_quoted,
+            CODE_SIGN => line.is_code,
+            _ => true,
+        };
+        if self.list.is_some_and(|list| !goes_on(list)) {
+            self.end();
+        }
+    }
+
+    /// Reads a line of a quotation, or a fence: it counts only below a rule, and is passed over otherwise.
+    fn read_passed_over(&mut self, mark: Mark, bare: &str) {
+        if self.takes(mark) {
+            self.push(bare);
+        } else {
+            self.end();
+            self.is_all = false;
+        }
+    }
+
+    /// Reads a line that begins an item of a list.
+    fn read_item(&mut self, mark: Mark, bare: &str) {
+        if self.takes(mark) {
+            self.push_item(mark, bare);
+        } else {
+            let intro = self.intro(mark);
+            self.end();
+            if let Some(places) = &mut self.places {
+                places.enter(mark.indent, intro);
+            }
+            self.own = Some(mark);
+            self.push(bare[mark.length..].trim_start());
+        }
+        self.item = Some(mark);
+    }
+
+    /// Reads a line of a paragraph or an item, which continues the block or begins a paragraph.
+    fn read_text(&mut self, line: Line<'_>) {
+        let Line { bare, indent, .. } = line;
+        let is_new = if self.is_heading {
+            true
+        } else if line.is_after_blank {
+            indent == 0 || self.list.is_none()
+        } else {
+            indent == 0 && self.item.is_some() && self.is_ended_before(bare)
+        };
+        if is_new {
+            let intro = self.intro_of_paragraph(indent);
+            self.end();
+            if indent == 0 {
+                self.leave_lists();
+            }
+            if let Some(places) = &mut self.places
+                && !intro.is_empty()
+            {
+                places.enter(indent, intro);
+            }
+        }
+        self.push(bare);
     }
 
     fn read_fenced(&mut self, fence: Fence, bare: &str) {
