@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::names::Weighed;
+use crate::names::WeightedNames;
 use crate::{errors, scan, shares, text};
 
 /// Marks left-out lines.
@@ -36,7 +36,7 @@ pub struct Excerpt {
 /// Returns about `bytes` bytes of `own` at most: the lines with most value for their length, in their order. Contains
 /// the line `must`, whatever its value, if that fits. `None` if nothing is kept.
 pub(crate) fn excerpt(
-    names: &Weighed<'_>,
+    names: &WeightedNames<'_>,
     must: Option<&str>,
     own: &str,
     bytes: usize,
@@ -49,7 +49,7 @@ pub(crate) fn excerpt(
     let is_must = |line: &str| must.is_some_and(|must| errors::is_line(line, must));
     let pieces: Vec<&str> = own
         .lines()
-        .flat_map(|line| parted(line, is_must(line)))
+        .flat_map(|line| split_line(line, is_must(line)))
         .collect();
     let found = Found::read(names, &pieces);
     let must = pieces.iter().rposition(|piece| is_must(piece));
@@ -182,9 +182,9 @@ const fn cost(piece: &str) -> usize {
 fn weight(found: &Found<'_>, index: usize, piece: &str) -> f64 {
     let own = found
         .of(index)
-        .map(|name| name.worth / f64::from(name.times));
+        .map(|name| name.weight / f64::from(name.times));
     let mut weight: f64 = own.sum();
-    if errors::tells(piece) {
+    if errors::is_mentioned(piece) {
         weight += shares::ERROR_LINE;
     }
     if index == 0 {
@@ -211,7 +211,7 @@ struct Found<'a> {
 
 struct Name<'a> {
     text: &'a str,
-    worth: f64,
+    weight: f64,
     /// Number of pieces that contain it.
     times: u32,
     /// Index of the last of these pieces.
@@ -219,7 +219,7 @@ struct Name<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn read(weighed: &Weighed<'_>, pieces: &[&'a str]) -> Self {
+    fn read(weighed: &WeightedNames<'_>, pieces: &[&'a str]) -> Self {
         let mut found = Self {
             names: Vec::new(),
             in_pieces: Vec::new(),
@@ -236,7 +236,7 @@ impl<'a> Found<'a> {
                 let index = *known.entry(index).or_insert_with(|| {
                     found.names.push(Name {
                         text,
-                        worth: weighed.worth(index),
+                        weight: weighed.weight(index),
                         times: 0,
                         last: None,
                     });
@@ -278,7 +278,7 @@ impl<'a> Found<'a> {
             .iter()
             .enumerate()
             .filter(|(index, _)| !is_told[*index])
-            .map(|(index, name)| (name.worth / (name.text.len() + 2) as f64, index))
+            .map(|(index, name)| (name.weight / (name.text.len() + 2) as f64, index))
             .collect();
         others.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         others.retain(|(_, index)| {
@@ -297,7 +297,7 @@ impl<'a> Found<'a> {
 }
 
 /// Splits a line into pieces if it is long and need not stay whole.
-fn parted(line: &str, whole: bool) -> impl Iterator<Item = &str> {
+fn split_line(line: &str, whole: bool) -> impl Iterator<Item = &str> {
     let mut rest = line;
     let whole = match line.len() {
         length if whole => length,

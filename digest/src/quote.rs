@@ -1,10 +1,10 @@
-//! Text between tags that it cannot close.
+//! Escapes texts between tags, so that they cannot close them.
 
 use std::borrow::Cow;
 
 use crate::lines::is_hidden;
 
-/// The tags that prompts put around a conversation and around an earlier summary.
+/// Tags that prompts put around a conversation and around an earlier summary.
 const TAGS: [&str; 2] = ["conversation", "summary_so_far"];
 
 /// Returns the text with the `<` of each such tag written as `&lt;`.
@@ -30,14 +30,14 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// What all tags of baler's own begin with, in any case.
+/// Beginning of all tags of baler's own, in any case.
 const OWN: &str = "baler:";
 
-/// Splits what stands behind a `<` where a tag of baler's own begins: into the signs in front, and the name with
-/// all that follows. `None` where no model would read such a tag.
+/// Splits what follows a `<` if a tag of baler's own begins there: into the signs before the name, and the name with all
+/// that follows. `None` if no model would read such a tag.
 ///
-/// Signs of all kinds may stand in front, but no line feed: so whoever keeps tags out of each line keeps them out
-/// of the text. Characters that show nothing may stand between the letters of the name and before its colon.
+/// Signs of all kinds may precede the name, but no line feed: so keeping tags out of each line keeps them out of the
+/// text. Characters that show nothing may be between the letters of the name and before its colon.
 #[must_use]
 pub fn own_tag(behind: &str) -> Option<(&str, &str)> {
     let (signs, name) = behind.split_at(signs(behind));
@@ -47,13 +47,13 @@ pub fn own_tag(behind: &str) -> Option<(&str, &str)> {
     behind_name(name, OWN).map(|_| (signs, name))
 }
 
-/// Whether it is a letter or digit that a reader sees. Some letters show nothing, such as the fillers of Hangul:
-/// they part a tag from its name no more than white space does.
+/// Whether a character is a visible letter or digit. Some letters show nothing, such as the fillers of Hangul: like white
+/// space they do not separate a tag from its name.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() && !is_hidden(c)
 }
 
-/// What stands behind `name` where a text begins with it, in any case and whatever shows nothing between its
+/// Returns what follows `name` if a text begins with it, in any case, with any characters that show nothing between its
 /// letters.
 fn behind_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let mut rest = text.chars();

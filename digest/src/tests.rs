@@ -1,4 +1,4 @@
-//! What becomes of a digest that is read and written again.
+//! Digests that are read and written again.
 
 use std::cell::Cell;
 

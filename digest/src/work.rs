@@ -1,4 +1,4 @@
-//! What kind of work a conversation is about.
+//! Guesses what kind of work a conversation is about.
 
 use crate::part::{self, Part};
 use crate::shares::{self, NameWeights, Share};
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_writes_its_commands_into_what_it_says_does_not_chat() {
+    fn an_agent_that_writes_commands_in_its_text_does_not_chat() {
         let mut signs = Signs::default();
         let text = "Let me look.\n```bash\nls\n```".into();
         signs.read(&Part::Assistant { text, calls: false });
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_only_stood_in_outputs_are_worth_as_much_as_others_in_a_service() {
+    fn in_a_service_unused_ids_weigh_as_much_as_others() {
         let mut names = Names::default();
         let output = Part::Output {
             call_id: "".into(),
@@ -112,7 +112,7 @@ mod tests {
                 let weighed = names.weighed(work);
                 weighed
                     .index(name)
-                    .map_or(0.0, |index| weighed.worth(index))
+                    .map_or(0.0, |index| weighed.weight(index))
             })
         };
         let [number, seen, used, file] = worths(Work::Coding);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_guessed_by_what_tools_give_back() {
+    fn work_is_guessed_from_tool_outputs() {
         assert_eq!(guessed(&[]), Work::Chat);
         assert_eq!(guessed(&["fn main() {}", "ok"]), Work::Coding);
         assert_eq!(guessed(&[r#"{"order": "W4711"}"#, "ok"]), Work::Service);

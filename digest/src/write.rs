@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::costs::Costs;
 use super::facts::Fact;
-use super::names::{Lost, Weighed};
-use super::order::{
+use super::names::{LostName, WeightedNames};
+use super::priority::{
     list, newest_tasks, sorted_actions, sorted_requests, sorted_rules, sorted_values,
 };
 use super::section::Section;
@@ -42,7 +42,7 @@ pub struct Coverage {
 pub(super) struct Source<'a> {
     /// Facts of the units that are not `kept`.
     pub(super) facts: &'a [(usize, &'a Fact)],
-    pub(super) names: Weighed<'a>,
+    pub(super) names: WeightedNames<'a>,
     pub(super) kept: &'a [bool],
     /// The text above the digest; empty if there is none.
     pub(super) story: &'a str,
@@ -166,7 +166,7 @@ fn tokens_for_names(left: u32, source: &Source<'_>) -> u32 {
 }
 
 /// Estimates the tokens of a list of these names.
-fn estimate(lost: &[Lost<'_>]) -> u32 {
+fn estimate(lost: &[LostName<'_>]) -> u32 {
     let bytes: usize = lost.iter().map(|lost| lost.name.len() + 2).sum();
     (bytes as f64 / shares::NAMES_BYTES_PER_TOKEN) as u32 + shares::HEADING
 }

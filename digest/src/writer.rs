@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::Costs;
 use super::facts::{Evidence, Fact};
-use super::names::{Lost, Weighed};
-use super::order::{last_error, newest_error};
+use super::names::{LostName, WeightedNames};
+use super::priority::{last_error, newest_error};
 use super::section::Section;
 use super::write::{Coverage, Source, Written};
 use super::{shares, text};
@@ -180,8 +180,8 @@ impl Writer<'_, '_> {
     pub(super) fn take_names(
         &mut self,
         limit: u32,
-        names: &Weighed<'_>,
-        lost: &[Lost<'_>],
+        names: &WeightedNames<'_>,
+        lost: &[LostName<'_>],
     ) -> usize {
         let limit = limit.min(self.tokens);
         let mut estimate = 0.0;

@@ -1,6 +1,6 @@
-//! Texts that a program writes as the user without tags, known by how they begin.
+//! Texts that a program writes as the user without tags, recognised by how they begin.
 
-/// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
+/// Beginning of a text, and a function that returns where the program's part of it ends; `None` if it is another text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
 const BEGINNINGS: [Beginning; 48] = [
@@ -116,7 +116,7 @@ const BEGINNINGS: [Beginning; 48] = [
     ("Here is the content of ", page_of_aider),
 ];
 
-/// Where the beginning of a text ends that a program wrote; 0 where it wrote none.
+/// Returns where the part of a text ends that a program wrote at its beginning; 0 if there is none.
 pub(super) fn end(text: &str) -> usize {
     let body = text.trim_start();
     BEGINNINGS
@@ -126,18 +126,18 @@ pub(super) fn end(text: &str) -> usize {
         .map_or(0, |end| text.len() - body.len() + end)
 }
 
-/// What stands above a text in the same message.
+/// What precedes a text in the same message.
 #[derive(Default)]
 pub(super) struct Above<'a> {
-    /// The text directly above.
+    /// The text directly before.
     text: &'a str,
-    /// Whether there is the heading of a resource. Each of its contents is a text of its own, and may look like a
-    /// heading or like an end; opencode puts what the user typed in front.
+    /// Whether the heading of a resource came before. Each of its contents is a separate text, and may look like a heading
+    /// or an end; opencode puts what the user typed first.
     has_resource: bool,
 }
 
 impl<'a> Above<'a> {
-    /// Where what the program wrote of the next text ends, as far as that is told by what stands above it; else 0.
+    /// Returns where the program's part of the next text ends, as far as what precedes it shows that; otherwise 0.
     pub(super) fn end(&mut self, text: &'a str) -> usize {
         let before = std::mem::replace(&mut self.text, text);
         if self.has_resource {
@@ -148,11 +148,11 @@ impl<'a> Above<'a> {
     }
 }
 
-/// Where what the program wrote of a text ends whose heading is `before`, the text before it in the same message;
-/// 0 where that is no heading.
+/// Returns where the program's part of a text ends if `before`, the text before it in the same message, is its heading;
+/// otherwise 0.
 fn end_below(before: &str, text: &str) -> usize {
     let heading = before.trim();
-    // An output in the same text stands below its heading, and may end like one.
+    // An output may follow its heading in the same text, and may end like a heading.
     let is_of_cline = heading.starts_with('[')
         && heading.ends_with("] Result:")
         && !heading.contains("] Result:\n");
@@ -160,7 +160,7 @@ fn end_below(before: &str, text: &str) -> usize {
     if !is_of_cline && !is_of_opencode {
         return 0;
     }
-    // As if both were one text.
+    // Treats both as one text.
     end(&format!("{heading}\n{text}")).saturating_sub(heading.len() + 1)
 }
 
@@ -172,13 +172,13 @@ fn all(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// All, where nothing stands behind the beginning on its line: there the user would go on.
+/// Returns all of the text if nothing follows the beginning on its line: otherwise the user is speaking.
 fn below_first_line(text: &str) -> Option<usize> {
     let (first, _) = text.split_once('\n')?;
     first.trim_end().ends_with(':').then_some(text.len())
 }
 
-/// One line, where nothing else stands on it.
+/// Returns the first line if nothing else is on it.
 fn interruption(text: &str) -> Option<usize> {
     let first = text.lines().next()?;
     let is_whole = matches!(
@@ -188,7 +188,7 @@ fn interruption(text: &str) -> Option<usize> {
     is_whole.then_some(first.len())
 }
 
-/// All up to what the user said on taking the task up again.
+/// Returns all up to what the user said when resuming the task.
 fn resumption_of_cline(text: &str) -> Option<usize> {
     Some(text.find("<user_message>").unwrap_or(text.len()))
 }
