@@ -129,7 +129,8 @@ impl Action {
         }
     }
 
-    /// Parses what [`Action::line`] wrote of a path, so that further actions can be merged. `None` for other lines.
+    /// Parses what [`Action::line`] wrote of a path, so that further actions can be merged. `None` for other
+    /// lines.
     pub(super) fn of_line(line: &str) -> Option<Self> {
         let (line, failed) = line
             .strip_suffix(FAILED)
@@ -215,8 +216,8 @@ impl Action {
 const FAILED: &str = " — failed";
 const TIMES: &str = " ×";
 
-/// Merges actions on the same target, each at the place of the last. Failed ones are merged separately, since they did
-/// nothing.
+/// Merges actions on the same target, each at the place of the last. Failed ones are merged separately, since
+/// they did nothing.
 pub(super) fn merged<'a>(
     actions: impl Iterator<Item = (usize, &'a Action)>,
 ) -> Vec<(usize, Action)> {
@@ -304,7 +305,8 @@ fn is_read_only_command(command: &str) -> bool {
     })
 }
 
-/// Returns the outcome of a command: its whole output if that is short, or else its last line if that sums up.
+/// Returns the outcome of a command: its whole output if that is short, or else its last line if that sums
+/// up.
 fn outcome(output: &str) -> Option<String> {
     let output = output.trim();
     if output.is_empty() {

@@ -49,8 +49,8 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// Returns the tokens of the last error and the rules, which a digest should always contain. Stops counting above
-/// `limit`.
+/// Returns the tokens of the last error and the rules, which a digest should always contain. Stops counting
+/// above `limit`.
 pub(super) fn needed(facts: &[(usize, &Fact)], limit: u32, costs: &mut Costs<'_>) -> u32 {
     let mut needed = 0u32;
     let mut seen = BTreeSet::new();

@@ -31,7 +31,8 @@ const SIGNS: [&str; 20] = [
     "which means",
 ];
 
-/// Returns the sentences of a model's text that state a reason or a finding. Fenced code contains no sentences.
+/// Returns the sentences of a model's text that state a reason or a finding. Fenced code contains no
+/// sentences.
 pub(super) fn lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for prose in text.split("```").step_by(2) {

@@ -88,8 +88,8 @@ pub(super) fn is_line(line: &str, error: &str) -> bool {
         || line.len() >= error.len() && count(line) == count(error) && text::clean(line) == error
 }
 
-/// Whether a line that mentions an error begins like one, after a date, a path or the name of what reports it. Source
-/// code rarely does.
+/// Whether a line that mentions an error begins like one, after a date, a path or the name of what reports
+/// it. Source code rarely does.
 pub(super) fn begins_like_an_error(line: &str) -> bool {
     let lower = line.trim_start().to_ascii_lowercase();
     let starts = [
@@ -125,8 +125,8 @@ pub(super) fn begins_like_an_error(line: &str) -> bool {
             || line.contains("ERROR"))
 }
 
-/// Returns a line for a failure of which no line mentions an error: the last line about a time limit, or else the last
-/// line with words other than the program's exit code.
+/// Returns a line for a failure of which no line mentions an error: the last line about a time limit, or else
+/// the last line with words other than the program's exit code.
 pub(super) fn last_line(text: &str) -> Option<String> {
     let says = |line: &&str| {
         line.chars().any(char::is_alphanumeric)
@@ -139,8 +139,8 @@ pub(super) fn last_line(text: &str) -> Option<String> {
     Some(text::around(line, 0, LIMIT))
 }
 
-/// Returns the exit code of a program if an output is a JSON object that has it as a member, or within its `metadata` or
-/// `outcome`. The rest of the object may be missing.
+/// Returns the exit code of a program if an output is a JSON object that has it as a member, or within its
+/// `metadata` or `outcome`. The rest of the object may be missing.
 #[must_use]
 pub fn exit_code(output: &str) -> Option<i64> {
     json_members::of(output).find_map(|(key, value)| match value {

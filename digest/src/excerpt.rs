@@ -33,8 +33,8 @@ pub struct Excerpt {
     pub has_all: bool,
 }
 
-/// Returns about `bytes` bytes of `own` at most: the lines with most value for their length, in their order. Contains
-/// the line `must`, whatever its value, if that fits. `None` if nothing is kept.
+/// Returns about `bytes` bytes of `own` at most: the lines with most value for their length, in their order.
+/// Contains the line `must`, whatever its value, if that fits. `None` if nothing is kept.
 pub(crate) fn excerpt(
     names: &WeightedNames<'_>,
     must: Option<&str>,
@@ -178,7 +178,8 @@ const fn cost(piece: &str) -> usize {
     piece.len() + GAP.len() + 1
 }
 
-/// Weight of the piece with this index. A name in many pieces counts in part for each, because any of them has it.
+/// Weight of the piece with this index. A name in many pieces counts in part for each, because any of them
+/// has it.
 fn weight(found: &Found<'_>, index: usize, piece: &str) -> f64 {
     let own = found
         .of(index)
@@ -264,8 +265,8 @@ impl<'a> Found<'a> {
         &self.in_pieces[start..self.ends[piece]]
     }
 
-    /// Returns names that occur only in pieces that were not chosen, as many as fit in `room` bytes: those that are most
-    /// likely used again for their length, in the order of the text.
+    /// Returns names that occur only in pieces that were not chosen, as many as fit in `room` bytes: those
+    /// that are most likely used again for their length, in the order of the text.
     fn others(&self, chosen: &[usize], mut room: usize) -> Vec<&'a str> {
         let mut is_told = vec![false; self.names.len()];
         for piece in chosen {

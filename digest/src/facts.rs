@@ -9,7 +9,8 @@ use super::sentences::{self, each_in_context};
 use super::{decisions, errors, failures, open_points, rules, shell_blocks, text, values};
 use crate::part::{self, Part};
 
-/// Most bytes of a request, a rule, what the model said with a call, its final text, and an entry of an earlier summary.
+/// Most bytes of a request, a rule, what the model said with a call, its final text, and an entry of an
+/// earlier summary.
 const REQUEST: usize = 4_000;
 const RULE: usize = sentences::MOST;
 const SAID: usize = 240;
@@ -69,7 +70,8 @@ impl Fact {
     }
 }
 
-/// Reads the facts of a unit, until `stop` returns true; of summaries, as many entries as `entry_limits` admit.
+/// Reads the facts of a unit, until `stop` returns true; of summaries, as many entries as `entry_limits`
+/// admit.
 pub(super) fn read(
     parts: &[Part<'_>],
     stop: &dyn Fn() -> bool,
@@ -136,7 +138,8 @@ fn failure_line(text: &str) -> Option<String> {
     }
 }
 
-/// Outputs by the ids of their calls, or by names if there are no ids. Ids repeat, so each output answers one call.
+/// Outputs by the ids of their calls, or by names if there are no ids. Ids repeat, so each output answers one
+/// call.
 struct OutputsByCall<'a> {
     by_id: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,
     by_name: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,

@@ -1,7 +1,7 @@
 //! Detects outputs of failed calls, and of calls that were not allowed to run, by how they begin.
 //!
-//! Most formats have no flag for either, and a refused call must not be described as done. The host's readers and the
-//! digest use this table. `docs/wire-formats.md` says which program writes which.
+//! Most formats have no flag for either, and a refused call must not be described as done. The host's readers
+//! and the digest use this table. `docs/wire-formats.md` says which program writes which.
 
 use super::json_members::{self, Value};
 
@@ -23,7 +23,8 @@ const FAILURES: [&str; 24] = [
     "mcp error -",
     "tool execution failed",
     "the tool execution failed",
-    // In other languages, not in ASCII as they are written; the French put a blank of any kind before a colon, or none.
+    // In other languages, not in ASCII as they are written; the French put a blank of any kind before a
+    // colon, or none.
     "fehler:",
     "erreur:",
     "erreur :",
@@ -42,8 +43,8 @@ const STATUSES: [&str; 6] = [
     "error", "errored", "failed", "failure", "rejected", "denied",
 ];
 
-/// Beginnings of outputs of calls that were not allowed to run, were stopped, or changed nothing, in lower case; and what
-/// has to follow if the beginning alone is ambiguous.
+/// Beginnings of outputs of calls that were not allowed to run, were stopped, or changed nothing, in lower
+/// case; and what has to follow if the beginning alone is ambiguous.
 const REFUSALS: [(&str, &str); 31] = [
     // Claude Code
     ("the user doesn't want to proceed with this tool use", ""),
@@ -94,7 +95,8 @@ const REFUSALS: [(&str, &str); 31] = [
     ("the user chose to skip the tool call", ""),
 ];
 
-/// Whether an output begins like one about a failure or a refusal. The first [`BEGINNING`] characters suffice.
+/// Whether an output begins like one about a failure or a refusal. The first [`BEGINNING`] characters
+/// suffice.
 #[must_use]
 pub fn begins_like_a_failure(output: &str) -> bool {
     let begins = output.trim_start_matches(' ');
@@ -136,7 +138,8 @@ fn is_nothing(value: Value<'_>) -> bool {
     }
 }
 
-/// Whether an output is a JSON object with a member that marks the call as failed. The rest of it may be missing.
+/// Whether an output is a JSON object with a member that marks the call as failed. The rest of it may be
+/// missing.
 pub(crate) fn is_marked(output: &str) -> bool {
     json_members::of(output).any(|(key, value)| is_mark(key, value))
 }

@@ -1,5 +1,5 @@
-//! Reads the members of a JSON object one after the other, not as a tree: an output may be cut off anywhere, and then it
-//! is not JSON.
+//! Reads the members of a JSON object one after the other, not as a tree: an output may be cut off anywhere,
+//! and then it is not JSON.
 
 /// Most bytes that are read.
 const MOST: usize = 1 << 20;

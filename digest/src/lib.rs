@@ -1,12 +1,13 @@
 //! Writes a summary of a conversation without a model.
 //!
-//! [`Notes`] reads units part by part. [`Notes::write`] writes one text for the removed units, within any budget: what
-//! the user asked and ruled, word for word; what was done, with the files, symbols and values that it was done to; what
-//! was decided and why; what failed; to-do lists and open points; and the names that came up, by where they were. The
-//! same input gives the same text. A digest that is read again continues in the same sections.
+//! [`Notes`] reads units part by part. [`Notes::write`] writes one text for the removed units, within any
+//! budget: what the user asked and ruled, word for word; what was done, with the files, symbols and values
+//! that it was done to; what was decided and why; what failed; to-do lists and open points; and the names
+//! that came up, by where they were. The same input gives the same text. A digest that is read again
+//! continues in the same sections.
 //!
-//! All lookups use trees instead of hash maps: whoever wrote the conversation chose its ids and names, and a guest has
-//! no secret key for a hash.
+//! All lookups use trees instead of hash maps: whoever wrote the conversation chose its ids and names, and a
+//! guest has no secret key for a hash.
 //!
 //! ```
 //! use baler_digest::{Costs, Notes, Part};
@@ -98,8 +99,8 @@ impl Notes {
         self.read_until(&|| false, parts);
     }
 
-    /// Reads the next unit until `stop` returns true, which is asked for each part, line and sentence. After a stop the
-    /// unit is incomplete, so nothing should be written.
+    /// Reads the next unit until `stop` returns true, which is asked for each part, line and sentence. After
+    /// a stop the unit is incomplete, so nothing should be written.
     pub fn read_until(&mut self, stop: &dyn Fn() -> bool, parts: &[Part<'_>]) {
         let parts = programs::separate_programs(parts);
         self.names.read(self.facts.len(), &parts, stop);
@@ -135,15 +136,15 @@ impl Notes {
         self.work.unwrap_or_else(|| self.signs.guess())
     }
 
-    /// Returns the tokens that the last error and the user's rules of the units that are not `kept` need. Stops counting
-    /// above `limit`.
+    /// Returns the tokens that the last error and the user's rules of the units that are not `kept` need.
+    /// Stops counting above `limit`.
     #[must_use]
     pub fn needed(&self, kept: &[bool], limit: u32, costs: &mut Costs<'_>) -> u32 {
         costs::needed(&self.of_dropped(kept), limit, costs)
     }
 
-    /// Writes a digest of the units that are not `kept`, of at most `tokens` tokens and `bytes` bytes of JSON. A unit
-    /// past the end of `kept` is not kept. The text is empty if there is nothing to say.
+    /// Writes a digest of the units that are not `kept`, of at most `tokens` tokens and `bytes` bytes of
+    /// JSON. A unit past the end of `kept` is not kept. The text is empty if there is nothing to say.
     #[must_use]
     pub fn write(
         &self,
@@ -155,8 +156,9 @@ impl Notes {
         self.write_below(&Story::default(), kept, tokens, bytes, costs)
     }
 
-    /// Writes a digest as [`Notes::write`] does, below a story of these units. If the story is whole, what was done,
-    /// decided and said is added only if tokens are left. The text is empty if the story does not fit.
+    /// Writes a digest as [`Notes::write`] does, below a story of these units. If the story is whole, what
+    /// was done, decided and said is added only if tokens are left. The text is empty if the story does not
+    /// fit.
     #[must_use]
     pub fn write_below(
         &self,
@@ -177,8 +179,8 @@ impl Notes {
         write::write(&source, tokens, bytes, costs)
     }
 
-    /// Shortens a text that was read to about `bytes` bytes: the lines that mention errors or contain the names that are
-    /// most likely used again. `None` if nothing is kept.
+    /// Shortens a text that was read to about `bytes` bytes: the lines that mention errors or contain the
+    /// names that are most likely used again. `None` if nothing is kept.
     #[must_use]
     pub fn excerpt(&self, text: &str, bytes: usize, extent: Extent) -> Option<Excerpt> {
         let must = self.last_error.as_deref();

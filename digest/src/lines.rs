@@ -58,14 +58,15 @@ pub fn one_word(name: &str) -> String {
     on_one_line(name).replace([' ', '(', ')'], "_")
 }
 
-/// Whether a text shows nothing: it contains only white space, control characters, and characters that steer others or
-/// have no shape.
+/// Whether a text shows nothing: it contains only white space, control characters, and characters that steer
+/// others or have no shape.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_hidden(c))
 }
 
-/// Whether a character shows nothing and is not white space: it is a control character, steers others or has no shape.
+/// Whether a character shows nothing and is not white space: it is a control character, steers others or has
+/// no shape.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control() && !c.is_whitespace()
         || matches!(

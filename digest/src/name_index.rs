@@ -6,8 +6,9 @@ use std::sync::Arc;
 /// The number of trees is 2 to the power of this.
 const BITS: u32 = 10;
 
-/// Numbers by name, in many small trees. A quick hash chooses the tree, so names that are chosen to collide are searched
-/// in one tree, not in a list. In the host a keyed hash would do as well, but a guest has no source for a key.
+/// Numbers by name, in many small trees. A quick hash chooses the tree, so names that are chosen to collide
+/// are searched in one tree, not in a list. In the host a keyed hash would do as well, but a guest has no
+/// source for a key.
 #[derive(Debug, Default)]
 pub(crate) struct NameIndex {
     /// Empty until there is a name.

@@ -18,9 +18,9 @@ const LABEL: usize = 60;
 /// Label of names that an earlier summary contains without a label.
 const EARLIER: &str = "earlier";
 
-/// Most names of a conversation: [`NAMES`], and one more for each [`BYTES_PER_NAME`] bytes that were read. A name of four
-/// letters takes fifty times its bytes in memory, and a conversation is limited by its bytes. Ordinary text has fewer
-/// names. Beyond the limit, only names that are already known are counted.
+/// Most names of a conversation: [`NAMES`], and one more for each [`BYTES_PER_NAME`] bytes that were read. A
+/// name of four letters takes fifty times its bytes in memory, and a conversation is limited by its bytes.
+/// Ordinary text has fewer names. Beyond the limit, only names that are already known are counted.
 const NAMES: usize = 100_000;
 const BYTES_PER_NAME: usize = 128;
 
@@ -57,8 +57,8 @@ struct Name {
     earlier: Vec<u32>,
     /// Where it was first: an index of `labels`.
     label: usize,
-    /// Number of names in the part with fewest names that contains it: one of a thousand in a listing is less likely to
-    /// be used than one of three.
+    /// Number of names in the part with fewest names that contains it: one of a thousand in a listing is less
+    /// likely to be used than one of three.
     fewest_names: u32,
 }
 
@@ -230,8 +230,8 @@ pub(crate) struct WeightedNames<'a> {
 }
 
 impl<'a> WeightedNames<'a> {
-    /// Returns the names that are neither in a `kept` unit nor in the text `said`, those first that are most likely to be
-    /// used again for their length.
+    /// Returns the names that are neither in a `kept` unit nor in the text `said`, those first that are most
+    /// likely to be used again for their length.
     pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<LostName<'a>> {
         let said: BTreeSet<&str> = scan::names(said).collect();
         let mut lost: Vec<(f64, usize, &Name)> = self
@@ -315,8 +315,8 @@ pub(crate) struct LostName<'a> {
     label: usize,
 }
 
-/// Whether a name is a line number, a size or the like. Outside of data there are many, and they are used again only if
-/// somebody used them before.
+/// Whether a name is a line number, a size or the like. Outside of data there are many, and they are used
+/// again only if somebody used them before.
 fn is_small_number(name: &str) -> bool {
     name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit())
 }

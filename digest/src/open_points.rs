@@ -29,7 +29,8 @@ const SIGNS: [&str; 14] = [
     "not yet",
 ];
 
-/// Returns lines of an assistant's text that say what is still to be done. A list below such a line belongs to it.
+/// Returns lines of an assistant's text that say what is still to be done. A list below such a line belongs
+/// to it.
 pub(super) fn lines(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut in_list = false;

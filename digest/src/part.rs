@@ -82,8 +82,8 @@ pub(crate) fn is_data(output: &str) -> bool {
     output.trim_start().starts_with(['{', '[']) && matches!(unwrapped(output), Cow::Borrowed(_))
 }
 
-/// Returns the text of an output. If a program wrapped it in JSON, that is the member `output`, or all strings if one of
-/// them has more than one line.
+/// Returns the text of an output. If a program wrapped it in JSON, that is the member `output`, or all
+/// strings if one of them has more than one line.
 pub(crate) fn unwrapped(output: &str) -> Cow<'_, str> {
     let is_wrapped =
         output.starts_with('{') && (output.contains("\\n") || output.starts_with("{\"output\""));

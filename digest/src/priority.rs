@@ -18,7 +18,8 @@ pub(super) fn list<'a>(
         .collect()
 }
 
-/// Returns the last error: the last line that is surely one, or else the last that only contains a word for one.
+/// Returns the last error: the last line that is surely one, or else the last that only contains a word for
+/// one.
 pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
     let last = |wanted: Evidence| {
         facts.iter().rev().find_map(|(place, fact)| match fact {
@@ -90,8 +91,8 @@ pub(super) fn sorted_actions(facts: &[(usize, &Fact)]) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Returns values with the number of their line: the first line of each output before the second, newest outputs
-/// first.
+/// Returns values with the number of their line: the first line of each output before the second, newest
+/// outputs first.
 pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, usize, &'a str)> {
     let mut values: Vec<(usize, usize, &str)> = facts
         .iter()

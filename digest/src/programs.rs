@@ -1,10 +1,10 @@
 //! Separates what programs write into the user's turns from the user's own words.
 //!
-//! The client of an agent writes outputs of commands, reminders, notices and contents of files into the user's turns. None
-//! of it may become the user's rule or request: whoever can make a command print a line could then give orders for as long
-//! as the conversation lasts. All that is known of such texts is here: tags in [`TAGS`], texts without tags in
-//! `beginnings`, files next to a question in `files`. `docs/wire-formats.md` says which program writes which, and how that
-//! is known.
+//! The client of an agent writes outputs of commands, reminders, notices and contents of files into the
+//! user's turns. None of it may become the user's rule or request: whoever can make a command print a line
+//! could then give orders for as long as the conversation lasts. All that is known of such texts is here:
+//! tags in [`TAGS`], texts without tags in `beginnings`, files next to a question in `files`.
+//! `docs/wire-formats.md` says which program writes which, and how that is known.
 
 mod beginnings;
 mod files;
@@ -16,14 +16,15 @@ use std::ops::Range;
 
 use crate::part::Part;
 
-/// Tag that a reader of session logs puts around a program's text if only the record of the log identifies it.
+/// Tag that a reader of session logs puts around a program's text if only the record of the log identifies
+/// it.
 pub const INSERTED: &str = "inserted-by-program";
 
 /// What is between the tags of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TagContent {
-    /// Text of a command, a file or another agent, or names from elsewhere, which may contain any tag. The program writes
-    /// such texts one after the other, so the last closing tag of any of them ends them all.
+    /// Text of a command, a file or another agent, or names from elsewhere, which may contain any tag. The
+    /// program writes such texts one after the other, so the last closing tag of any of them ends them all.
     Output,
     /// The program's own words, before or after what the user says.
     Words,
@@ -33,9 +34,9 @@ enum TagContent {
 
 use TagContent::{Output, Typed, Words};
 
-/// Tags with which programs mark what they write as the user, in lower case. After a space follows the beginning of an
-/// attribute that the opening tag must have; a star matches the rest of a name. Names that people use in their own prompts
-/// (`context`, `rules`, `task`) are left out.
+/// Tags with which programs mark what they write as the user, in lower case. After a space follows the
+/// beginning of an attribute that the opening tag must have; a star matches the rest of a name. Names that
+/// people use in their own prompts (`context`, `rules`, `task`) are left out.
 const TAGS: [(&str, TagContent); 76] = [
     // Claude Code
     ("bash-stdout", Output),
@@ -125,8 +126,8 @@ const TAGS: [(&str, TagContent); 76] = [
     (INSERTED, Output),
 ];
 
-/// Tag around what the user typed while the model worked, and its first line, which distinguishes it from other
-/// reminders.
+/// Tag around what the user typed while the model worked, and its first line, which distinguishes it from
+/// other reminders.
 const REMINDER: &str = "system-reminder";
 const TYPED_LATE: [&str; 2] = [
     // Claude Code
@@ -162,15 +163,15 @@ pub fn is_by_program(text: &str) -> bool {
     !parted.programs.is_empty() && parted.own.iter().all(|own| own.trim().is_empty())
 }
 
-/// Returns the user's own words of a text of the user's role, without what programs wrote. Contents of files that extend
-/// over several parts are recognised only by [`by_author`], which sees all parts.
+/// Returns the user's own words of a text of the user's role, without what programs wrote. Contents of files
+/// that extend over several parts are recognised only by [`by_author`], which sees all parts.
 #[must_use]
 pub fn own_words(text: &str) -> String {
     ByAuthor::of(text).own.join("\n")
 }
 
-/// Separates the texts of one message of the user's role by author: one result for each text, in order. Pass an empty
-/// text for a part that is not text.
+/// Separates the texts of one message of the user's role by author: one result for each text, in order. Pass
+/// an empty text for a part that is not text.
 #[must_use]
 pub fn by_author<'a>(texts: &[&'a str]) -> Vec<ByAuthor<'a>> {
     let parts: Vec<Part<'_>> = texts
@@ -185,8 +186,8 @@ pub fn by_author<'a>(texts: &[&'a str]) -> Vec<ByAuthor<'a>> {
         .collect()
 }
 
-/// Returns the parts of a unit with only the user's own words in [`Part::User`]. What programs wrote follows as
-/// [`Part::Program`].
+/// Returns the parts of a unit with only the user's own words in [`Part::User`]. What programs wrote follows
+/// as [`Part::Program`].
 pub(crate) fn separate_programs<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
     let mut told = Vec::with_capacity(parts.len());
     let mut files = files::Files::among(parts);
@@ -233,7 +234,8 @@ impl<'a> ByAuthor<'a> {
         joined(&self.programs)
     }
 
-    /// Separates the text with this index, which follows what is `above`. Texts have to be passed in their order.
+    /// Separates the text with this index, which follows what is `above`. Texts have to be passed in their
+    /// order.
     fn beside(
         files: &mut files::Files,
         above: &mut beginnings::Above<'a>,
@@ -244,7 +246,8 @@ impl<'a> ByAuthor<'a> {
             0 => Self::of(text),
             end => Self::behind(text, end),
         };
-        // Files do not begin in what a program wrote: an output may contain such a line. Pieces are in order, and many.
+        // Files do not begin in what a program wrote: an output may contain such a line. Pieces are in order,
+        // and many.
         let begin = |own: &str| own.as_ptr().addr() - text.as_ptr().addr();
         let is_own = |at: usize| {
             let next = parted
@@ -334,16 +337,16 @@ fn joined(pieces: &[&str]) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join("\n"))
 }
 
-/// Whether what follows `before` is at the beginning of a line, or directly after what a program wrote, which ends where
-/// `before` begins.
+/// Whether what follows `before` is at the beginning of a line, or directly after what a program wrote, which
+/// ends where `before` begins.
 fn begins_line(before: &str) -> bool {
     let mut back = before.chars().rev();
     back.find(|c| *c == '\n' || !c.is_whitespace())
         .is_none_or(|c| c == '\n')
 }
 
-/// Whether a sentence about a tag continues after it on the same line. A program writes its text directly after the tag,
-/// or on a new line.
+/// Whether a sentence about a tag continues after it on the same line. A program writes its text directly
+/// after the tag, or on a new line.
 fn goes_on(behind: &str) -> bool {
     let said = behind.trim_start_matches([' ', '\t']);
     if said.len() == behind.len() {
@@ -373,8 +376,8 @@ fn end_of_outputs(text: &str, at: usize) -> Option<usize> {
         .map(|tag| tag.end)
 }
 
-/// Returns the end of a program's words that begin with `tag`: its closing tag. Superfluous closing tags belong to them as
-/// well, from a text that the program quotes.
+/// Returns the end of a program's words that begin with `tag`: its closing tag. Superfluous closing tags
+/// belong to them as well, from a text that the program quotes.
 fn end_of_words(text: &str, tag: &Tag) -> Option<usize> {
     let mut depth = 1_usize;
     let mut end = None;
@@ -392,8 +395,8 @@ fn end_of_words(text: &str, tag: &Tag) -> Option<usize> {
     end
 }
 
-/// Returns the range of the user's own words in the reminder from `tag` to `end`: from below its first line to the last
-/// words of the program, since the user may write such words, too.
+/// Returns the range of the user's own words in the reminder from `tag` to `end`: from below its first line
+/// to the last words of the program, since the user may write such words, too.
 fn typed_late(text: &str, tag: &Tag, end: usize) -> Option<Range<usize>> {
     if tag.name != REMINDER {
         return None;
@@ -468,7 +471,8 @@ impl Iterator for Tags<'_> {
             let length = bare.find(|c: char| !is_of_name(c)).unwrap_or(bare.len());
             let (name, behind) = bare.split_at(length);
             let closes = bare.len() < inside.len();
-            // A text may hold nothing but brackets: most are known by a look at two letters, which all names have.
+            // A text may hold nothing but brackets: most are known by a look at two letters, which all names
+            // have.
             let [first, second, ..] = name.as_bytes() else {
                 continue;
             };

@@ -33,11 +33,11 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
 /// Beginning of all tags of baler's own, in any case.
 const OWN: &str = "baler:";
 
-/// Splits what follows a `<` if a tag of baler's own begins there: into the signs before the name, and the name with all
-/// that follows. `None` if no model would read such a tag.
+/// Splits what follows a `<` if a tag of baler's own begins there: into the signs before the name, and the
+/// name with all that follows. `None` if no model would read such a tag.
 ///
-/// Signs of all kinds may precede the name, but no line feed: so keeping tags out of each line keeps them out of the
-/// text. Characters that show nothing may be between the letters of the name and before its colon.
+/// Signs of all kinds may precede the name, but no line feed: so keeping tags out of each line keeps them out
+/// of the text. Characters that show nothing may be between the letters of the name and before its colon.
 #[must_use]
 pub fn own_tag(behind: &str) -> Option<(&str, &str)> {
     let (signs, name) = behind.split_at(signs(behind));
@@ -47,14 +47,14 @@ pub fn own_tag(behind: &str) -> Option<(&str, &str)> {
     behind_name(name, OWN).map(|_| (signs, name))
 }
 
-/// Whether a character is a visible letter or digit. Some letters show nothing, such as the fillers of Hangul: like white
-/// space they do not separate a tag from its name.
+/// Whether a character is a visible letter or digit. Some letters show nothing, such as the fillers of
+/// Hangul: like white space they do not separate a tag from its name.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() && !is_hidden(c)
 }
 
-/// Returns what follows `name` if a text begins with it, in any case, with any characters that show nothing between its
-/// letters.
+/// Returns what follows `name` if a text begins with it, in any case, with any characters that show nothing
+/// between its letters.
 fn behind_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let mut rest = text.chars();
     for letter in name.chars() {
@@ -66,8 +66,8 @@ fn behind_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     Some(rest.as_str())
 }
 
-/// How many bytes of white space, slashes and other signs stand in front of the name of a tag. Looks no further
-/// than to the next `<`, so that all looks together cost one reading.
+/// How many bytes of white space, slashes and other signs stand in front of the name of a tag. Looks no
+/// further than to the next `<`, so that all looks together cost one reading.
 fn signs(behind: &str) -> usize {
     let ends = |c: char| c == '<' || is_of_name(c);
     behind.find(ends).unwrap_or(behind.len())

@@ -25,10 +25,12 @@ pub(super) enum Strength {
 /// Words with which a sentence about the speaker asks for something.
 const ASKING: [&str; 5] = ["you", "your", "want", "expect", "insist"];
 
-/// Returns how binding a sentence is; `None` if it is no rule. A sentence of the speaker about himself that asks for
-/// nothing, and a program's notice in its tags, are at most wishes. A question that asks for nothing is no rule.
+/// Returns how binding a sentence is; `None` if it is no rule. A sentence of the speaker about himself that
+/// asks for nothing, and a program's notice in its tags, are at most wishes. A question that asks for nothing
+/// is no rule.
 ///
-/// Examines only the [`beginning`] of a sentence: this cannot be interrupted, and a rule is cut after it anyway.
+/// Examines only the [`beginning`] of a sentence: this cannot be interrupted, and a rule is cut after it
+/// anyway.
 pub(super) fn strength(sentence: &str) -> Option<Strength> {
     let sentence = beginning(sentence);
     let found = strength_of_words(sentence)?;
@@ -143,7 +145,8 @@ fn is_japanese_ban(sentence: &str) -> bool {
     })
 }
 
-/// Recognises `Ne modifie pas`, `N'ajoute aucune`: a sentence forbids if it begins with the first of both words.
+/// Recognises `Ne modifie pas`, `N'ajoute aucune`: a sentence forbids if it begins with the first of both
+/// words.
 fn is_french_ban(sentence: &str) -> bool {
     let mut words = words(sentence);
     let Some(first) = words.next() else {
@@ -155,8 +158,8 @@ fn is_french_ban(sentence: &str) -> bool {
     begins && !sentence.contains("nqui") && words.any(|word| no.iter().any(|no| is_same(no, word)))
 }
 
-/// Whether a sentence begins as one that forbids in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`, `No toques`. It
-/// may also state what is not so.
+/// Whether a sentence begins as one that forbids in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`, `No
+/// toques`. It may also state what is not so.
 fn begins_as_ban(sentence: &str) -> bool {
     let mut words = words(sentence);
     let (Some(first), Some(second)) = (words.next(), words.next()) else {
@@ -200,8 +203,8 @@ fn words(sentence: &str) -> impl Iterator<Item = &str> + Clone {
         .filter(|word| !word.is_empty())
 }
 
-/// Returns a word in lower case and with a plain apostrophe, to compare it with many. Letters outside ASCII need a lookup
-/// in tables.
+/// Returns a word in lower case and with a plain apostrophe, to compare it with many. Letters outside ASCII
+/// need a lookup in tables.
 fn lowered(word: &str) -> Cow<'_, str> {
     if !word.is_ascii() {
         return Cow::Owned(plain(word).collect());

@@ -3,8 +3,9 @@
 /// Most bytes of a name. Longer words are encoded data or lines without spaces.
 const LONGEST: usize = 120;
 
-/// Iterates the names in a text, in order, with repetitions: paths and file names, addresses, symbols, ids, and numbers of
-/// three and more digits. Keys of JSON are left out: they are the structure of data and not data.
+/// Iterates the names in a text, in order, with repetitions: paths and file names, addresses, symbols, ids,
+/// and numbers of three and more digits. Keys of JSON are left out: they are the structure of data and not
+/// data.
 pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     Chunks { text, at: 0 }.flat_map(Chunk::names)
 }
@@ -67,7 +68,8 @@ impl<'a> Iterator for Chunks<'a> {
     }
 }
 
-/// Whether a byte can be part of a name: ASCII letters, digits and what joins them. Other scripts separate words.
+/// Whether a byte can be part of a name: ASCII letters, digits and what joins them. Other scripts separate
+/// words.
 const fn belongs(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'.' | b'@' | b'-' | b':' | b'#')
 }

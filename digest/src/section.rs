@@ -65,9 +65,9 @@ impl Section {
 /// Lines that some strategies put around a summary, which are ignored.
 const WRAPPERS: [&str; 2] = ["<context_summary>", "</context_summary>"];
 
-/// Iterates the entries of an earlier summary, each with its section and without its indentation. Each line of a summary
-/// that is not a digest is an entry of [`Section::Earlier`]. Entries are made one at a time: together they can take many
-/// times the bytes of the summary.
+/// Iterates the entries of an earlier summary, each with its section and without its indentation. Each line
+/// of a summary that is not a digest is an entry of [`Section::Earlier`]. Entries are made one at a time:
+/// together they can take many times the bytes of the summary.
 pub(super) fn entries(summary: &str) -> Entries<'_> {
     Entries {
         lines: summary.lines(),
@@ -114,12 +114,12 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// Most entries of one section that are read from one summary: the first ones. A digest has at most 400 KB, and far
-/// fewer entries.
+/// Most entries of one section that are read from one summary: the first ones. A digest has at most 400 KB,
+/// and far fewer entries.
 pub(super) const ENTRIES: usize = 5_000;
 
-/// Most entries that are read from all summaries of a conversation, and most rules besides: a line of one letter becomes
-/// a fact of more than a hundred bytes, and a conversation is limited by its bytes.
+/// Most entries that are read from all summaries of a conversation, and most rules besides: a line of one
+/// letter becomes a fact of more than a hundred bytes, and a conversation is limited by its bytes.
 const OF_ALL: usize = 20_000;
 
 /// How many entries can still be read from the summaries of a conversation.

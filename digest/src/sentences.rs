@@ -10,18 +10,19 @@ use crate::{rules, text};
 use context::{Context, emit_below, introduces, tag};
 use ending::{ENDS, Sentences, goes_on, is_unspaced_end};
 
-/// Most bytes of a sentence of several lines, and of a rule with its list. Longer runs of lines without a full stop are
-/// not prose, and each line counts as a sentence.
+/// Most bytes of a sentence of several lines, and of a rule with its list. Longer runs of lines without a
+/// full stop are not prose, and each line counts as a sentence.
 pub(crate) const MOST: usize = 2_000;
 
 /// Most bytes of a sentence that are examined for what it says: more than any digest quotes.
 const LOOKED_AT: usize = 4 << 10;
 
-/// Usual most bytes of an entry that consists of a rule and its list. If a longer entry does not fit, all of its rules are
-/// lost.
+/// Usual most bytes of an entry that consists of a rule and its list. If a longer entry does not fit, all of
+/// its rules are lost.
 const LIST: usize = 350;
 
-/// Most bytes of what is repeated before each rule of a list or paragraph. More would take more room than the rules.
+/// Most bytes of what is repeated before each rule of a list or paragraph. More would take more room than the
+/// rules.
 const REPEATED: usize = LIST / 2;
 
 /// Most bytes of a sentence that introduces a list. Half of a sentence's, so that its list fits beside it.
@@ -30,32 +31,32 @@ const INTRO: usize = MOST / 2;
 /// Columns by which code is indented, and columns of a tab.
 const CODE: usize = 4;
 
-/// Returns the part of a sentence that is examined for what it says. A line without a full stop is a sentence of any
-/// length, and reading can stop only between sentences.
+/// Returns the part of a sentence that is examined for what it says. A line without a full stop is a sentence
+/// of any length, and reading can stop only between sentences.
 pub(crate) fn beginning(sentence: &str) -> &str {
     &sentence[..sentence.floor_char_boundary(LOOKED_AT)]
 }
 
-/// Passes the sentences of `text` to `emit` one after the other, each on one line and without the mark of its list item.
-/// They are quoted word for word; only line breaks become spaces.
+/// Passes the sentences of `text` to `emit` one after the other, each on one line and without the mark of its
+/// list item. They are quoted word for word; only line breaks become spaces.
 ///
-/// Lines of a paragraph or a list item are joined. Headings, table rows, tags and lines of indented code are separate.
-/// Code between fences and quotations contain no sentences. A rule that ends with a colon is joined with the list or code
-/// that follows. If the list is long, the rule is repeated before each part of it, and before each item that is a rule
-/// itself.
+/// Lines of a paragraph or a list item are joined. Headings, table rows, tags and lines of indented code are
+/// separate. Code between fences and quotations contain no sentences. A rule that ends with a colon is joined
+/// with the list or code that follows. If the list is long, the rule is repeated before each part of it, and
+/// before each item that is a rule itself.
 pub fn each_sentence(text: &str, emit: &mut dyn FnMut(&str)) {
     each_sentence_until(&|| false, text, emit);
 }
 
-/// Does what [`each_sentence`] does until `stop` returns true. The rest of the text, and of the current paragraph, is then
-/// left out.
+/// Does what [`each_sentence`] does until `stop` returns true. The rest of the text, and of the current
+/// paragraph, is then left out.
 pub(crate) fn each_sentence_until(stop: &dyn Fn() -> bool, text: &str, emit: &mut dyn FnMut(&str)) {
     let text = text::dedented(text);
     read(stop, text.trim(), None, emit);
 }
 
-/// Does the same, but puts before each rule the heading, the introduction of a list and the tag that it is below. Returns
-/// whether the sentences are all of the text: code and quotations are left out.
+/// Does the same, but puts before each rule the heading, the introduction of a list and the tag that it is
+/// below. Returns whether the sentences are all of the text: code and quotations are left out.
 pub(crate) fn each_in_context(
     stop: &dyn Fn() -> bool,
     text: &str,
@@ -307,7 +308,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns what introduces the list that an item begins; empty if nothing does, or a text that is too long.
+    /// Returns what introduces the list that an item begins; empty if nothing does, or a text that is too
+    /// long.
     fn intro(&self, mark: Mark) -> String {
         if self.list.is_some() || !self.is_below(mark) {
             return String::new();
@@ -321,8 +323,8 @@ impl Reader<'_> {
         on_one_line(last.trim())
     }
 
-    /// Returns what introduces the paragraph that begins at column `indent`: a heading, or a short sentence that ends with
-    /// a colon. It is put before each rule of the paragraph.
+    /// Returns what introduces the paragraph that begins at column `indent`: a heading, or a short sentence
+    /// that ends with a colon. It is put before each rule of the paragraph.
     fn intro_of_paragraph(&self, indent: usize) -> String {
         if self.context.is_none() || !self.is_heading && !self.has_colon() {
             return String::new();
@@ -358,7 +360,8 @@ impl Reader<'_> {
             || self.item.is_some_and(goes_on)
     }
 
-    /// Whether an item belongs to a rule above it. If so, emits what precedes the rule, so that the block begins with it.
+    /// Whether an item belongs to a rule above it. If so, emits what precedes the rule, so that the block
+    /// begins with it.
     fn joins_rule(&mut self, mark: Mark) -> bool {
         if let Some(List { first, .. }) = self.list {
             return match self.own {
@@ -444,8 +447,8 @@ impl Reader<'_> {
         self.push(line);
     }
 
-    /// Emits the newest item alone after the rule above its list, if it is a rule itself: it may fit where the list does
-    /// not. The rule above is needed, because it may reverse the meaning: `Never do these:`.
+    /// Emits the newest item alone after the rule above its list, if it is a rule itself: it may fit where
+    /// the list does not. The rule above is needed, because it may reverse the meaning: `Never do these:`.
     fn emit_item(&mut self, list: List) {
         let item = &self.block[list.item..];
         if list.rule > REPEATED || rules::strength(item.trim_start()).is_none() {
@@ -485,8 +488,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns where the last sentence, paragraph or line before an item ends within the first `limit` bytes; `None` if none
-/// does.
+/// Returns where the last sentence, paragraph or line before an item ends within the first `limit` bytes;
+/// `None` if none does.
 pub(crate) fn last_end(text: &str, limit: usize) -> Option<usize> {
     let head = &text[..text.floor_char_boundary(limit)];
     head.char_indices().rev().find_map(|(at, sign)| {

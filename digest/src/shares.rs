@@ -1,11 +1,12 @@
 //! How a digest and a summary divide their budget: every share, minimum and maximum, in one table.
 //!
-//! `native:digest`, `native:summarize` and the guests read their figures from here, so no figure is defined twice.
-//! The limits of what is *read* (bytes of an output, lines of a list) are next to the code that reads.
+//! `native:digest`, `native:summarize` and the guests read their figures from here, so no figure is defined
+//! twice. The limits of what is *read* (bytes of an output, lines of a list) are next to the code that reads.
 //!
-//! The words of the table: the **free budget** is what the budget leaves beside the overhead and the protected
-//! units. The **text** is the digest or summary that replaces removed units. The **window** is the run of newest
-//! units that are kept. `baler eval` compared some of the figures (docs/fidelity.md); the others are judgement.
+//! The words of the table: the **free budget** is what the budget leaves beside the overhead and the
+//! protected units. The **text** is the digest or summary that replaces removed units. The **window** is the
+//! run of newest units that are kept. `baler eval` compared some of the figures (docs/fidelity.md); the
+//! others are judgement.
 //!
 //! Changing a figure changes the bytes of results.
 
@@ -26,8 +27,8 @@ impl Share {
         Self { parts, whole }
     }
 
-    /// Returns this share of `size`, which is a `u32`, `u64` or `usize`. Divides before it multiplies, so it cannot
-    /// overflow and may round down by more than one: 4/5 of 9 is 4.
+    /// Returns this share of `size`, which is a `u32`, `u64` or `usize`. Divides before it multiplies, so it
+    /// cannot overflow and may round down by more than one: 4/5 of 9 is 4.
     #[must_use]
     pub fn of<N>(self, size: N) -> N
     where
@@ -39,7 +40,8 @@ impl Share {
 
 // The window and the text.
 
-/// Largest share of the free budget for the text, in per mille. It applies if nearly all units must be removed.
+/// Largest share of the free budget for the text, in per mille. It applies if nearly all units must be
+/// removed.
 pub const TEXT_MOST: u16 = 600;
 
 /// Smallest share of the free budget for the text, in per mille.
@@ -49,11 +51,11 @@ pub const TEXT_LEAST: u16 = 120;
 /// Many old units in few words are worth more than one new unit, but only if many must be removed.
 pub const TEXT_FALL: u16 = 750;
 
-/// Returns the tokens of the free budget that `native:digest` plans for its text. `conversation` is the tokens of the
-/// whole conversation.
+/// Returns the tokens of the free budget that `native:digest` plans for its text. `conversation` is the
+/// tokens of the whole conversation.
 ///
-/// [`text_tokens_per_mille`] is the same rule in integers. The two differ by rounding, by at most two per mille of
-/// the free budget and one token. Each keeps its own rounding, because results must not change.
+/// [`text_tokens_per_mille`] is the same rule in integers. The two differ by rounding, by at most two per
+/// mille of the free budget and one token. Each keeps its own rounding, because results must not change.
 #[must_use]
 pub fn text_tokens(free: u32, conversation: u32) -> u32 {
     let share = |per_mille: u16| f64::from(per_mille) / 1_000.0;
@@ -62,8 +64,8 @@ pub fn text_tokens(free: u32, conversation: u32) -> u32 {
     (f64::from(free) * of_text.clamp(share(TEXT_LEAST), share(TEXT_MOST))) as u32
 }
 
-/// Returns the tokens of the free budget that `tiered` and `tiered-model` plan for their text. `conversation` is the
-/// tokens of the whole conversation. See [`text_tokens`].
+/// Returns the tokens of the free budget that `tiered` and `tiered-model` plan for their text. `conversation`
+/// is the tokens of the whole conversation. See [`text_tokens`].
 #[must_use]
 pub fn text_tokens_per_mille(free: u32, conversation: u32) -> u32 {
     let (most, least, fall) = (
@@ -76,16 +78,16 @@ pub fn text_tokens_per_mille(free: u32, conversation: u32) -> u32 {
     u32::try_from(u64::from(free) * of_text / 1_000).unwrap_or(u32::MAX)
 }
 
-/// Largest share of the free budget that rules and the last error can claim for the text, so that some is left for the
-/// newest units.
+/// Largest share of the free budget that rules and the last error can claim for the text, so that some is
+/// left for the newest units.
 pub const NEEDED: Share = Share::new(4, 5);
 
-/// Fewest tokens of free budget for a digest. With fewer it says less than the units that it replaces, unless it holds
-/// all rules and the last error.
+/// Fewest tokens of free budget for a digest. With fewer it says less than the units that it replaces, unless
+/// it holds all rules and the last error.
 pub const LEAST_DIGEST: u32 = 60;
 
-/// Most bytes of a digest as a JSON string. The host accepts one megabyte of a strategy's texts; the rest is for
-/// shortened outputs.
+/// Most bytes of a digest as a JSON string. The host accepts one megabyte of a strategy's texts; the rest is
+/// for shortened outputs.
 pub const MOST_DIGEST_BYTES: usize = 400_000;
 
 /// Share of the free bytes that `native:digest` reserves for its text while it chooses the window.
@@ -94,12 +96,12 @@ pub const TEXT_BYTES: Share = Share::new(1, 2);
 /// Share of the free budget for earlier summaries that `native:digest` keeps unchanged.
 pub const KEPT_SUMMARIES: Share = Share::new(1, 5);
 
-/// A unit that does not fit ends the window if it has at most this share of the window's tokens. A larger one is
-/// skipped: it does not fit because of its size, not because of its age.
+/// A unit that does not fit ends the window if it has at most this share of the window's tokens. A larger one
+/// is skipped: it does not fit because of its size, not because of its age.
 pub const LARGE_UNIT: Share = Share::new(1, 2);
 
-/// Tokens by which a text that turned out too long is written shorter, in addition to the excess. Entries are counted
-/// one by one; joined and in its mark the text may cost more.
+/// Tokens by which a text that turned out too long is written shorter, in addition to the excess. Entries are
+/// counted one by one; joined and in its mark the text may cost more.
 pub const REWRITE_MARGIN: u32 = 4;
 
 /// Bytes that a mark, a message and its separators add to an inserted text.
@@ -110,8 +112,8 @@ pub const INSERTION_BYTES: usize = 256;
 /// Bytes that `tiered` reserves for the mark and the message around its text.
 pub const TIERED_INSERTION_BYTES: u64 = 512;
 
-/// If more than this share of the free budget stays unused by the window, its units were too large beside the text's
-/// share, and the text is measured instead.
+/// If more than this share of the free budget stays unused by the window, its units were too large beside the
+/// text's share, and the text is measured instead.
 pub const UNUSED: Share = Share::new(3, 4);
 
 /// Share of a measured text that is added to it: with other units kept it may be longer.
@@ -120,12 +122,12 @@ pub const MEASURED_TEXT: Share = Share::new(1, 4);
 /// Tokens that are added to a measured text, in addition to [`MEASURED_TEXT`].
 pub const MEASURED_TEXT_TOKENS: u32 = 64;
 
-/// Tokens that stay unused when free budget makes shortened outputs longer again: joined with others a text may cost
-/// more than alone.
+/// Tokens that stay unused when free budget makes shortened outputs longer again: joined with others a text
+/// may cost more than alone.
 pub const SLACK: u32 = 8;
 
-/// Share for a model's story of the tokens that rules and the last error leave, and of the text's bytes. The other half
-/// is for what else must be exact.
+/// Share for a model's story of the tokens that rules and the last error leave, and of the text's bytes. The
+/// other half is for what else must be exact.
 pub const STORY: Share = Share::new(1, 2);
 
 /// Bytes per token for limits on a model's text: a token is rarely longer.
@@ -133,25 +135,26 @@ pub const BYTES_PER_TOKEN: u16 = 8;
 
 // Shortened outputs in `tiered` and `tiered-model`.
 
-/// Most bytes of all shortened outputs together. With [`MOST_DIGEST_BYTES`] this is the megabyte of texts that a host
-/// accepts from a strategy.
+/// Most bytes of all shortened outputs together. With [`MOST_DIGEST_BYTES`] this is the megabyte of texts
+/// that a host accepts from a strategy.
 pub const MOST_SHORTENED_BYTES: usize = 600_000;
 
 /// First length to which old outputs are shortened: a share of the output's tokens.
 pub const SHORTENED: Share = Share::new(1, 3);
 
-/// Second length to which outputs are shortened, in units that do not fit otherwise: a share of the output's tokens.
+/// Second length to which outputs are shortened, in units that do not fit otherwise: a share of the output's
+/// tokens.
 pub const SHORTENED_MORE: Share = Share::new(1, 10);
 
-/// If the limit on bytes allows less than this share of an intended length, the output is not shortened: the excerpt
-/// would say too little.
+/// If the limit on bytes allows less than this share of an intended length, the output is not shortened: the
+/// excerpt would say too little.
 pub const LEAST_OF_LENGTH: Share = Share::new(1, 2);
 
 /// Smallest share of its outputs' tokens to which the newest unit may be shortened to fit.
 pub const LEAST_OF_NEWEST: Share = Share::new(1, 10);
 
-/// Share of a shortened output's tokens that its excerpt stays below at first: its tokens are only estimated from its
-/// bytes.
+/// Share of a shortened output's tokens that its excerpt stays below at first: its tokens are only estimated
+/// from its bytes.
 pub const EXCERPT_MARGIN: Share = Share::new(1, 20);
 
 /// An excerpt of this many bytes or fewer says nothing.
@@ -160,28 +163,32 @@ pub const LEAST_EXCERPT_BYTES: usize = 24;
 /// Outputs that an earlier compaction wrote, and that have fewer tokens, stay as they are.
 pub const LEAST_SHORTENED_AGAIN: u32 = 200;
 
-/// Only outputs of more bytes count as repeated if they are equal: equal short ones, such as `ok`, say little.
+/// Only outputs of more bytes count as repeated if they are equal: equal short ones, such as `ok`, say
+/// little.
 pub const MOST_COMMON_OUTPUT_BYTES: usize = 200;
 
 // Summaries by a model.
 
-/// Fewest tokens that are planned for a model's summary. With fewer it says less than the lines that it replaces.
+/// Fewest tokens that are planned for a model's summary. With fewer it says less than the lines that it
+/// replaces.
 pub const LEAST_SUMMARY: u32 = 64;
 
 /// Most tokens of a summary by `native:summarize`.
 pub const MOST_SUMMARY: u32 = 4_000;
 
-/// Share of the free budget for a summary by `native:summarize`, between [`LEAST_SUMMARY`] and [`MOST_SUMMARY`].
+/// Share of the free budget for a summary by `native:summarize`, between [`LEAST_SUMMARY`] and
+/// [`MOST_SUMMARY`].
 pub const SUMMARY: Share = Share::new(1, 3);
 
 /// Bytes that `native:summarize` reserves for each token of its summary.
 pub const SUMMARY_BYTES_PER_TOKEN: usize = 4;
 
-/// Largest share of the free budget that the guests with a model reserve for a summary while they choose units.
+/// Largest share of the free budget that the guests with a model reserve for a summary while they choose
+/// units.
 pub const RESERVED_SUMMARY: Share = Share::new(1, 4);
 
-// The sections of a digest, in the order in which they get their shares. Each is a share of the tokens that the
-// sections before it have left. So a section that has little to say leaves more to the others.
+// The sections of a digest, in the order in which they get their shares. Each is a share of the tokens that
+// the sections before it have left. So a section that has little to say leaves more to the others.
 
 /// Share of the digest's tokens for the last error in full. A longer one is shortened.
 pub const LAST_ERROR: Share = Share::new(3, 5);
@@ -204,8 +211,8 @@ pub(crate) fn rules(tokens: u32) -> u32 {
     }
 }
 
-/// Share for the list of names. It is reserved before other sections get theirs, because nothing else says as much in
-/// as few tokens.
+/// Share for the list of names. It is reserved before other sections get theirs, because nothing else says as
+/// much in as few tokens.
 pub const NAMES: Share = Share::new(1, 2);
 
 /// Share for the list of names in a conversation without tools, in which what was said matters more.
@@ -268,7 +275,8 @@ pub const MOST_OPEN: usize = 8;
 /// Most bytes of a line or request that is shortened because the whole does not fit.
 pub const SHORT_ENTRY: usize = 300;
 
-/// A text of more bytes per token than this does not exist, so a longer one does not fit and need not be counted.
+/// A text of more bytes per token than this does not exist, so a longer one does not fit and need not be
+/// counted.
 pub const MOST_BYTES_PER_TOKEN: usize = 24;
 
 // Excerpts of tool outputs, in bytes.
@@ -279,8 +287,8 @@ pub const EXCERPT_LINES: Share = Share::new(1, 2);
 /// Share of a line's excerpt that is taken from before the word that it is about: what follows says more.
 pub const BEFORE_SIGN: Share = Share::new(1, 4);
 
-// Weights: what an excerpt and a list of names prefer, as factors and sums of the probability that a name is used
-// again.
+// Weights: what an excerpt and a list of names prefer, as factors and sums of the probability that a name is
+// used again.
 
 /// Weight of a line that mentions an error, added to that of its names.
 pub(crate) const ERROR_LINE: f64 = 12.0;

@@ -12,8 +12,8 @@ const FENCE: &str = "```";
 /// Most bytes of a block within a text that has to be shortened.
 const BLOCK: usize = 160;
 
-/// Beginnings of a program's answer to such a block. Only the answer shows that the command ran: a model may propose a
-/// command that the user does not want.
+/// Beginnings of a program's answer to such a block. Only the answer shows that the command ran: a model may
+/// propose a command that the user does not want.
 const ANSWERS: [&str; 6] = [
     // mini-swe-agent, which does not put all of them in a form that is known for a program's
     "<returncode>",
@@ -95,8 +95,8 @@ fn command(text: &str) -> Option<&str> {
     .filter(|command| !command.is_empty())
 }
 
-/// Shortens the blocks of a text by the model with a command and more than `limit` bytes to their beginnings: the model's
-/// own words say more, such as that nothing ran.
+/// Shortens the blocks of a text by the model with a command and more than `limit` bytes to their beginnings:
+/// the model's own words say more, such as that nothing ran.
 pub(super) fn with_short_blocks(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit || command(text).is_none() {
         return Cow::Borrowed(text);

@@ -9,13 +9,13 @@ use super::text::{clean, without_tags};
 pub struct Story {
     /// The text; blank if there is no story.
     pub text: String,
-    /// Whether the story covers all units of the digest. If not, the digest says what was done as if there were no
-    /// story.
+    /// Whether the story covers all units of the digest. If not, the digest says what was done as if there
+    /// were no story.
     pub is_whole: bool,
 }
 
-/// Returns a story as it can be part of a summary: when it is read again, none of its lines is taken for a heading, and
-/// none is cut.
+/// Returns a story as it can be part of a summary: when it is read again, none of its lines is taken for a
+/// heading, and none is cut.
 pub(super) fn plain(story: &str) -> String {
     let mut written = String::with_capacity(story.len());
     let mut is_after_blank = false;
@@ -60,24 +60,24 @@ fn unheaded(line: &str) -> &str {
     }
 }
 
-/// Returns a text, mostly by a model, with no line that can pass for a heading of a digest. The next compaction would
-/// take what follows such a heading for the user's rules.
+/// Returns a text, mostly by a model, with no line that can pass for a heading of a digest. The next
+/// compaction would take what follows such a heading for the user's rules.
 #[must_use]
 pub fn without_headings(text: &str) -> String {
     let lines: Vec<&str> = text.split('\n').map(unheaded).collect();
     lines.join("\n")
 }
 
-/// Returns a model's answer as a summary: without headings of a digest, and without baler's own tags. The host would
-/// have to escape these, and the text would then have more tokens than counted.
+/// Returns a model's answer as a summary: without headings of a digest, and without baler's own tags. The
+/// host would have to escape these, and the text would then have more tokens than counted.
 #[must_use]
 pub fn as_summary(text: &str) -> String {
     without_tags(&without_headings(text))
 }
 
-/// Returns a model's answer without the thinking in tags at its beginning. `None` if the answer ends before the thinking
-/// does. The templates of some models (DeepSeek-R1, Qwen3-Thinking) put the opening tag into the prompt. Then the closing
-/// tag alone counts if it stands apart, and not within a sentence about it.
+/// Returns a model's answer without the thinking in tags at its beginning. `None` if the answer ends before
+/// the thinking does. The templates of some models (DeepSeek-R1, Qwen3-Thinking) put the opening tag into the
+/// prompt. Then the closing tag alone counts if it stands apart, and not within a sentence about it.
 #[must_use]
 pub fn after_thinking(text: &str) -> Option<&str> {
     let text = text.trim_start();
@@ -93,8 +93,8 @@ pub fn after_thinking(text: &str) -> Option<&str> {
     Some(behind.unwrap_or(text))
 }
 
-/// Returns what follows the first closing tag that stands apart: alone on its line, or at the end of one before a blank
-/// line. `None` if an opening tag comes before it.
+/// Returns what follows the first closing tag that stands apart: alone on its line, or at the end of one
+/// before a blank line. `None` if an opening tag comes before it.
 fn behind_closing_tag<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     let unopened = &text[..text.find(start).unwrap_or(text.len())];
     unopened.match_indices(end).find_map(|(at, _)| {
@@ -108,8 +108,8 @@ fn behind_closing_tag<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a s
     })
 }
 
-/// Returns an earlier summary without its lists of names and values, for a model that writes the story anew. The digest
-/// carries these lists on.
+/// Returns an earlier summary without its lists of names and values, for a model that writes the story anew.
+/// The digest carries these lists on.
 #[must_use]
 pub fn without_lists(summary: &str) -> String {
     let mut is_list = false;

@@ -11,8 +11,8 @@ use super::{sentences, shares};
 /// Most bytes of a text that is parsed as JSON.
 const PARSED: usize = 1 << 20;
 
-/// Most values of a text that is parsed as JSON. A value can take ninety times the bytes of its text, and a conversation
-/// is limited by its bytes.
+/// Most values of a text that is parsed as JSON. A value can take ninety times the bytes of its text, and a
+/// conversation is limited by its bytes.
 const VALUES: usize = 1 << 15;
 
 /// Parses a text as JSON; `None` if it is not JSON, or more than is parsed.
@@ -52,9 +52,9 @@ pub(super) fn line(text: &str, limit: usize) -> String {
     clean(&shorten(text.trim(), limit)).trim().to_owned()
 }
 
-/// Returns at most `limit` bytes of `text` with its lines after the first indented, so that none of them can be taken for
-/// a heading or an entry. One empty line is kept between paragraphs: without it their sentences would be joined when they
-/// are read again.
+/// Returns at most `limit` bytes of `text` with its lines after the first indented, so that none of them can
+/// be taken for a heading or an entry. One empty line is kept between paragraphs: without it their sentences
+/// would be joined when they are read again.
 ///
 /// The result must not be passed in again, because its lines would be indented once more.
 pub(super) fn block(text: &str, limit: usize) -> String {
@@ -80,8 +80,8 @@ pub(super) fn block(text: &str, limit: usize) -> String {
     written
 }
 
-/// Returns `text` without the spaces and tabs that all of its lines begin with, as in a text within source code. Such
-/// lines are not code.
+/// Returns `text` without the spaces and tabs that all of its lines begin with, as in a text within source
+/// code. Such lines are not code.
 pub(super) fn dedented(text: &str) -> Cow<'_, str> {
     let mut shared: Option<&str> = None;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -115,8 +115,8 @@ pub(super) fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
 }
 
-/// Shortens as [`shorten`] does, but cuts after a sentence if one ends nearby: half a sentence may say something else than
-/// the whole.
+/// Shortens as [`shorten`] does, but cuts after a sentence if one ends nearby: half a sentence may say
+/// something else than the whole.
 pub(super) fn shorten_to_sentence(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit {
         return Cow::Borrowed(text);
@@ -146,9 +146,9 @@ pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
     format!("{before}{}{after}", clean(&text[start..end]))
 }
 
-/// Replaces by spaces control characters, characters that end a line for some readers, and marks of direction, which
-/// could reverse the lines around them. Also replaces the `<` of baler's own tags: the host would have to escape it, and
-/// the text would then have more tokens than counted.
+/// Replaces by spaces control characters, characters that end a line for some readers, and marks of
+/// direction, which could reverse the lines around them. Also replaces the `<` of baler's own tags: the host
+/// would have to escape it, and the text would then have more tokens than counted.
 pub(super) fn clean(text: &str) -> String {
     let text = characters(text);
     // Tags come last: a line feed that has become a space may have separated a tag.

@@ -7,8 +7,8 @@ use super::text;
 /// Outputs of more bytes are listings, which are not worth the time to read them.
 const READ: usize = 256 << 10;
 
-/// Most bytes of a key and of a value, and of a line of values. A key is compared for each of its values, so a longer key
-/// is skipped with all below it, unless it is an id.
+/// Most bytes of a key and of a value, and of a line of values. A key is compared for each of its values, so
+/// a longer key is skipped with all below it, unless it is an id.
 const VALUE: usize = 80;
 const LINE: usize = 280;
 

@@ -50,7 +50,8 @@ pub(super) struct Source<'a> {
     pub(super) is_whole: bool,
 }
 
-/// Writes a digest with its story, of at most `tokens` tokens and `bytes` bytes of JSON. Empty if the story does not fit.
+/// Writes a digest with its story, of at most `tokens` tokens and `bytes` bytes of JSON. Empty if the story
+/// does not fit.
 pub(super) fn write(
     source: &Source<'_>,
     tokens: u32,

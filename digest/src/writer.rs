@@ -67,8 +67,8 @@ impl<'c, 't> Writer<'c, 't> {
 }
 
 impl Writer<'_, '_> {
-    /// Adds an entry, if it fits with its heading within `limit`, which it then reduces. Returns whether the text
-    /// contains the entry.
+    /// Adds an entry, if it fits with its heading within `limit`, which it then reduces. Returns whether the
+    /// text contains the entry.
     fn add(&mut self, section: Section, place: usize, text: &str, limit: &mut u32) -> bool {
         let room = self.tokens.min(*limit);
         if text.is_empty() || is_too_long(text, room) {
@@ -301,8 +301,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Joins story and entries to a digest of at most `tokens` and `bytes`, of which the writer knows what is left. The
-    /// caller knows how many items were found.
+    /// Joins story and entries to a digest of at most `tokens` and `bytes`, of which the writer knows what is
+    /// left. The caller knows how many items were found.
     pub(super) fn finish(self, tokens: u32, bytes: usize) -> Written {
         let kept = |section| Coverage {
             kept: self.entries.keys().filter(|(of, _)| *of == section).count(),

@@ -1,6 +1,7 @@
 //! Texts that a program writes as the user without tags, recognised by how they begin.
 
-/// Beginning of a text, and a function that returns where the program's part of it ends; `None` if it is another text.
+/// Beginning of a text, and a function that returns where the program's part of it ends; `None` if it is
+/// another text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
 const BEGINNINGS: [Beginning; 48] = [
@@ -89,8 +90,8 @@ const BEGINNINGS: [Beginning; 48] = [
         "[TASK RESUMPTION] This task was interrupted",
         resumption_of_cline,
     ),
-    // Agents without calls, whose outputs are messages of the user's: AutoGen, smolagents, mini-swe-agent, SWE-agent
-    // and others with such a line, OpenHands, Cline and Roo Code.
+    // Agents without calls, whose outputs are messages of the user's: AutoGen, smolagents, mini-swe-agent,
+    // SWE-agent and others with such a line, OpenHands, Cline and Roo Code.
     ("exitcode: ", output_of_autogen),
     ("Call id: ", error_of_smolagents),
     ("<returncode>", output_of_mini_swe_agent),
@@ -131,13 +132,14 @@ pub(super) fn end(text: &str) -> usize {
 pub(super) struct Above<'a> {
     /// The text directly before.
     text: &'a str,
-    /// Whether the heading of a resource came before. Each of its contents is a separate text, and may look like a heading
-    /// or an end; opencode puts what the user typed first.
+    /// Whether the heading of a resource came before. Each of its contents is a separate text, and may look
+    /// like a heading or an end; opencode puts what the user typed first.
     has_resource: bool,
 }
 
 impl<'a> Above<'a> {
-    /// Returns where the program's part of the next text ends, as far as what precedes it shows that; otherwise 0.
+    /// Returns where the program's part of the next text ends, as far as what precedes it shows that;
+    /// otherwise 0.
     pub(super) fn end(&mut self, text: &'a str) -> usize {
         let before = std::mem::replace(&mut self.text, text);
         if self.has_resource {
@@ -148,8 +150,8 @@ impl<'a> Above<'a> {
     }
 }
 
-/// Returns where the program's part of a text ends if `before`, the text before it in the same message, is its heading;
-/// otherwise 0.
+/// Returns where the program's part of a text ends if `before`, the text before it in the same message, is
+/// its heading; otherwise 0.
 fn end_below(before: &str, text: &str) -> usize {
     let heading = before.trim();
     // An output may follow its heading in the same text, and may end like a heading.
@@ -214,8 +216,8 @@ fn output_of_mini_swe_agent(text: &str) -> Option<usize> {
 }
 
 /// The name of a tool, what it was called with, and its output. What some tools give back is what the user
-/// answered; any gives that back which the user did not let run, or let run with a word about it. Only directly
-/// behind the call: an output may hold the same further down.
+/// answered; any gives that back which the user did not let run, or let run with a word about it. Only
+/// directly behind the call: an output may hold the same further down.
 fn output_of_cline(text: &str) -> Option<usize> {
     const ASKING: [&str; 4] = [
         "ask_followup_question",

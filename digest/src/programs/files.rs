@@ -23,9 +23,9 @@ impl Files {
         }
     }
 
-    /// Splits the text with this index into what is before the files, the files, and what is after them; `None` if it
-    /// contains none. Texts have to be passed in their order. Files begin only at a byte for which `is_own` returns true,
-    /// that is, in the user's words.
+    /// Splits the text with this index into what is before the files, the files, and what is after them;
+    /// `None` if it contains none. Texts have to be passed in their order. Files begin only at a byte for
+    /// which `is_own` returns true, that is, in the user's words.
     pub(super) fn split<'a>(
         &mut self,
         index: usize,

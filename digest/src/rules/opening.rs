@@ -17,8 +17,8 @@ pub(super) fn changes(sentence: &str) -> bool {
     })
 }
 
-/// Whether a sentence begins as an order without a word of a rule, or asks for something else than before. It may also
-/// describe what happened.
+/// Whether a sentence begins as an order without a word of a rule, or asks for something else than before. It
+/// may also describe what happened.
 pub(super) fn asks(sentence: &str) -> bool {
     let Some((first, rest)) = opening(sentence) else {
         return false;

@@ -1,7 +1,7 @@
 //! Words that make a sentence a rule or a wish, and phrases that only look like it.
 
-/// Phrases that make a rule. Those of other languages mean the same; letters and accents are compared unchanged, in lower
-/// case.
+/// Phrases that make a rule. Those of other languages mean the same; letters and accents are compared
+/// unchanged, in lower case.
 pub(super) const RULES: &[&[&str]] = &[
     &["never"],
     &["always"],
@@ -225,8 +225,8 @@ pub(super) const TURNS: &[&[&str]] = &[
     &["вместо", "этого"],
 ];
 
-/// Beginnings of sentences that say in which language to answer. A name with a capital letter or of [`NAMES`] follows:
-/// `in one sentence` may apply only once.
+/// Beginnings of sentences that say in which language to answer. A name with a capital letter or of [`NAMES`]
+/// follows: `in one sentence` may apply only once.
 pub(super) const LANGUAGES: &[&[&str]] = &[
     &["answer", "in"],
     &["reply", "in"],

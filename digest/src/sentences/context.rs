@@ -151,9 +151,9 @@ impl Context {
         }
     }
 
-    /// Forgets the outermost introductions if all together have more than [`LIST`] bytes; the innermost is kept, however
-    /// long. They are repeated before each rule below: with one on each line, the result would grow with the square of
-    /// the text.
+    /// Forgets the outermost introductions if all together have more than [`LIST`] bytes; the innermost is
+    /// kept, however long. They are repeated before each rule below: with one on each line, the result would
+    /// grow with the square of the text.
     fn leave_outermost(&mut self) {
         let mut bytes = 0;
         let stay = self.intros.iter().rev().take_while(|intro| {

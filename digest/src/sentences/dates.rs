@@ -64,8 +64,8 @@ const FINNISH: &str = "kuu";
 /// Most letters of a month's name that are compared.
 const LONGEST: usize = 16;
 
-/// Whether the dot after a number belongs to it, and the sentence continues. `in_front` is the text before the number,
-/// `behind` the text after the dot.
+/// Whether the dot after a number belongs to it, and the sentence continues. `in_front` is the text before
+/// the number, `behind` the text after the dot.
 pub(super) fn is_ordinal(in_front: &str, number: &str, behind: &str) -> bool {
     is_day(number) && (begins_with_month(behind) || ends_with_word(in_front))
 }

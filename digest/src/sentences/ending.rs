@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::dates;
 
-/// Most bytes in brackets or quotes that are not divided, and of a sentence that continues with any word in lower case.
-/// Otherwise a bracket that is never closed would join all that follows, and so would a user who begins every sentence in
-/// lower case.
+/// Most bytes in brackets or quotes that are not divided, and of a sentence that continues with any word in
+/// lower case. Otherwise a bracket that is never closed would join all that follows, and so would a user who
+/// begins every sentence in lower case.
 const FAR: usize = 400;
 
 /// Number of opening signs before a closing one that are compared with it.
@@ -45,8 +45,9 @@ const PAIRS: &[(char, char)] = &[
     ('〈', '〉'),
 ];
 
-/// Words behind which a dot ends no sentence; so do single letters, as in `e.g.` and `J. Smith`. English, German, Spanish
-/// (`EE. UU.` is two words), French, and Russian in both cases, as only those of ASCII are looked past.
+/// Words behind which a dot ends no sentence; so do single letters, as in `e.g.` and `J. Smith`. English,
+/// German, Spanish (`EE. UU.` is two words), French, and Russian in both cases, as only those of ASCII are
+/// looked past.
 const SHORT_FORMS: [&str; 51] = [
     "dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc", "no", "nr", "approx", "ca", "cf", "eg",
     "ie", "fig", "incl", "excl", "inc", "ltd", "corp", "bzw", "usw", "hrn", "abt", "inkl", "exkl",

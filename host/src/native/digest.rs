@@ -1,8 +1,8 @@
 //! `native:digest`: replaces removed units by a summary, without a model.
 //!
-//! Keeps the protected units and a window of the newest ones, and replaces the rest by one text: what the user asked and
-//! ruled, what was done, what went wrong, which values came up, what is open. Rules and the last error get their tokens
-//! before the window. The figures are in [`baler_digest::shares`].
+//! Keeps the protected units and a window of the newest ones, and replaces the rest by one text: what the
+//! user asked and ruled, what was done, what went wrong, which values came up, what is open. Rules and the
+//! last error get their tokens before the window. The figures are in [`baler_digest::shares`].
 
 #[cfg(test)]
 mod tests;
@@ -54,7 +54,8 @@ struct Digest<'a> {
 }
 
 impl<'a> Digest<'a> {
-    /// Reads the conversation and chooses the units to keep. `None` if a digest does not fit, or the time is over.
+    /// Reads the conversation and chooses the units to keep. `None` if a digest does not fit, or the time is
+    /// over.
     fn new(
         situation: &'a Situation,
         mut kept: Vec<bool>,
@@ -113,8 +114,8 @@ impl<'a> Digest<'a> {
             self.kept = wider;
             written = self.write(self.room.tokens);
         }
-        // Lines were counted one by one. Joined and in its mark the text may have a few more tokens. If units are
-        // skipped, the host may have to insert a note of its own.
+        // Lines were counted one by one. Joined and in its mark the text may have a few more tokens. If units
+        // are skipped, the host may have to insert a note of its own.
         let allowed = self.situation.left_for_text(&self.kept)?;
         for _ in 0..4 {
             let excess = self.cost(&written.text).saturating_sub(allowed);
@@ -221,8 +222,8 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
     parts
 }
 
-/// Keeps earlier summaries unchanged, newest first, as far as they are small. The new text carries on the others line by
-/// line.
+/// Keeps earlier summaries unchanged, newest first, as far as they are small. The new text carries on the
+/// others line by line.
 fn keep_summaries(situation: &Situation, kept: &mut [bool], room: &mut Room) {
     let mut left = shares::KEPT_SUMMARIES.of(room.tokens);
     for (index, unit) in situation.units().iter().enumerate().rev() {
@@ -268,9 +269,9 @@ fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
     }
 }
 
-/// Whether a step with calls, kept before `next`, would lose the answer that ended its turn. With the user's next words
-/// after its outputs its tool loop would be open again, and in Anthropic's format has to begin with thinking (ANTH-2,
-/// ANTH-5).
+/// Whether a step with calls, kept before `next`, would lose the answer that ended its turn. With the user's
+/// next words after its outputs its tool loop would be open again, and in Anthropic's format has to begin
+/// with thinking (ANTH-2, ANTH-5).
 fn would_reopen_loop(situation: &Situation, step: usize, next: usize) -> bool {
     step + 1 < next
         && situation.units()[next].kind == UnitKind::User

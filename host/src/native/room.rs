@@ -5,7 +5,8 @@ use baler_digest::shares::INSERTION_BYTES;
 
 use crate::situation::Situation;
 
-/// What is free for units and text: tokens, bytes and media. Without a limit, bytes and media are at their maximum.
+/// What is free for units and text: tokens, bytes and media. Without a limit, bytes and media are at their
+/// maximum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) tokens: u32,

@@ -11,8 +11,8 @@ use crate::situation::Situation;
 /// Replaces the removed units.
 const NOTE: &str = "(Earlier conversation omitted due to length)";
 
-/// Keeps protected units, earlier summaries, and as many of the newest turns as fit. If the newest turn alone is too
-/// large, keeps its newest steps.
+/// Keeps protected units, earlier summaries, and as many of the newest turns as fit. If the newest turn alone
+/// is too large, keeps its newest steps.
 pub(crate) fn truncate(situation: &Situation) -> Report {
     let units = situation.units();
     let mut kept: Vec<bool> = (0..units.len())
@@ -86,8 +86,9 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
     }
 }
 
-/// Removes the oldest units that are not protected until the host's own notes fit, nearly always only a few. The host may
-/// have to insert a note between units that were not adjacent before, in addition to `note`, the tokens of [`NOTE`].
+/// Removes the oldest units that are not protected until the host's own notes fit, nearly always only a few.
+/// The host may have to insert a note between units that were not adjacent before, in addition to `note`, the
+/// tokens of [`NOTE`].
 fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u32>) {
     let is_too_much = |kept: &[bool]| match note {
         Some(note) if kept.contains(&false) => {
@@ -106,8 +107,8 @@ fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u3
     may_go[..go].iter().for_each(|unit| kept[*unit] = false);
 }
 
-/// Returns the smallest number up to `most` that is enough; `most` if none is. Asks a number of times in the order of the
-/// logarithm of the result.
+/// Returns the smallest number up to `most` that is enough; `most` if none is. Asks a number of times in the
+/// order of the logarithm of the result.
 fn fewest(most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
     if most == 0 || is_enough(0) {
         return 0;
