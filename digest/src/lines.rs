@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_one_line_stays_as_it_is() {
+    fn a_text_of_one_line_is_unchanged() {
         for text in ["", "a", "  a b\tc"] {
             assert!(matches!(indented(text), Cow::Borrowed(same) if same == text));
         }

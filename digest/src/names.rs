@@ -78,7 +78,7 @@ struct Place {
     is_used: bool,
     is_value: bool,
     /// Number of names in the part.
-    fewest_names: u32,
+    names_in_part: u32,
 }
 
 impl Names {
@@ -128,7 +128,7 @@ impl Names {
                 label,
                 is_used,
                 is_value: is_used || text.trim_start().starts_with(['{', '[']),
-                fewest_names: 1,
+                names_in_part: 1,
             };
             let text = match part {
                 Part::Output { text, .. } => part::unwrapped(text),
@@ -138,7 +138,7 @@ impl Names {
             self.bytes = self.bytes.saturating_add(text.len());
             let found: Vec<&str> = scan::names(text).collect();
             let place = Place {
-                fewest_names: u32::try_from(found.len()).unwrap_or(u32::MAX),
+                names_in_part: u32::try_from(found.len()).unwrap_or(u32::MAX),
                 ..place
             };
             for name in &found {
@@ -168,7 +168,7 @@ impl Names {
                 label,
                 is_used: true,
                 is_value: true,
-                fewest_names: 1,
+                names_in_part: 1,
             };
             self.bytes = self.bytes.saturating_add(names.len());
             for name in scan::names(names) {
@@ -190,7 +190,7 @@ impl Names {
         if let Some(index) = self.known.get(text) {
             let name = &mut self.names[index];
             name.times += 1;
-            name.fewest_names = name.fewest_names.min(place.fewest_names);
+            name.fewest_names = name.fewest_names.min(place.names_in_part);
             name.is_used |= place.is_used;
             name.is_value |= place.is_value;
             if name.last != place.unit {
@@ -212,7 +212,7 @@ impl Names {
             last: place.unit,
             earlier: Vec::new(),
             label: place.label,
-            fewest_names: place.fewest_names,
+            fewest_names: place.names_in_part,
         });
     }
 

@@ -471,8 +471,7 @@ impl Iterator for Tags<'_> {
             let length = bare.find(|c: char| !is_of_name(c)).unwrap_or(bare.len());
             let (name, behind) = bare.split_at(length);
             let closes = bare.len() < inside.len();
-            // A text may hold nothing but brackets: most are known by a look at two letters, which all names
-            // have.
+            // A text may consist of brackets: two letters, which all names have, exclude most of them.
             let [first, second, ..] = name.as_bytes() else {
                 continue;
             };

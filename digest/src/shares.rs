@@ -5,8 +5,8 @@
 //!
 //! The words of the table: the **free budget** is what the budget leaves beside the overhead and the
 //! protected units. The **text** is the digest or summary that replaces removed units. The **window** is the
-//! run of newest units that are kept. `baler eval` compared some of the figures (docs/fidelity.md); the
-//! others are judgement.
+//! run of newest units that are kept. The weights of names were found with `baler eval` (docs/fidelity.md);
+//! for other figures the reason is given if it is known.
 //!
 //! Changing a figure changes the bytes of results.
 
@@ -187,8 +187,9 @@ pub const SUMMARY_BYTES_PER_TOKEN: usize = 4;
 /// units.
 pub const RESERVED_SUMMARY: Share = Share::new(1, 4);
 
-// The sections of a digest, in the order in which they get their shares. Each is a share of the tokens that
-// the sections before it have left. So a section that has little to say leaves more to the others.
+// The sections of a digest, in the order in which they get their shares. Unless its line says otherwise, a
+// share is one of the tokens that the sections before it have left. So a section that has little to say
+// leaves more to the others.
 
 /// Share of the digest's tokens for the last error in full. A longer one is shortened.
 pub const LAST_ERROR: Share = Share::new(3, 5);
@@ -233,7 +234,8 @@ pub const FEWER_NAMES: f64 = 0.97;
 /// Share for requests: once for the first, once for the others.
 pub const REQUESTS: Share = Share::new(1, 2);
 
-/// Largest share of [`REQUESTS`] for one request in full. A longer one is cut to its beginning.
+/// Largest share, of the tokens left for requests, for one request in full. A longer one is cut to its
+/// beginning.
 pub const ONE_REQUEST: Share = Share::new(1, 2);
 
 /// Share for actions, twice: after the first request, and after to-do lists and open points.

@@ -18,7 +18,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Weights of names. `baler eval` compared them, see docs/fidelity.md.
+    /// Weights of names, found with `baler eval`, see docs/fidelity.md.
     pub(crate) const fn name_weights(self) -> NameWeights {
         match self {
             Self::Coding => shares::CODING_NAMES,

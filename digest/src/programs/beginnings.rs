@@ -215,9 +215,9 @@ fn output_of_mini_swe_agent(text: &str) -> Option<usize> {
         .then_some(text.len())
 }
 
-/// The name of a tool, what it was called with, and its output. What some tools give back is what the user
-/// answered; any gives that back which the user did not let run, or let run with a word about it. Only
-/// directly behind the call: an output may hold the same further down.
+/// Returns the end of the name of a tool, its arguments and its output. The output of some tools is the
+/// user's answer. So is that of any tool that the user refused, or approved with a comment, but only directly
+/// after the call: further down an output may contain the same words.
 fn output_of_cline(text: &str) -> Option<usize> {
     const ASKING: [&str; 4] = [
         "ask_followup_question",
@@ -253,7 +253,7 @@ fn output_of_aider(text: &str) -> Option<usize> {
         .then_some(text.len())
 }
 
-/// The address stands on the first line, and an empty one behind it.
+/// Returns all of the text if the first line contains an address and the next one is empty.
 fn page_of_aider(text: &str) -> Option<usize> {
     let (first, behind) = text.split_once('\n')?;
     let address = first.strip_prefix("Here is the content of ")?;
@@ -262,7 +262,8 @@ fn page_of_aider(text: &str) -> Option<usize> {
     (is_page && behind.starts_with(['\n', '\r'])).then_some(text.len())
 }
 
-/// The command and its output between fences. The output may hold fences too, so the last one ends it.
+/// Returns the end of the command and its output between fences. The output may contain fences too, so the
+/// last one ends it.
 fn command_of_pi(text: &str) -> Option<usize> {
     const OUTPUT: &str = "`\n```\n";
     const NONE: &str = "`\n(no output)";
@@ -278,7 +279,7 @@ fn command_of_gemini_cli(text: &str) -> Option<usize> {
     Some(last_fence(text, at).unwrap_or(text.len()))
 }
 
-/// Where the last line ends that is a closing fence and stands behind `start`, which is the end of a line;
+/// Returns the end of the last line after `start` that is a closing fence; `start` is the end of a line;
 /// `None` if there is none.
 fn last_fence(text: &str, start: usize) -> Option<usize> {
     const FENCE: &str = "\n```";
@@ -347,7 +348,7 @@ fn file_of_opencode(text: &str) -> Option<usize> {
     is_file.then_some(text.len())
 }
 
-/// All up to the last heading under which the user speaks: what is selected in an editor may hold one too.
+/// Returns all up to the last heading of the user's words: a selection in an editor may contain one too.
 fn context_of_codex(text: &str) -> Option<usize> {
     ["\n## My request for Codex:", "\n## My request:"]
         .iter()
