@@ -304,8 +304,8 @@ impl Writer<'_, '_> {
     /// Joins story and entries to a digest of at most `tokens` and `bytes`, of which the writer knows what is
     /// left. The caller knows how many items were found.
     pub(super) fn finish(self, tokens: u32, bytes: usize) -> Written {
-        let kept = |section| Coverage {
-            kept: self.entries.keys().filter(|(of, _)| *of == section).count(),
+        let kept = |wanted: Section| Coverage {
+            kept: self.entries.keys().filter(|(of, _)| *of == wanted).count(),
             found: 0,
         };
         Written {
