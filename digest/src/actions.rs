@@ -1,4 +1,4 @@
-//! What the agent did: from the calls of tools, whatever the tools are called.
+//! What the agent did, read from its tool calls, whatever the names of the tools.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,29 @@ use super::scan;
 use super::text;
 use super::verbs::{CALLED, known, verb};
 
-/// The most bytes of a command, of the arguments of a call, and of what it gave back.
+/// Most bytes of a command, of the arguments of a call, and of its output.
 const COMMAND: usize = 240;
 const ARGUMENTS: usize = 240;
 const ANSWER: usize = 100;
 
-/// The most bytes of a command that stands for what came of it.
+/// Most bytes of a command as the label of names in its output.
 const LABEL: usize = 48;
 
-/// The most bytes of what a command came to.
+/// Most bytes of the outcome of a command.
 const OUTCOME: usize = 120;
 
-/// The most names that are told of a change.
+/// Most names of a change.
 const NAMES: usize = 5;
 
-/// One call, or what an earlier digest said of several.
+/// One call, or an entry of an earlier digest about several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Action {
-    /// What was touched, or the command, or the call with its arguments.
+    /// The path, the command, or the call with its arguments.
     target: String,
     kind: Kind,
-    /// What was done, and how often.
+    /// Verbs with the number of times.
     verbs: Vec<(&'static str, u32)>,
-    /// Names in the arguments of a change: what was changed there.
+    /// Names in the arguments of a change, which say what was changed.
     names: Vec<String>,
     failed: bool,
     answer: Option<String>,
@@ -43,7 +43,7 @@ enum Kind {
     Call,
 }
 
-/// Names of arguments that say what is touched.
+/// Names of arguments that hold a path, and of those that hold a command.
 const PATHS: &[&str] = &[
     "path",
     "file",
@@ -59,7 +59,7 @@ const PATHS: &[&str] = &[
 const COMMANDS: &[&str] = &["command", "cmd", "script", "commands"];
 
 impl Action {
-    /// The action of a call of `tool`; `answer` is the whole output where it is short.
+    /// Creates the action of a call of `tool`; `answer` is its output, if known.
     pub(super) fn of_call(tool: &str, arguments: &str, failed: bool, answer: Option<&str>) -> Self {
         let value = text::parsed(arguments).unwrap_or(Value::Null);
         let members = value.as_object().into_iter().flatten();
@@ -73,14 +73,14 @@ impl Action {
                 .map(|(_, value)| *value)
         };
         let path = named(PATHS).filter(|path| path.len() <= 400 && !path.contains('\n'));
-        // A command is a text, or a list of its words.
+        // A command is a string, or a list of its words.
         let listed = value
             .as_object()
             .into_iter()
             .flatten()
             .find(|(name, value)| value.is_array() && is_named(name, COMMANDS))
             .map(|(_, words)| joined(words));
-        let command = named(COMMANDS).or(listed.as_deref()).map(bare);
+        let command = named(COMMANDS).or(listed.as_deref()).map(without_shell);
         let new = |target, kind, verb| Self {
             target,
             kind,
@@ -111,13 +111,13 @@ impl Action {
                 ..new(call(tool, &value), Kind::Call, CALLED)
             },
         };
-        if action.kind == Kind::Path && !action.only_looks() {
-            action.names = changed(&texts, &action.target);
+        if action.kind == Kind::Path && !action.is_read_only() {
+            action.names = changed_names(&texts, &action.target);
         }
         action
     }
 
-    /// The action of a command in the agent's own text.
+    /// Creates the action of a command in the agent's own text.
     pub(super) fn of_command(command: &str, failed: bool) -> Self {
         Self {
             target: text::line(command, COMMAND),
@@ -129,8 +129,8 @@ impl Action {
         }
     }
 
-    /// Reads what [`Action::line`] wrote of something that was touched, so that it can be
-    /// added to.
+    /// Parses what [`Action::line`] wrote of a path, so that further actions can be merged. `None` for other
+    /// lines.
     pub(super) fn of_line(line: &str) -> Option<Self> {
         let (line, failed) = line
             .strip_suffix(FAILED)
@@ -160,7 +160,7 @@ impl Action {
         })
     }
 
-    /// In one line: what was touched, what was done to it, and how it ended.
+    /// Describes the action in one line: its target, what was done, and the outcome.
     pub(super) fn line(&self) -> String {
         let times = |count: u32| {
             if count > 1 {
@@ -200,14 +200,14 @@ impl Action {
         line
     }
 
-    /// Whether it only looked at something.
-    pub(super) fn only_looks(&self) -> bool {
+    /// Whether it changed nothing, as far as its verb or command shows.
+    pub(super) fn is_read_only(&self) -> bool {
         match self.kind {
             Kind::Path => self
                 .verbs
                 .iter()
                 .all(|(verb, _)| matches!(*verb, "read" | "searched")),
-            Kind::Command => looks(&self.target),
+            Kind::Command => is_read_only_command(&self.target),
             Kind::Call => false,
         }
     }
@@ -216,8 +216,8 @@ impl Action {
 const FAILED: &str = " — failed";
 const TIMES: &str = " ×";
 
-/// Actions on the same thing as one, each where the last of them was. Those that failed are told apart: nothing was
-/// done by them.
+/// Merges actions on the same target, each at the place of the last. Failed ones are merged separately, since
+/// they did nothing.
 pub(super) fn merged<'a>(
     actions: impl Iterator<Item = (usize, &'a Action)>,
 ) -> Vec<(usize, Action)> {
@@ -236,7 +236,7 @@ pub(super) fn merged<'a>(
                         known.names.push(name.clone());
                     }
                 }
-                // The newest say most.
+                // The newest names say most.
                 let older = known.names.len().saturating_sub(NAMES);
                 known.names.drain(..older);
                 for (verb, count) in &action.verbs {
@@ -253,15 +253,15 @@ pub(super) fn merged<'a>(
     merged
 }
 
-/// A list of words as one command.
+/// Joins a list of words to one command.
 fn joined(words: &Value) -> String {
     let words = words.as_array().into_iter().flatten();
     let words: Vec<&str> = words.filter_map(Value::as_str).collect();
     words.join(" ")
 }
 
-/// A command without the shell that is started for it, and without the folder that it is run in.
-fn bare(command: &str) -> &str {
+/// Returns a command without the shell that runs it, and without the change to a folder before it.
+fn without_shell(command: &str) -> &str {
     let mut bare = command.trim();
     for shell in ["bash -lc ", "bash -c ", "sh -c ", "zsh -lc "] {
         bare = bare.strip_prefix(shell).unwrap_or(bare);
@@ -274,8 +274,8 @@ fn bare(command: &str) -> &str {
     bare
 }
 
-/// Whether a command only looks: by its first words.
-fn looks(command: &str) -> bool {
+/// Whether a command only reads, by its first words.
+fn is_read_only_command(command: &str) -> bool {
     const LOOKING: [&str; 20] = [
         "ls",
         "cat",
@@ -305,7 +305,8 @@ fn looks(command: &str) -> bool {
     })
 }
 
-/// What a command came to: its whole output where that is short, else a last line that sums up.
+/// Returns the outcome of a command: its whole output if that is short, or else its last line if that sums
+/// up.
 fn outcome(output: &str) -> Option<String> {
     let output = output.trim();
     if output.is_empty() {
@@ -327,10 +328,10 @@ fn outcome(output: &str) -> Option<String> {
     sums_up.then(|| text::line(last, OUTCOME))
 }
 
-/// The names that stand most often in the texts of a change, in the order in which they come.
-fn changed(texts: &[(&str, &str)], target: &str) -> Vec<String> {
+/// Returns the most frequent names in the texts of a change, in the order of their first occurrence.
+fn changed_names(texts: &[(&str, &str)], target: &str) -> Vec<String> {
     let mut found: Vec<(&str, usize)> = Vec::new();
-    // The command of a tool with several says what was done and not to what.
+    // The command of a tool with several commands says what was done and not to what.
     let texts = texts.iter().filter(|(name, _)| !is_named(name, COMMANDS));
     for name in texts.flat_map(|(_, text)| scan::names(text)) {
         if target.contains(name) || name.len() > 60 || name.contains(['(', ')', ',']) {
@@ -352,7 +353,7 @@ fn changed(texts: &[(&str, &str)], target: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a call was about, in few words: what it touched, the command, or the tool.
+/// Returns a label for a call: its path, its command, or the tool.
 pub(super) fn label(tool: &str, arguments: &str) -> String {
     let action = Action::of_call(tool, arguments, false, None);
     match action.kind {
@@ -376,7 +377,7 @@ fn is_word(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A call with its short arguments.
+/// Formats a call with its arguments, shortened.
 fn call(tool: &str, arguments: &Value) -> String {
     let mut shown = Vec::new();
     if let Value::Object(members) = arguments {
@@ -401,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_says_what_was_touched_and_how() {
+    fn an_action_states_its_target_and_verb() {
         assert_eq!(
             line("readFile", r#"{"file_path": "src/a.rs"}"#),
             "src/a.rs: read"
@@ -435,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_is_told_where_it_is_short() {
+    fn a_short_outcome_is_included() {
         let found = Action::of_call(
             "find_user",
             r#"{"mail": "m@x.test"}"#,
@@ -451,16 +452,20 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_only_looks_is_told_from_one_that_does_something() {
-        let only_looks = |command: &str| Action::of_command(command, false).only_looks();
+    fn read_only_commands_are_distinguished_from_others() {
+        let is_read_only = |command: &str| Action::of_command(command, false).is_read_only();
         assert!(
-            only_looks("ls -l src") && only_looks("git log -3") && only_looks("sed -n 1,9p a.rs")
+            is_read_only("ls -l src")
+                && is_read_only("git log -3")
+                && is_read_only("sed -n 1,9p a.rs")
         );
-        assert!(!only_looks("make test") && !only_looks("git commit -m x") && !only_looks("lsof"));
+        assert!(
+            !is_read_only("make test") && !is_read_only("git commit -m x") && !is_read_only("lsof")
+        );
     }
 
     #[test]
-    fn what_was_touched_again_is_merged_and_can_be_read_back() {
+    fn actions_on_one_target_are_merged_and_can_be_parsed() {
         let calls = [("read", "a"), ("edit", "a"), ("read", "b"), ("edit", "a")];
         let actions: Vec<Action> = calls
             .iter()
@@ -476,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_not_counted_with_what_was_done() {
+    fn failed_actions_are_merged_separately() {
         let edit = |failed| Action::of_call("edit", r#"{"path": "a"}"#, failed, None);
         let actions = [
             edit(true),

@@ -1,13 +1,13 @@
-//! What entries cost, each counted once.
+//! Token counts of entries, each counted once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Fact;
-use super::order::last_error;
+use super::priority::last_error;
 use super::rules::Strength;
 use super::section::Section;
 
-/// Tokens of lines, each counted once.
+/// Counts the tokens of texts, and remembers those of entries.
 pub struct Costs<'a> {
     count: &'a dyn Fn(&str) -> u32,
     known: BTreeMap<String, u32>,
@@ -20,7 +20,7 @@ impl std::fmt::Debug for Costs<'_> {
 }
 
 impl<'a> Costs<'a> {
-    /// Costs by what counts the tokens of a text.
+    /// Creates an empty cache over `count`, which returns the tokens of a text.
     #[must_use]
     pub fn new(count: &'a dyn Fn(&str) -> u32) -> Self {
         Self {
@@ -29,6 +29,7 @@ impl<'a> Costs<'a> {
         }
     }
 
+    /// Returns the tokens of a text as an entry of a list.
     pub(super) fn of(&mut self, text: &str) -> u32 {
         if let Some(cost) = self.known.get(text) {
             return *cost;
@@ -38,7 +39,7 @@ impl<'a> Costs<'a> {
         cost
     }
 
-    /// Of a text that is no entry; it is not remembered.
+    /// Returns the tokens of a text that is not an entry. They are not remembered.
     pub(super) fn of_text(&self, text: &str) -> u32 {
         (self.count)(text)
     }
@@ -48,8 +49,8 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// Tokens of what a digest should hold in any case: the last error and the rules. Counts no
-/// further than `limit`.
+/// Returns the tokens of the last error and the rules, which a digest should always contain. Stops counting
+/// above `limit`.
 pub(super) fn needed(facts: &[(usize, &Fact)], limit: u32, costs: &mut Costs<'_>) -> u32 {
     let mut needed = 0u32;
     let mut seen = BTreeSet::new();

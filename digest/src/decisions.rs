@@ -1,14 +1,13 @@
-//! What the model decided or found out, and why, in its own words.
+//! Decisions and findings of the model, with reasons, in its own words.
 
 use super::sentences::{beginning, each_sentence_until};
 use super::text;
 
-/// The most bytes of a sentence that is told, and sentences of one text.
+/// Most bytes of a sentence, and most sentences of one text.
 const LIMIT: usize = 320;
 const SENTENCES: usize = 4;
 
-/// Words by which a sentence gives a reason or a finding. A blank at an end stands for the end of
-/// a word.
+/// Words with which a sentence states a reason or a finding. A space at either end marks the end of a word.
 const SIGNS: [&str; 20] = [
     "because",
     " so that ",
@@ -32,8 +31,8 @@ const SIGNS: [&str; 20] = [
     "which means",
 ];
 
-/// The sentences of a model's text that give a reason or a finding. What is fenced as code is
-/// no sentence.
+/// Returns the sentences of a model's text that state a reason or a finding. Fenced code contains no
+/// sentences.
 pub(super) fn lines(text: &str, stop: &dyn Fn() -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for prose in text.split("```").step_by(2) {
@@ -51,7 +50,7 @@ fn says_why(sentence: &str) -> bool {
     let bytes = sentence.as_bytes();
     (0..bytes.len()).any(|at| {
         let first = bytes[at] | 0x20;
-        // Most letters begin none of them.
+        // Skips most letters, which begin none of them.
         matches!(first, b'b' | b' ' | b'i' | b'r' | b'd' | b't' | b'f' | b'w')
             && SIGNS.iter().any(|sign| {
                 bytes
@@ -66,7 +65,7 @@ mod tests {
     use super::lines;
 
     #[test]
-    fn reasons_and_findings_are_told_and_other_sentences_are_not() {
+    fn only_sentences_with_a_reason_or_finding_are_returned() {
         let text = "I read the file. The sums are off Because the carry is lost in sum_lines.\n```\nlet because = 1; // nothing to see in here\n```\nIt turns out that vendor/ has a copy. Done.";
         assert_eq!(
             lines(text, &|| false),

@@ -1,9 +1,9 @@
-//! Lines that tell of an error.
+//! Lines that mention an error, and outputs of programs that failed.
 
-use super::members::{self, Value};
+use super::json_members::{self, Value};
 use super::text;
 
-/// Words that such a line holds, in any case.
+/// Words of a line that mentions an error, in any case.
 const SIGNS: [&[u8]; 6] = [
     b"error",
     b"exception",
@@ -13,7 +13,7 @@ const SIGNS: [&[u8]; 6] = [
     b"panicked",
 ];
 
-/// What stands before the code with which a program ended, and how near to an end of the output.
+/// What precedes the code with which a program ended, within [`EXIT`] bytes of either end of the output.
 const EXITS: [&str; 11] = [
     "exit code",
     "exit_code",
@@ -28,26 +28,26 @@ const EXITS: [&str; 11] = [
     "terminated with code",
 ];
 
-/// Words that may stand between the two: `exited with a non-zero status code 1`.
+/// Words that may be between the two: `exited with a non-zero status code 1`.
 const BETWEEN: [&str; 9] = [
     "a", "an", "non", "zero", "nonzero", "error", "exit", "status", "code",
 ];
 const EXIT: usize = 200;
 
-/// Members of JSON that hold this code, in any case, and members within which they may stand.
+/// Members of JSON that hold this code, in any case, and members that may contain them.
 const EXIT_MEMBERS: [&str; 4] = ["exit_code", "exitcode", "return_code", "returncode"];
 const WITHIN: [&str; 2] = ["metadata", "outcome"];
 
-/// What an output says of a program that was ended for want of time. What it wrote until then may stand behind.
+/// What an output says of a program that was stopped at a time limit. The program's own output may follow.
 const TIMEOUT: &str = "timed out";
 
-/// The most bytes of a line.
+/// Most bytes of a line.
 const LIMIT: usize = 2_000;
 
-/// Lines of one text that are of use, newest first: what went wrong stands at the end.
+/// Most lines of one text, from the end, where it says what went wrong.
 const LINES: usize = 3;
 
-/// The last lines of `text` that tell of an error, the last of them first.
+/// Returns the last lines of `text` that mention an error, the last one first.
 pub(super) fn lines(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -69,28 +69,28 @@ pub(super) fn lines(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a line tells of an error.
-pub(super) fn tells(line: &str) -> bool {
+/// Whether a line mentions an error.
+pub(super) fn is_mentioned(line: &str) -> bool {
     last_sign(line.as_bytes()).is_some()
 }
 
-/// Whether a line of `text` is `error`, as [`lines`] gives it.
+/// Whether a line of `text` is `error`, as [`lines`] returns it.
 pub(super) fn has_line(text: &str, error: &str) -> bool {
     text.lines().any(|line| is_line(line, error))
 }
 
-/// Whether a line is `error`, as [`lines`] gives it.
+/// Whether a line is `error`, as [`lines`] returns it.
 pub(super) fn is_line(line: &str, error: &str) -> bool {
     let line = line.trim();
-    // To clean a line changes its characters and never their number.
+    // Cleaning a line changes its characters and never their number.
     let count = |text: &str| text.chars().count();
     line == error
         || line.len() >= error.len() && count(line) == count(error) && text::clean(line) == error
 }
 
-/// Whether a line that tells of an error begins like one, behind a date, a path or the name of
-/// what reports it. Source code rarely does.
-pub(super) fn begins_like_one(line: &str) -> bool {
+/// Whether a line that mentions an error begins like one, after a date, a path or the name of what reports
+/// it. Source code rarely does.
+pub(super) fn begins_like_an_error(line: &str) -> bool {
     let lower = line.trim_start().to_ascii_lowercase();
     let starts = [
         "error",
@@ -125,13 +125,13 @@ pub(super) fn begins_like_one(line: &str) -> bool {
             || line.contains("ERROR"))
 }
 
-/// What stands for an error where no line tells of one: the last that says that time was up, else the last that
-/// says anything, beside the code with which a program ended.
+/// Returns a line for a failure of which no line mentions an error: the last line about a time limit, or else
+/// the last line with words other than the program's exit code.
 pub(super) fn last_line(text: &str) -> Option<String> {
     let says = |line: &&str| {
         line.chars().any(char::is_alphanumeric)
-            && !(line.len() <= EXIT && exited_badly(line))
-            && !says_none(line)
+            && !(line.len() <= EXIT && exited_with_failure(line))
+            && !says_no_error(line)
     };
     let mut lines = text.lines().rev().map(str::trim).filter(says);
     let is_timeout = |line: &&str| line.to_ascii_lowercase().contains(TIMEOUT);
@@ -139,13 +139,13 @@ pub(super) fn last_line(text: &str) -> Option<String> {
     Some(text::around(line, 0, LIMIT))
 }
 
-/// The code with which a program ended, where an output is a JSON object that has it as a member, or within its
+/// Returns the exit code of a program if an output is a JSON object that has it as a member, or within its
 /// `metadata` or `outcome`. The rest of the object may be missing.
 #[must_use]
 pub fn exit_code(output: &str) -> Option<i64> {
-    members::of(output).find_map(|(key, value)| match value {
+    json_members::of(output).find_map(|(key, value)| match value {
         Value::Nested(inner) if WITHIN.contains(&key) => {
-            members::of(inner).find_map(|(key, value)| code(key, value))
+            json_members::of(inner).find_map(|(key, value)| code(key, value))
         }
         _ => code(key, value),
     })
@@ -162,9 +162,8 @@ fn code(key: &str, value: Value<'_>) -> Option<i64> {
         .flatten()
 }
 
-/// Whether an output says that a program ended with another code than 0. That stands at one of
-/// its ends.
-pub(super) fn exited_badly(text: &str) -> bool {
+/// Whether an output says, near one of its ends, that a program ended with another code than 0.
+pub(super) fn exited_with_failure(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(EXIT)];
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(EXIT))..];
     [head, tail].into_iter().any(|part| {
@@ -178,7 +177,7 @@ pub(super) fn exited_badly(text: &str) -> bool {
     })
 }
 
-/// What stands behind the words of [`BETWEEN`] that a text in lower case begins with, on the same line.
+/// Skips the words of [`BETWEEN`] that a text in lower case begins with, on the same line.
 fn behind_words(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -192,13 +191,13 @@ fn behind_words(text: &str) -> &str {
     }
 }
 
-/// Whether a line names errors only to say that there were none.
-pub(super) fn says_none(line: &str) -> bool {
+/// Whether a line mentions errors only to say that there were none.
+pub(super) fn says_no_error(line: &str) -> bool {
     let bytes = line.as_bytes();
-    !tells(line) && (0..bytes.len()).any(|at| is_sign(bytes, at))
+    !is_mentioned(line) && (0..bytes.len()).any(|at| is_sign(bytes, at))
 }
 
-/// Where the last sign begins that tells of an error.
+/// Returns where the last word for an error begins.
 fn last_sign(text: &[u8]) -> Option<usize> {
     (0..text.len())
         .rev()
@@ -214,7 +213,7 @@ fn is_sign(text: &[u8], at: usize) -> bool {
         })
 }
 
-/// Whether a sign says that there were none: `79 passed; 0 failed`, but not `10 failed` nor
+/// Whether a word for an error says that there were none: `79 passed; 0 failed`, but not `10 failed` nor
 /// `version 1.0 failed`.
 fn is_of_none(text: &[u8], at: usize) -> bool {
     let before = text[..at].strip_suffix(b"0 ");
@@ -227,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_comes_first() {
+    fn the_last_error_line_comes_first() {
         let text = "Traceback (most recent call last):\n  File \"a.py\"\n  KeyError: 'id'  \n1 FAILED, 2 passed\nok\n";
         assert_eq!(
             lines(text),
@@ -241,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_counts_no_errors_tells_of_none() {
+    fn a_line_that_counts_zero_errors_mentions_none() {
         for none in [
             "test result: ok. 79 passed; 0 failed; 0 ignored",
             "build: 0 errors, 3 warnings",
             "0 Failed",
         ] {
-            assert!(!tells(none) && says_none(none), "{none}");
+            assert!(!is_mentioned(none) && says_no_error(none), "{none}");
             assert!(lines(none).is_empty(), "{none}");
         }
         for some in [
@@ -255,16 +254,16 @@ mod tests {
             "version 1.0 failed",
             "0 tests, error: no such file",
         ] {
-            assert!(tells(some) && !says_none(some), "{some}");
+            assert!(is_mentioned(some) && !says_no_error(some), "{some}");
             assert_eq!(lines(some), [some]);
         }
-        assert!(!says_none("No seats left on BX71."));
+        assert!(!says_no_error("No seats left on BX71."));
         let text = "E 3\ntest result: ok. 79 passed; 0 failed";
         assert_eq!(last_line(text).as_deref(), Some("E 3"));
     }
 
     #[test]
-    fn a_failure_without_such_a_line_is_its_last_one() {
+    fn a_failure_without_an_error_line_has_its_last_line() {
         let text = "3 seats asked for\nNo seats left on BX71.\nexit code: 3\n\n";
         assert_eq!(last_line(text).as_deref(), Some("No seats left on BX71."));
         assert_eq!(last_line("exit code: 3\n---\n"), None);
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn source_code_that_names_errors_is_told_from_errors() {
+    fn source_code_does_not_begin_like_an_error() {
         for error in [
             "error[E0308]: mismatched types",
             "KeyError: 'id'",
@@ -285,7 +284,7 @@ mod tests {
             "src/a.rs:4:1: error: expected `;`",
             "assertion failed: total is 41",
         ] {
-            assert!(begins_like_one(error), "{error}");
+            assert!(begins_like_an_error(error), "{error}");
         }
         for code in [
             "  12→    if error == nil {",
@@ -293,17 +292,17 @@ mod tests {
             "// error: never thrown,",
             "handleError(response)",
         ] {
-            assert!(!begins_like_one(code), "{code}");
+            assert!(!begins_like_an_error(code), "{code}");
         }
     }
 
     #[test]
-    fn a_line_that_comes_again_counts_once() {
+    fn a_repeated_line_counts_once() {
         assert_eq!(lines(&"error: no\n".repeat(1_000)), ["error: no"]);
     }
 
     #[test]
-    fn the_code_of_a_program_tells_whether_it_failed() {
+    fn an_exit_code_shows_whether_a_program_failed() {
         for text in [
             "<returncode>1</returncode>\n…",
             "done\nExit code: 101\n",
@@ -315,7 +314,7 @@ mod tests {
             "Command exited with non-zero code 1: …",
             "exited with a non-zero exit status: -7",
         ] {
-            assert!(exited_badly(text), "{text}");
+            assert!(exited_with_failure(text), "{text}");
         }
         for text in [
             "",
@@ -329,12 +328,12 @@ mod tests {
             &format!("日exit code: 1{}", "日".repeat(500)),
         ] {
             let expected = text.starts_with('日');
-            assert_eq!(exited_badly(text), expected, "{text}");
+            assert_eq!(exited_with_failure(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn the_code_is_found_in_json_whatever_stands_beside_it() {
+    fn an_exit_code_is_found_in_json_with_other_members() {
         let long = "x\\n".repeat(200);
         for (text, expected) in [
             (

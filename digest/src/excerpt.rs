@@ -1,155 +1,200 @@
-//! A text cut to what matters in it: errors, and the names that are most likely used again.
+//! Shortens a text to what matters in it: errors, and the names that are most likely used again.
 
 use std::collections::BTreeMap;
 
-use crate::names::Weighed;
-use crate::{errors, scan, text};
+use crate::names::WeightedNames;
+use crate::{errors, scan, shares, text};
 
-/// What stands where lines were left out.
+/// Marks left-out lines.
 const GAP: &str = "…";
 
-/// The most bytes of a text that are looked through.
+/// Most bytes of a text that are read, from its end.
 const READ: usize = 1 << 20;
 
-/// Lines above this size are parted at their commas, into pieces of at most this size.
+/// Lines of more bytes are split at their commas, into pieces of at most [`PIECE`] bytes.
 const LONG: usize = 240;
 const PIECE: usize = 80;
 
-/// The share of the room for whole lines; the rest is for names alone, which take less.
-const LINES: f64 = 0.5;
-
-/// What a line that tells of an error is worth, in names.
-const ERROR: f64 = 12.0;
-
-/// What the first line is worth beyond its names: it mostly says what the text is.
-const FIRST: f64 = 0.3;
-
-/// How far an excerpt goes.
+/// How much of its size an excerpt uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What is worth keeping, however little that is.
-    Worth,
-    /// As much as there is room for: behind what is worth keeping, the first and the last lines.
-    Room,
+    /// Only lines and names of value, however few.
+    Valuable,
+    /// All of it: after lines and names of value, the first and the last other lines.
+    Fill,
 }
 
-/// A text cut to what matters in it.
+/// A text shortened to what matters in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The cut text.
+    /// The shortened text.
     pub text: String,
-    /// All that is worth keeping stands in it.
+    /// Whether the text contains everything of value.
     pub has_all: bool,
 }
 
-/// At most about `bytes` of `own`: the lines that hold most of what is worth keeping for their
-/// length, in their order. The line `must` is there whatever it holds, where there is room for it.
-/// None where nothing is to be kept.
+/// Returns about `bytes` bytes of `own` at most: the lines with most value for their length, in their order.
+/// Contains the line `must`, whatever its value, if that fits. `None` if nothing is kept.
 pub(crate) fn excerpt(
-    names: &Weighed<'_>,
+    names: &WeightedNames<'_>,
     must: Option<&str>,
     own: &str,
     bytes: usize,
     extent: Extent,
 ) -> Option<Excerpt> {
     let is_whole = own.len() <= READ;
-    // What went wrong stands at the end.
+    // What went wrong is at the end.
     let own = &own[own.ceil_char_boundary(own.len().saturating_sub(READ))..];
     let must = must.filter(|line| line.len() <= bytes);
     let is_must = |line: &str| must.is_some_and(|must| errors::is_line(line, must));
     let pieces: Vec<&str> = own
         .lines()
-        .flat_map(|line| parted(line, is_must(line)))
+        .flat_map(|line| split_line(line, is_must(line)))
         .collect();
     let found = Found::read(names, &pieces);
-    let mut worths: Vec<(f64, usize)> = pieces
-        .iter()
-        .enumerate()
-        .filter(|(_, piece)| !piece.trim().is_empty())
-        .map(|(index, piece)| {
-            // A name that stands in many lines is there with any of them.
-            let own = found
-                .of(index)
-                .map(|name| name.worth / f64::from(name.times));
-            let mut worth: f64 = own.sum();
-            if errors::tells(piece) {
-                worth += ERROR;
-            }
-            if index == 0 {
-                worth += FIRST;
-            }
-            (worth / (piece.len() + GAP.len() + 1) as f64, index)
-        })
-        .collect();
-    let worthless: Vec<usize> = worths
-        .extract_if(.., |(worth, _)| *worth <= 0.0)
-        .map(|(_, index)| index)
-        .collect();
-    worths.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     let must = pieces.iter().rposition(|piece| is_must(piece));
-    let cost = |index: usize| pieces[index].len() + GAP.len() + 1;
-    let left = bytes.saturating_sub(must.map_or(0, cost));
-    let of_names = left - (left as f64 * LINES) as usize;
-    let mut left = left - of_names;
-    let mut chosen: Vec<usize> = must.into_iter().collect();
-    let mut take = |chosen: &mut Vec<usize>, left: &mut usize| {
-        worths.retain(|(_, index)| {
-            let fits = must != Some(*index) && cost(*index) <= *left;
-            if fits {
-                *left -= cost(*index);
-                chosen.push(*index);
-            }
-            !fits && must != Some(*index)
-        });
-    };
-    take(&mut chosen, &mut left);
-    let mut others = found.others(&chosen, of_names + left);
-    let of_others: usize = others.iter().map(|name| name.len() + 2).sum();
-    // Room that names leave goes to lines again.
-    let mut unused = (of_names + left).saturating_sub(of_others);
-    let before = chosen.len();
-    take(&mut chosen, &mut unused);
-    if chosen.len() > before {
-        others = found.others(&chosen, of_others);
-    }
-    if extent == Extent::Room {
-        for index in from_both_ends(&worthless).filter(|index| must != Some(*index)) {
-            if cost(index) > unused {
-                break;
-            }
-            unused -= cost(index);
-            chosen.push(index);
-        }
-    }
-    let has_all = is_whole && worths.is_empty();
-    if chosen.is_empty() && others.is_empty() {
+    let mut selection = Selection::new(&pieces, &found, must);
+    let others = selection.choose(&found, bytes, extent);
+    if selection.chosen.is_empty() && others.is_empty() {
         return None;
     }
-    chosen.sort_unstable();
-    let mut excerpt = String::with_capacity(bytes);
-    let mut next = 0;
-    for index in chosen {
-        if index > next {
-            excerpt.push_str(GAP);
-        }
-        excerpt.push_str(&text::clean(pieces[index]));
-        excerpt.push('\n');
-        next = index + 1;
-    }
-    if next < pieces.len() {
-        excerpt.push_str(GAP);
-        if !others.is_empty() {
-            excerpt.push(' ');
-            excerpt.push_str(&others.join(", "));
-        }
-    }
     Some(Excerpt {
-        text: excerpt.trim_end().to_owned(),
-        has_all,
+        has_all: is_whole && selection.valuable.is_empty(),
+        text: selection.joined(&others, bytes),
     })
 }
 
-/// The first, the last, the second, the last but one, and so on.
+/// Chooses the pieces of an excerpt.
+struct Selection<'p, 'a> {
+    pieces: &'p [&'a str],
+    /// Index of the piece that must be in the excerpt.
+    must: Option<usize>,
+    /// Pieces of value that are not chosen, with their weight per byte; the most valuable first.
+    valuable: Vec<(f64, usize)>,
+    /// Pieces without value, in order.
+    worthless: Vec<usize>,
+    chosen: Vec<usize>,
+}
+
+impl<'p, 'a> Selection<'p, 'a> {
+    fn new(pieces: &'p [&'a str], found: &Found<'_>, must: Option<usize>) -> Self {
+        let mut valuable: Vec<(f64, usize)> = pieces
+            .iter()
+            .enumerate()
+            .filter(|(_, piece)| !piece.trim().is_empty())
+            .map(|(index, piece)| (weight(found, index, piece) / cost(piece) as f64, index))
+            .collect();
+        let worthless: Vec<usize> = valuable
+            .extract_if(.., |(weight, _)| *weight <= 0.0)
+            .map(|(_, index)| index)
+            .collect();
+        valuable.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        Self {
+            pieces,
+            must,
+            valuable,
+            worthless,
+            chosen: must.into_iter().collect(),
+        }
+    }
+
+    /// Chooses pieces for an excerpt of so many bytes. Returns the names to list besides them.
+    fn choose<'n>(&mut self, found: &Found<'n>, bytes: usize, extent: Extent) -> Vec<&'n str> {
+        let must = self.must.map_or(0, |index| cost(self.pieces[index]));
+        let left = bytes.saturating_sub(must);
+        let for_lines = shares::EXCERPT_LINES.of(left);
+        let for_names = left - for_lines + self.take_valuable(for_lines);
+        let mut others = found.others(&self.chosen, for_names);
+        let of_others: usize = others.iter().map(|name| name.len() + 2).sum();
+        // Bytes that names leave go to lines again.
+        let before = self.chosen.len();
+        let unused = self.take_valuable(for_names.saturating_sub(of_others));
+        if self.chosen.len() > before {
+            others = found.others(&self.chosen, of_others);
+        }
+        if extent == Extent::Fill {
+            self.take_worthless(unused);
+        }
+        others
+    }
+
+    /// Takes the most valuable pieces that fit in so many bytes. Returns the bytes that are left.
+    fn take_valuable(&mut self, mut left: usize) -> usize {
+        let (pieces, must) = (self.pieces, self.must);
+        let chosen = &mut self.chosen;
+        self.valuable.retain(|(_, index)| {
+            let is_must = must == Some(*index);
+            let cost = cost(pieces[*index]);
+            let fits = !is_must && cost <= left;
+            if fits {
+                left -= cost;
+                chosen.push(*index);
+            }
+            !fits && !is_must
+        });
+        left
+    }
+
+    /// Takes the first and the last pieces without value, until one does not fit.
+    fn take_worthless(&mut self, mut left: usize) {
+        let must = self.must;
+        for index in from_both_ends(&self.worthless).filter(|index| must != Some(*index)) {
+            let cost = cost(self.pieces[index]);
+            if cost > left {
+                break;
+            }
+            left -= cost;
+            self.chosen.push(index);
+        }
+    }
+
+    /// Joins the chosen pieces in their order, with gaps marked, and the names after the last.
+    fn joined(mut self, others: &[&str], bytes: usize) -> String {
+        self.chosen.sort_unstable();
+        let mut joined = String::with_capacity(bytes);
+        let mut next = 0;
+        for index in self.chosen {
+            if index > next {
+                joined.push_str(GAP);
+            }
+            joined.push_str(&text::clean(self.pieces[index]));
+            joined.push('\n');
+            next = index + 1;
+        }
+        if next < self.pieces.len() {
+            joined.push_str(GAP);
+            if !others.is_empty() {
+                joined.push(' ');
+                joined.push_str(&others.join(", "));
+            }
+        }
+        joined.truncate(joined.trim_end().len());
+        joined
+    }
+}
+
+/// Bytes of a piece with its gap and line break.
+const fn cost(piece: &str) -> usize {
+    piece.len() + GAP.len() + 1
+}
+
+/// Weight of the piece with this index. A name in many pieces counts in part for each, because any of them
+/// has it.
+fn weight(found: &Found<'_>, index: usize, piece: &str) -> f64 {
+    let own = found
+        .of(index)
+        .map(|name| name.weight / f64::from(name.times));
+    let mut weight: f64 = own.sum();
+    if errors::is_mentioned(piece) {
+        weight += shares::ERROR_LINE;
+    }
+    if index == 0 {
+        weight += shares::FIRST_LINE;
+    }
+    weight
+}
+
+/// Iterates the first, the last, the second, the last but one, and so on.
 fn from_both_ends(all: &[usize]) -> impl Iterator<Item = usize> {
     let back = all.iter().rev().copied();
     let pairs = all.iter().copied().zip(back);
@@ -159,29 +204,29 @@ fn from_both_ends(all: &[usize]) -> impl Iterator<Item = usize> {
 /// The names in the pieces of a text.
 struct Found<'a> {
     names: Vec<Name<'a>>,
-    /// For each piece one after the other, each name once: indices of `names`.
+    /// Indices of `names`, each name once for each piece, piece after piece.
     in_pieces: Vec<usize>,
-    /// Where those of each piece end.
+    /// Ends of each piece's range in `in_pieces`.
     ends: Vec<usize>,
 }
 
 struct Name<'a> {
     text: &'a str,
-    worth: f64,
-    /// How many pieces hold it.
+    weight: f64,
+    /// Number of pieces that contain it.
     times: u32,
-    /// The last of them.
+    /// Index of the last of these pieces.
     last: Option<usize>,
 }
 
 impl<'a> Found<'a> {
-    fn read(weighed: &Weighed<'_>, pieces: &[&'a str]) -> Self {
+    fn read(weighed: &WeightedNames<'_>, pieces: &[&'a str]) -> Self {
         let mut found = Self {
             names: Vec::new(),
             in_pieces: Vec::new(),
             ends: Vec::with_capacity(pieces.len()),
         };
-        // By their index among all names of the conversation.
+        // By index among all names of the conversation.
         let mut known: BTreeMap<usize, usize> = BTreeMap::new();
         for (number, piece) in pieces.iter().enumerate() {
             for text in scan::names(piece) {
@@ -192,7 +237,7 @@ impl<'a> Found<'a> {
                 let index = *known.entry(index).or_insert_with(|| {
                     found.names.push(Name {
                         text,
-                        worth: weighed.worth(index),
+                        weight: weighed.weight(index),
                         times: 0,
                         last: None,
                     });
@@ -210,7 +255,7 @@ impl<'a> Found<'a> {
         found
     }
 
-    /// The names of a piece.
+    /// Iterates the names of a piece.
     fn of(&self, piece: usize) -> impl Iterator<Item = &Name<'a>> {
         self.indices(piece).iter().map(|index| &self.names[*index])
     }
@@ -220,8 +265,8 @@ impl<'a> Found<'a> {
         &self.in_pieces[start..self.ends[piece]]
     }
 
-    /// Names in pieces that were not chosen, those first that are most likely used again for what
-    /// they cost, in the order of the text.
+    /// Returns names that occur only in pieces that were not chosen, as many as fit in `room` bytes: those
+    /// that are most likely used again for their length, in the order of the text.
     fn others(&self, chosen: &[usize], mut room: usize) -> Vec<&'a str> {
         let mut is_told = vec![false; self.names.len()];
         for piece in chosen {
@@ -234,7 +279,7 @@ impl<'a> Found<'a> {
             .iter()
             .enumerate()
             .filter(|(index, _)| !is_told[*index])
-            .map(|(index, name)| (name.worth / (name.text.len() + 2) as f64, index))
+            .map(|(index, name)| (name.weight / (name.text.len() + 2) as f64, index))
             .collect();
         others.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         others.retain(|(_, index)| {
@@ -243,7 +288,7 @@ impl<'a> Found<'a> {
             room -= if fits { cost } else { 0 };
             fits
         });
-        // They were found in the order of the text.
+        // Names are numbered in the order of the text.
         others.sort_unstable_by_key(|(_, index)| *index);
         others
             .into_iter()
@@ -252,8 +297,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// A line, in pieces where it is long and need not stay whole.
-fn parted(line: &str, whole: bool) -> impl Iterator<Item = &str> {
+/// Splits a line into pieces if it is long and need not stay whole.
+fn split_line(line: &str, whole: bool) -> impl Iterator<Item = &str> {
     let mut rest = line;
     let whole = match line.len() {
         length if whole => length,
@@ -289,10 +334,10 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_names_that_were_used_stay_in_their_order() {
+    fn an_excerpt_keeps_errors_and_used_names_in_their_order() {
         let filler = "nothing of note stands in this line at all\n".repeat(40);
         let text = format!("{filler}fn carry_over() {{}}\n{filler}error: total is 41\n{filler}");
-        let excerpt = notes().excerpt(&text, 200, Extent::Worth);
+        let excerpt = notes().excerpt(&text, 200, Extent::Valuable);
         assert_eq!(
             excerpt.as_ref().map(|excerpt| &*excerpt.text),
             Some(
@@ -302,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_names_fill_the_room_that_is_left_from_both_ends() {
+    fn fill_adds_lines_without_names_from_both_ends() {
         let lines: Vec<String> = (0..40)
             .map(|line| format!("{} 潮は七時に満ちる", "港".repeat(line % 5 + 1)))
             .collect();
@@ -312,10 +357,10 @@ mod tests {
             lines[20..].join("\n")
         );
         let cut = |extent| notes().excerpt(&text, 400, extent).expect("a name");
-        let of_worth = cut(Extent::Worth);
+        let of_worth = cut(Extent::Valuable);
         assert!(of_worth.has_all);
         let of_worth = of_worth.text;
-        let filled = cut(Extent::Room).text;
+        let filled = cut(Extent::Fill).text;
         assert!(of_worth.len() < 100, "{of_worth}");
         assert!((300..=400).contains(&filled.len()), "{filled}");
         for there in [&*lines[0], "fn carry_over() {}", &*lines[39]] {
@@ -329,20 +374,20 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_parted_at_its_commas() {
+    fn a_long_line_is_split_at_its_commas() {
         let data = format!(
             "{{{}\"path\": \"src/ledger.rs\", {}}}",
             "\"plain\": \"words\", ".repeat(50),
             "\"plain\": \"words\", ".repeat(50)
         );
-        let excerpt = notes().excerpt(&data, 300, Extent::Worth);
+        let excerpt = notes().excerpt(&data, 300, Extent::Valuable);
         assert!(excerpt.is_some_and(
             |excerpt| excerpt.text.contains("src/ledger.rs") && excerpt.text.len() < 320
         ));
     }
 
     #[test]
-    fn the_last_error_is_there_whole_whatever_else_there_is() {
+    fn an_excerpt_keeps_the_last_error_in_full() {
         let error = format!("error: {} is not a ledger", "very ".repeat(60));
         let mut notes = notes();
         let text = format!("error: 1\n\tcarry_over\n{error}\nsrc/ledger.rs\n");
@@ -353,15 +398,15 @@ mod tests {
             text: text.to_owned().into(),
         };
         notes.read(&[output(&text)]);
-        let excerpt = notes.excerpt(&text, error.len() + 10, Extent::Worth);
+        let excerpt = notes.excerpt(&text, error.len() + 10, Extent::Valuable);
         assert!(excerpt.is_some_and(|excerpt| excerpt.text.contains(&error)));
         assert_eq!(notes.last_error_in(&text), Some(&*error));
         assert_eq!(notes.last_error_in("all is well"), None);
     }
 
     #[test]
-    fn a_text_without_anything_of_worth_has_no_excerpt() {
-        assert_eq!(notes().excerpt("", 100, Extent::Room), None);
-        assert_eq!(notes().excerpt("all is well", 2, Extent::Room), None);
+    fn a_text_without_value_has_no_excerpt() {
+        assert_eq!(notes().excerpt("", 100, Extent::Fill), None);
+        assert_eq!(notes().excerpt("all is well", 2, Extent::Fill), None);
     }
 }

@@ -1,66 +1,67 @@
-//! What can be told of a unit once it is gone.
+//! Facts: what a digest can say of a unit.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
 use super::rules::Strength;
-use super::section::{Room, Section, entries};
-use super::sentences::{self, each_in_place};
-use super::{decisions, errors, failures, fenced, open, rules, text, values};
+use super::section::{EntryLimits, Section, entries};
+use super::sentences::{self, each_in_context};
+use super::{decisions, errors, failures, open_points, rules, shell_blocks, text, values};
 use crate::part::{self, Part};
 
-/// The most bytes of a request, of a rule, and of any other line.
+/// Most bytes of a request, a rule, what the model said with a call, its final text, and an entry of an
+/// earlier summary.
 const REQUEST: usize = 4_000;
 const RULE: usize = sentences::MOST;
 const SAID: usize = 240;
 const CONCLUSION: usize = 700;
 pub(super) const EARLIER: usize = 1_000;
 
-/// The most sentences of one message, or of the requests in a summary, that can be rules.
+/// Most sentences of one message, or of the requests in a summary, that count as rules.
 const RULES_OF_MESSAGE: usize = 2_000;
 
-/// Lines from which on a user's message may hold a tool's output.
+/// A user's message of more lines may contain a tool's output.
 const PASTED: usize = 5;
 
-/// How much speaks for a line to be an error, least first.
+/// How likely a line is an error, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Evidence {
-    /// It holds a word for one, and may as well be source code or what somebody pasted.
+    /// It contains a word for one, and may also be source code or pasted text.
     Word,
     /// It begins like one, or its output is marked as a failure.
     Sure,
 }
 
-/// One fact, as it can stand in a digest.
+/// One fact, as a digest can contain it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fact {
     Request(String),
     Rule(Strength, String),
-    /// In a box, as it is three times as wide as all the others, and most facts are others.
+    /// Boxed, because it is three times as large as the others, and most facts are others.
     Action(Box<Action>),
-    /// What an earlier digest said of what was done.
+    /// An entry of an earlier digest about what was done.
     Done(String),
     Said(String),
     /// What the model decided or found out, and why.
     Decision(String),
     Error {
         line: String,
-        /// How much speaks for it.
+        /// How likely it is one.
         evidence: Evidence,
     },
     Value {
-        /// Which of the lines of its output it is; ids stand in the first.
+        /// Number of the line within those of its output; ids are in the first, 0.
         number: usize,
         line: String,
     },
     Open(String),
-    /// A to-do list as it stood then, line by line.
+    /// A to-do list at that time, line by line.
     Tasks(Vec<String>),
     Earlier(String),
 }
 
 impl Fact {
-    /// The line of an error.
+    /// Returns the line of an error.
     pub(super) fn error(&self) -> Option<&str> {
         match self {
             Self::Error { line, .. } => Some(line),
@@ -69,10 +70,14 @@ impl Fact {
     }
 }
 
-/// The facts of a unit, as far as they were read when `stop` said so; of summaries, those for which there is
-/// room.
-pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool, room: &mut Room) -> Vec<Fact> {
-    let mut answers = Answers::of(parts);
+/// Reads the facts of a unit, until `stop` returns true; of summaries, as many entries as `entry_limits`
+/// admit.
+pub(super) fn read(
+    parts: &[Part<'_>],
+    stop: &dyn Fn() -> bool,
+    entry_limits: &mut EntryLimits,
+) -> Vec<Fact> {
+    let mut answers = OutputsByCall::of(parts);
     let mut facts = Vec::new();
     for part in parts {
         if stop() {
@@ -94,7 +99,7 @@ pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool, room: &mut Room)
                 read_errors(text, failed, &mut facts);
                 if facts.len() == before
                     && failed
-                    && let Some(line) = what_failed(text)
+                    && let Some(line) = failure_line(text)
                 {
                     let evidence = Evidence::Sure;
                     facts.push(Fact::Error { line, evidence });
@@ -102,28 +107,28 @@ pub(super) fn read(parts: &[Part<'_>], stop: &dyn Fn() -> bool, room: &mut Room)
                 let lines = values::lines(name, text).into_iter().enumerate();
                 facts.extend(lines.map(|(number, line)| Fact::Value { number, line }));
             }
-            Part::Summary(text) => read_summary(text, stop, room, &mut facts),
+            Part::Summary(text) => read_summary(text, stop, entry_limits, &mut facts),
         }
     }
     facts
 }
 
-/// Whether an output tells of a failure.
+/// Whether an output is that of a failure.
 fn failed(output: &Part<'_>) -> bool {
     let Part::Output { failed, text, .. } = output else {
         return false;
     };
-    // What stands beside the text in JSON is not in what is unwrapped.
+    // Members of JSON other than the text are not in the unwrapped output.
     if *failed || errors::exit_code(text).is_some_and(|code| code != 0) || failures::is_marked(text)
     {
         return true;
     }
     let text = part::unwrapped(text);
-    errors::exited_badly(&text) || failures::is_refusal(&text)
+    errors::exited_with_failure(&text) || failures::is_refusal(&text)
 }
 
-/// The line of a failure that tells of it, where none holds a word for an error.
-fn what_failed(text: &str) -> Option<String> {
+/// Returns the line that describes a failure, for an output without a word for an error.
+fn failure_line(text: &str) -> Option<String> {
     let of_refusal = failures::is_refusal(text)
         .then(|| failures::first_line(text))
         .flatten();
@@ -133,14 +138,14 @@ fn what_failed(text: &str) -> Option<String> {
     }
 }
 
-/// Outputs by what their calls are found by: ids, or names where there are none. Ids repeat, so each
-/// output answers one call.
-struct Answers<'a> {
+/// Outputs by the ids of their calls, or by names if there are no ids. Ids repeat, so each output answers one
+/// call.
+struct OutputsByCall<'a> {
     by_id: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,
     by_name: BTreeMap<&'a str, VecDeque<&'a Part<'a>>>,
 }
 
-impl<'a> Answers<'a> {
+impl<'a> OutputsByCall<'a> {
     fn of(parts: &'a [Part<'a>]) -> Self {
         let mut answers = Self {
             by_id: BTreeMap::new(),
@@ -160,7 +165,7 @@ impl<'a> Answers<'a> {
         answers
     }
 
-    /// The output of a call. Calls are asked for in their order.
+    /// Returns the output of a call. Calls have to be passed in their order.
     fn take(&mut self, id: &str, name: &str) -> Option<&'a Part<'a>> {
         let outputs = if id.is_empty() {
             self.by_name.get_mut(name)
@@ -174,8 +179,8 @@ impl<'a> Answers<'a> {
 fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     let mut is_all_rules = text.len() <= RULE;
     let mut left = RULES_OF_MESSAGE;
-    let is_all_told = each_in_place(stop, text, &mut |sentence| {
-        // Whatever it is, nothing would come of it.
+    let is_all_told = each_in_context(stop, text, &mut |sentence| {
+        // The sentence would change nothing.
         if left == 0 && !is_all_rules {
             return;
         }
@@ -187,7 +192,7 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
             _ => is_all_rules = false,
         }
     });
-    // What stands there as rules need not stand there twice.
+    // A request that consists of rules need not be repeated.
     if !is_all_rules || !is_all_told {
         facts.push(Fact::Request(text::block(text, REQUEST)));
     }
@@ -201,22 +206,25 @@ fn read_request(text: &str, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
 fn read_said(text: &str, calls: bool, stop: &dyn Fn() -> bool, facts: &mut Vec<Fact>) {
     facts.extend(decisions::lines(text, stop).into_iter().map(Fact::Decision));
     if calls {
-        // What it is about to do stands in the call.
+        // The call says what the model is about to do.
         let first = text.lines().map(str::trim).find(|line| line.len() > 1);
         if let Some(first) = first.filter(|line| !announces(line)) {
             facts.push(Fact::Said(text::line(first, SAID)));
         }
         return;
     }
-    facts.extend(open::lines(text).into_iter().map(Fact::Open));
-    // Without a call it is what the model came to, or a question.
-    let said = text::block(&fenced::with_short_blocks(text, CONCLUSION), CONCLUSION);
+    facts.extend(open_points::lines(text).into_iter().map(Fact::Open));
+    // Without a call it is a conclusion or a question.
+    let said = text::block(
+        &shell_blocks::with_short_blocks(text, CONCLUSION),
+        CONCLUSION,
+    );
     if !said.is_empty() {
         facts.push(Fact::Said(said));
     }
 }
 
-/// Whether a line only says what comes next.
+/// Whether a line only announces what comes next.
 fn announces(line: &str) -> bool {
     const STARTS: [&str; 8] = [
         "let me", "let's", "i'll", "i will", "now let", "now i", "next,", "first,",
@@ -236,13 +244,13 @@ fn read_call(tool: &str, arguments: &str, output: Option<&Part<'_>>, facts: &mut
     });
     let action = Action::of_call(tool, arguments, failed, answer);
     facts.push(Fact::Action(Box::new(action)));
-    facts.extend(open::tasks(arguments).map(Fact::Tasks));
+    facts.extend(open_points::tasks(arguments).map(Fact::Tasks));
 }
 
 fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
     let lines = errors::lines(text).into_iter().rev();
     facts.extend(lines.map(|line| {
-        let evidence = if failed || errors::begins_like_one(&line) {
+        let evidence = if failed || errors::begins_like_an_error(&line) {
             Evidence::Sure
         } else {
             Evidence::Word
@@ -251,23 +259,28 @@ fn read_errors(text: &str, failed: bool, facts: &mut Vec<Fact>) {
     }));
 }
 
-/// An earlier summary: what it holds goes on in the same sections.
-fn read_summary(text: &str, stop: &dyn Fn() -> bool, room: &mut Room, facts: &mut Vec<Fact>) {
+/// Reads an earlier summary. Its entries continue in the same sections.
+fn read_summary(
+    text: &str,
+    stop: &dyn Fn() -> bool,
+    entry_limits: &mut EntryLimits,
+    facts: &mut Vec<Fact>,
+) {
     let mut tasks = Vec::new();
     let mut rules_left = RULES_OF_MESSAGE;
-    room.begin();
+    entry_limits.begin();
     for (section, entry) in entries(text) {
         if stop() {
             break;
         }
-        // Names are no facts, and take none of the room.
-        if section == Section::Names || !room.take(section) {
+        // Names are no facts, and do not count.
+        if section == Section::Names || !entry_limits.admit(section) {
             continue;
         }
         match section {
             Section::Requests => {
-                each_in_place(stop, &entry, &mut |sentence| {
-                    // What was cut may say something else than the whole.
+                each_in_context(stop, &entry, &mut |sentence| {
+                    // A sentence that was cut may say something else than the whole.
                     if rules_left > 0
                         && let Some(strength) = rules::strength(sentence)
                         && !sentence.ends_with('…')
@@ -287,8 +300,8 @@ fn read_summary(text: &str, stop: &dyn Fn() -> bool, room: &mut Room, facts: &mu
                 None => Fact::Done(text::line(&entry, EARLIER)),
             }),
             Section::Said => facts.push(Fact::Said(text::block(&entry, CONCLUSION))),
-            // An earlier version took it for one.
-            Section::Errors if errors::says_none(&entry) => {}
+            // An earlier version took such a line for an error.
+            Section::Errors if errors::says_no_error(&entry) => {}
             Section::Errors => facts.push(Fact::Error {
                 line: text::line(&entry, RULE),
                 evidence: Evidence::Sure,
@@ -300,7 +313,7 @@ fn read_summary(text: &str, stop: &dyn Fn() -> bool, room: &mut Room, facts: &mu
             Section::Decisions => facts.push(Fact::Decision(text::line(&entry, EARLIER))),
             Section::Open => facts.push(Fact::Open(text::line(&entry, EARLIER))),
             Section::Tasks => tasks.push(text::line(&entry, EARLIER)),
-            // They are read as such.
+            // `Names` reads them.
             Section::Names => {}
             Section::Earlier => facts.push(Fact::Earlier(text::line(&entry, EARLIER))),
         }
@@ -316,10 +329,10 @@ mod tests {
     use crate::section::ENTRIES;
 
     #[test]
-    fn a_message_has_so_many_rules_and_stands_whole_beside_them() {
+    fn rules_of_a_message_are_limited() {
         let counts = |text: &str| {
             let parts = [Part::User(text.to_owned().into())];
-            let facts = read(&parts, &|| false, &mut Room::default());
+            let facts = read(&parts, &|| false, &mut EntryLimits::default());
             let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
             let is_request = |fact: &&Fact| matches!(fact, Fact::Request(_));
             (
@@ -334,33 +347,33 @@ mod tests {
     }
 
     #[test]
-    fn summaries_give_so_many_facts_and_rules_whatever_else_there_is() {
+    fn facts_of_summaries_are_limited_and_rules_separately() {
         let summary = format!(
             "{}\n## Standing instructions\n- Never moor at pier 5.\n",
             "a\n".repeat(2 * ENTRIES)
         );
         let parts = [Part::Summary(summary.into())];
-        let mut room = Room::default();
+        let mut entry_limits = EntryLimits::default();
         let counts: Vec<usize> = (0..5)
-            .map(|_| read(&parts, &|| false, &mut room).len())
+            .map(|_| read(&parts, &|| false, &mut entry_limits).len())
             .collect();
         let full = ENTRIES + 1;
         assert_eq!(counts, [full, full, full, full, 1]);
     }
 
     #[test]
-    fn requests_in_a_summary_have_so_many_rules() {
+    fn rules_in_requests_of_a_summary_are_limited() {
         let more = "\n  Never row.\n".repeat(2_002);
         let summary = format!("## What the user asked\n- Never row.\n{more}");
         let parts = [Part::Summary(summary.into())];
-        let facts = read(&parts, &|| false, &mut Room::default());
+        let facts = read(&parts, &|| false, &mut EntryLimits::default());
         let is_rule = |fact: &&Fact| matches!(fact, Fact::Rule(..));
         assert_eq!(facts.iter().filter(is_rule).count(), RULES_OF_MESSAGE);
         assert_eq!(facts.len(), RULES_OF_MESSAGE + 1);
     }
 
     #[test]
-    fn an_output_wrapped_in_json_failed_as_the_json_says() {
+    fn json_around_an_output_says_whether_it_failed() {
         let line = |output: &str| {
             let call = Part::Call {
                 id: "call_1".into(),
@@ -373,7 +386,7 @@ mod tests {
                 failed: false,
                 text: output.to_owned().into(),
             };
-            let facts = read(&[call, output], &|| false, &mut Room::default());
+            let facts = read(&[call, output], &|| false, &mut EntryLimits::default());
             facts.iter().find_map(|fact| match fact {
                 Fact::Action(action) => Some(action.line()),
                 _ => None,
@@ -405,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_share_an_id_have_an_output_each() {
+    fn calls_with_the_same_id_have_an_output_each() {
         let call = |command: &str| Part::Call {
             id: "call_1".into(),
             name: "bash".into(),
@@ -424,7 +437,7 @@ mod tests {
             output("9 m"),
             output("07:14"),
         ];
-        let facts = read(&parts, &|| false, &mut Room::default());
+        let facts = read(&parts, &|| false, &mut EntryLimits::default());
         let actions: Vec<String> = facts
             .iter()
             .filter_map(|fact| match fact {

@@ -1,14 +1,14 @@
-//! How an output begins that tells of a failure, or of a call that was not let run.
+//! Detects outputs of failed calls, and of calls that were not allowed to run, by how they begin.
 //!
-//! Most formats have no flag for either, and what was refused must not be told as done. The host's readers and the
-//! digest look here. `docs/wire-formats.md` says which program writes which.
+//! Most formats have no flag for either, and a refused call must not be described as done. The host's readers
+//! and the digest use this table. `docs/wire-formats.md` says which program writes which.
 
-use super::members::{self, Value};
+use super::json_members::{self, Value};
 
-/// Characters of an output that are looked at.
+/// Characters of an output that are examined.
 pub const BEGINNING: usize = 400;
 
-/// How an output begins that tells of a failure, in lower case.
+/// Beginnings of outputs about a failure, in lower case.
 const FAILURES: [&str; 24] = [
     "error",
     "traceback (most recent",
@@ -23,7 +23,8 @@ const FAILURES: [&str; 24] = [
     "mcp error -",
     "tool execution failed",
     "the tool execution failed",
-    // In other languages, not in ASCII as they are written; the French put a blank of any kind before a colon, or none.
+    // In other languages, not in ASCII as they are written; the French put a blank of any kind before a
+    // colon, or none.
     "fehler:",
     "erreur:",
     "erreur :",
@@ -37,13 +38,13 @@ const FAILURES: [&str; 24] = [
     "Ошибка:",
 ];
 
-/// What the `status` of an output that is JSON says of a failure.
+/// Values of `status` in JSON outputs about a failure.
 const STATUSES: [&str; 6] = [
     "error", "errored", "failed", "failure", "rejected", "denied",
 ];
 
-/// How an output begins where the call was not let run, was stopped, or changed nothing, in lower case; and what
-/// stands behind that, where the beginning alone may be anything's.
+/// Beginnings of outputs of calls that were not allowed to run, were stopped, or changed nothing, in lower
+/// case; and what has to follow if the beginning alone is ambiguous.
 const REFUSALS: [(&str, &str); 31] = [
     // Claude Code
     ("the user doesn't want to proceed with this tool use", ""),
@@ -94,8 +95,8 @@ const REFUSALS: [(&str, &str); 31] = [
     ("the user chose to skip the tool call", ""),
 ];
 
-/// Whether an output begins like one that tells of a failure or a refusal. No more of it is needed than
-/// [`BEGINNING`] characters.
+/// Whether an output begins like one about a failure or a refusal. The first [`BEGINNING`] characters
+/// suffice.
 #[must_use]
 pub fn begins_like_a_failure(output: &str) -> bool {
     let begins = output.trim_start_matches(' ');
@@ -117,9 +118,9 @@ fn is_named_error(begins: &str) -> bool {
         && name.bytes().all(is_of_name)
 }
 
-/// Whether an output is a JSON object of which a member tells of a failure. The rest of it may be missing.
+/// Whether an output is a JSON object with a member about a failure. The rest of it may be missing.
 fn is_failure_as_data(output: &str) -> bool {
-    members::of(output).any(|(key, value)| match key {
+    json_members::of(output).any(|(key, value)| match key {
         "error" => !is_nothing(value),
         "status" => matches!(value, Value::Text(status) if STATUSES
             .iter()
@@ -137,10 +138,10 @@ fn is_nothing(value: Value<'_>) -> bool {
     }
 }
 
-/// Whether an output is a JSON object in which a member says whether the call succeeded, and that it did not. The
-/// rest of the object may be missing.
+/// Whether an output is a JSON object with a member that marks the call as failed. The rest of it may be
+/// missing.
 pub(crate) fn is_marked(output: &str) -> bool {
-    members::of(output).any(|(key, value)| is_mark(key, value))
+    json_members::of(output).any(|(key, value)| is_mark(key, value))
 }
 
 fn is_mark(key: &str, value: Value<'_>) -> bool {
@@ -151,7 +152,7 @@ fn is_mark(key: &str, value: Value<'_>) -> bool {
     }
 }
 
-/// Whether an output says that its call was not let run, was stopped, or changed nothing.
+/// Whether an output says that its call was not allowed to run, was stopped, or changed nothing.
 pub(crate) fn is_refusal(output: &str) -> bool {
     let output = output.trim_start();
     REFUSALS
@@ -159,8 +160,7 @@ pub(crate) fn is_refusal(output: &str) -> bool {
         .any(|(begins, holds)| begins_with(output, begins) && holds_near(output, holds))
 }
 
-/// The line of a refusal that says most of it; none where that is not the first one, behind which the user's
-/// words stand.
+/// Returns the first line of a refusal; `None` if it only introduces the user's words.
 pub(crate) fn first_line(output: &str) -> Option<&str> {
     let mut lines = output.lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty())?;
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_let_run_is_told_from_other_outputs() {
+    fn refusals_are_distinguished_from_other_outputs() {
         for refusal in [
             "Tool execution was not approved.",
             "No replacement was performed, old_str `rate = 7` did not appear verbatim in src/tax.py.",
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_whatever_its_spelling() {
+    fn a_failure_is_detected_in_any_spelling() {
         for failure in [
             r#"{"error": "no berth"}"#,
             "{\n  \"error\": {\n    \"code\": 5",
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_lower_case() {
+    fn entries_of_the_tables_are_in_lower_case() {
         let signs = REFUSALS
             .iter()
             .flat_map(|(begins, holds)| [*begins, *holds]);

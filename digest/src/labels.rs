@@ -1,16 +1,15 @@
-//! What prompts for models call the texts that an earlier compaction wrote, and those that a program wrote
-//! into the user's turns.
+//! Labels in prompts for models of texts that an earlier compaction wrote, or a program in the user's turns.
 
-/// The label of such a text, whatever role its message has.
+/// Label of a text that an earlier compaction wrote, whatever the role of its message.
 pub const EARLIER_LABEL: &str = "Earlier summary";
 
-/// The label of what a program wrote in the user's role: the user did not say it.
+/// Label of a text that a program wrote in the user's role.
 pub const PROGRAM_LABEL: &str = "Program";
 
-/// What stands in brackets behind the label of a tool's output, where a compaction wrote it.
+/// Follows, in brackets, the label of a tool output that a compaction rewrote.
 pub const REWRITTEN: &str = "rewritten";
 
-/// What a model is told of all three.
+/// Explains the three labels to a model.
 pub const ABOUT_EARLIER: &str = "What is labelled `Earlier summary:`, and a tool result marked `rewritten`, \
      was written by a program when older parts of the conversation were left out. What is labelled `Program:` was \
      written by a program in the user's place, such as outputs of commands, reminders and files. The user said none \
@@ -21,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_is_told_of_the_labels_that_it_reads() {
+    fn the_explanation_names_every_label() {
         for label in [
             format!("`{EARLIER_LABEL}:`"),
             format!("`{PROGRAM_LABEL}:`"),

@@ -1,11 +1,13 @@
-//! Writes a hand-over of a conversation without a model.
+//! Writes a summary of a conversation without a model.
 //!
-//! [`Notes`] reads units part by part; [`Notes::write`] writes one text of those that are left
-//! out, within any budget: what the user asked and ruled, word for word; what was done, with
-//! the files, symbols and values it was done to; what was decided and why; what failed; the
-//! state of to-do lists and what is open; and the names that came up, by where they stood. The same
-//! input gives the same text. All that is looked up stands in trees: ids and names are picked by
-//! whoever wrote the conversation, and a guest has no key for a hash that nobody can foresee. A digest that is read again goes on in the same sections.
+//! [`Notes`] reads units part by part. [`Notes::write`] writes one text for the removed units, within any
+//! budget: what the user asked and ruled, word for word; what was done, with the files, symbols and values
+//! that it was done to; what was decided and why; what failed; to-do lists and open points; and the names
+//! that came up, by where they were. The same input gives the same text. A digest that is read again
+//! continues in the same sections.
+//!
+//! All lookups use trees instead of hash maps: whoever wrote the conversation chose its ids and names, and a
+//! guest has no secret key for a hash.
 //!
 //! ```
 //! use baler_digest::{Costs, Notes, Part};
@@ -26,21 +28,22 @@ mod errors;
 mod excerpt;
 mod facts;
 mod failures;
-mod fenced;
-mod known;
+mod json_members;
 mod labels;
 mod lines;
-mod members;
+mod name_index;
 mod names;
-mod open;
-mod order;
+mod open_points;
 mod part;
+mod priority;
 mod programs;
 mod quote;
 mod rules;
 mod scan;
 mod section;
 mod sentences;
+pub mod shares;
+mod shell_blocks;
 mod story;
 #[cfg(test)]
 mod tests;
@@ -49,6 +52,7 @@ mod values;
 mod verbs;
 mod work;
 mod write;
+mod writer;
 
 pub use costs::Costs;
 pub use errors::exit_code;
@@ -57,36 +61,36 @@ pub use failures::{BEGINNING, begins_like_a_failure};
 pub use labels::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN};
 pub use lines::{ends_line, indented, is_blank, on_one_line, one_word};
 pub use part::Part;
-pub use programs::{INSERTED, Parted, is_by_program, own_words, parted};
+pub use programs::{ByAuthor, INSERTED, by_author, is_by_program, own_words};
 pub use quote::{own_tag, quoted};
 pub use sentences::each_sentence;
-pub use story::{Story, after_thinking, as_summary, to_retell, without_headings};
+pub use story::{Story, after_thinking, as_summary, without_headings, without_lists};
 pub use work::Work;
-pub use write::{Share, Written};
+pub use write::{Coverage, Written};
 
 use facts::Fact;
 use names::Names;
-use section::Room;
-use write::Told;
+use section::EntryLimits;
+use write::Source;
 
-/// Whether a line tells of an error, in words that tools use for it.
+/// Whether a line mentions an error in words that tools use. `0 failed` and the like do not count.
 #[must_use]
-pub fn tells_of_error(line: &str) -> bool {
-    errors::tells(line)
+pub fn mentions_error(line: &str) -> bool {
+    errors::is_mentioned(line)
 }
 
-/// What can be told of the units of a conversation.
+/// What was read of the units of a conversation, to write digests and excerpts.
 #[derive(Debug, Default)]
 pub struct Notes {
     facts: Vec<Vec<Fact>>,
     names: Names,
-    /// The newest line of an output that tells of an error.
+    /// The newest line of an output that mentions an error.
     last_error: Option<String>,
-    proposed: fenced::Proposed,
+    proposed: shell_blocks::ProposedCommand,
     signs: work::Signs,
     work: Option<Work>,
-    /// For entries of earlier summaries.
-    room: Room,
+    /// What may still be read of earlier summaries.
+    entry_limits: EntryLimits,
 }
 
 impl Notes {
@@ -95,10 +99,10 @@ impl Notes {
         self.read_until(&|| false, parts);
     }
 
-    /// Reads the next unit, until `stop` says so, which is asked for each part, line and sentence. What was read by
-    /// then is not all of the unit, so nothing should be written of it.
+    /// Reads the next unit until `stop` returns true, which is asked for each part, line and sentence. After
+    /// a stop the unit is incomplete, so nothing should be written.
     pub fn read_until(&mut self, stop: &dyn Fn() -> bool, parts: &[Part<'_>]) {
-        let parts = programs::told_apart(parts);
+        let parts = programs::separate_programs(parts);
         self.names.read(self.facts.len(), &parts, stop);
         for part in &parts {
             if stop() {
@@ -106,7 +110,7 @@ impl Notes {
             }
             self.signs.read(part);
         }
-        let facts = facts::read(&parts, stop, &mut self.room);
+        let facts = facts::read(&parts, stop, &mut self.entry_limits);
         let is_output = |part: &Part<'_>| matches!(part, Part::Output { .. });
         if parts.iter().any(is_output)
             && let Some(line) = facts.iter().rev().find_map(Fact::error)
@@ -121,26 +125,26 @@ impl Notes {
         }
     }
 
-    /// Says what kind of work it is; otherwise that is guessed by what was read.
+    /// Sets the kind of work. Otherwise it is guessed from what was read.
     pub const fn set_work(&mut self, work: Work) {
         self.work = Some(work);
     }
 
-    /// What kind of work it is.
+    /// Returns the kind of work that was set, or else a guess.
     #[must_use]
     pub fn work(&self) -> Work {
         self.work.unwrap_or_else(|| self.signs.guess())
     }
 
-    /// What a text of the units that are not `kept` should cost at least: the last error and
-    /// the user's rules have to find room. Counts no further than `limit`.
+    /// Returns the tokens that the last error and the user's rules of the units that are not `kept` need.
+    /// Stops counting above `limit`.
     #[must_use]
     pub fn needed(&self, kept: &[bool], limit: u32, costs: &mut Costs<'_>) -> u32 {
         costs::needed(&self.of_dropped(kept), limit, costs)
     }
 
-    /// A text of the units that are not `kept`, of at most so many tokens and bytes of JSON. A
-    /// unit past the end of `kept` is not kept. Empty where there is nothing to tell.
+    /// Writes a digest of the units that are not `kept`, of at most `tokens` tokens and `bytes` bytes of
+    /// JSON. A unit past the end of `kept` is not kept. The text is empty if there is nothing to say.
     #[must_use]
     pub fn write(
         &self,
@@ -152,9 +156,9 @@ impl Notes {
         self.write_below(&Story::default(), kept, tokens, bytes, costs)
     }
 
-    /// The same below a story of these units. What has to be exact follows it; what was done,
-    /// decided and said comes last, for the story tells it. Empty where there is no room for the
-    /// story.
+    /// Writes a digest as [`Notes::write`] does, below a story of these units. If the story is whole, what
+    /// was done, decided and said is added only if tokens are left. The text is empty if the story does not
+    /// fit.
     #[must_use]
     pub fn write_below(
         &self,
@@ -165,18 +169,18 @@ impl Notes {
         costs: &mut Costs<'_>,
     ) -> Written {
         let facts = self.of_dropped(kept);
-        let told = Told {
+        let source = Source {
             facts: &facts,
             names: self.names.weighed(self.work()),
             kept,
             story: &story::plain(&story.text),
             is_whole: story.is_whole,
         };
-        write::write(&told, tokens, bytes, costs)
+        write::write(&source, tokens, bytes, costs)
     }
 
-    /// A text that was read, cut to about so many bytes: the lines that tell of errors or hold the
-    /// names that are most likely used again. None where nothing is to be kept.
+    /// Shortens a text that was read to about `bytes` bytes: the lines that mention errors or contain the
+    /// names that are most likely used again. `None` if nothing is kept.
     #[must_use]
     pub fn excerpt(&self, text: &str, bytes: usize, extent: Extent) -> Option<Excerpt> {
         let must = self.last_error.as_deref();
@@ -184,14 +188,14 @@ impl Notes {
         excerpt::excerpt(&names, must, &part::unwrapped(text), bytes, extent)
     }
 
-    /// The last error of the conversation, if it is a line of this text.
+    /// Returns the last error of the conversation if it is a line of this text.
     #[must_use]
     pub fn last_error_in(&self, text: &str) -> Option<&str> {
         let last = self.last_error.as_deref()?;
         errors::has_line(&part::unwrapped(text), last).then_some(last)
     }
 
-    /// The facts of the units that are not `kept`, in order and numbered.
+    /// Returns the facts of the units that are not `kept`, in order and numbered.
     fn of_dropped(&self, kept: &[bool]) -> Vec<(usize, &Fact)> {
         self.facts
             .iter()

@@ -1,11 +1,11 @@
-//! Texts as parts of a transcript: whoever wrote them, they begin no line of it.
+//! Texts within transcripts: no text can imitate the label that begins a line of the transcript.
 
 use std::borrow::Cow;
 
-/// What stands before every further line of a text.
+/// Indentation of every further line of a text.
 const INDENT: &str = "  ";
 
-/// Whether a reader takes it for the end of a line: more than `\n`.
+/// Whether a reader may take a character for the end of a line, which is more than `\n`.
 #[must_use]
 pub const fn ends_line(c: char) -> bool {
     matches!(
@@ -14,7 +14,7 @@ pub const fn ends_line(c: char) -> bool {
     )
 }
 
-/// A text with its further lines indented, and without white space at its end.
+/// Returns a text with its further lines indented, and without white space at its end.
 ///
 /// In a transcript of such texts only labels begin at the start of a line. So an output that holds
 /// `User: …` in a line of its own is not what it would be if the user had said that.
@@ -42,7 +42,7 @@ pub fn indented(text: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// A text on one line: white space and control characters between its words become a space.
+/// Returns a text on one line: white space and control characters between its words become a space.
 #[must_use]
 pub fn on_one_line(text: &str) -> String {
     let words: Vec<&str> = text
@@ -52,21 +52,21 @@ pub fn on_one_line(text: &str) -> String {
     words.join(" ")
 }
 
-/// The name of a tool or of an author, which ends where a space or a bracket follows it.
+/// Returns the name of a tool or an author on one line, with spaces and brackets, which would end it, as `_`.
 #[must_use]
 pub fn one_word(name: &str) -> String {
     on_one_line(name).replace([' ', '(', ')'], "_")
 }
 
-/// Whether a person sees nothing of a text: it holds only white space, control characters, and
-/// characters that steer others or have no shape.
+/// Whether a text shows nothing: it contains only white space, control characters, and characters that steer
+/// others or have no shape.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_hidden(c))
 }
 
-/// Whether a character takes no room that a person sees: it is no white space, and a control character, or one
-/// that steers others or has no shape.
+/// Whether a character shows nothing and is not white space: it is a control character, steers others or has
+/// no shape.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control() && !c.is_whitespace()
         || matches!(
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_further_line_of_a_text_begins_where_a_label_does() {
+    fn further_lines_of_a_text_are_indented() {
         for end in [
             "\n", "\r\n", "\r", "\u{b}", "\u{c}", "\u{1c}", "\u{1d}", "\u{1e}", "\u{85}",
             "\u{2028}", "\u{2029}",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_one_line_stays_as_it_is() {
+    fn a_text_of_one_line_is_unchanged() {
         for text in ["", "a", "  a b\tc"] {
             assert!(matches!(indented(text), Cow::Borrowed(same) if same == text));
         }
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_on_their_line_and_end_at_a_space_or_a_bracket() {
+    fn a_name_becomes_one_word_on_one_line() {
         assert_eq!(on_one_line("a\u{2028}b\u{1c}\r\n c"), "a b c");
         assert_eq!(one_word("ls): a\nUser"), "ls_:_a_User");
         assert_eq!(one_word("mcp.server-1:ls"), "mcp.server-1:ls");
     }
 
     #[test]
-    fn a_text_of_which_a_person_sees_nothing_is_blank() {
+    fn a_text_that_shows_nothing_is_blank() {
         for text in [
             "",
             " \n",

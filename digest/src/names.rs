@@ -1,90 +1,88 @@
-//! Names that came up: files, symbols, ids, numbers. What is used again is mostly one of these.
+//! Names that came up: files, symbols, ids, numbers. What an agent uses again is mostly one of these.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::known::Known;
+use crate::name_index::NameIndex;
 use crate::part::{self, Part};
 use crate::scan;
+use crate::shares;
 use crate::text;
 use crate::work::Work;
 
-/// The most bytes of the text of one part that is looked through, and of a label.
+/// Most bytes of the text of one part that are read, and of a label.
 const READ: usize = 512 << 10;
 const LABEL: usize = 60;
 
-/// The label of what an earlier summary says without one.
+/// Label of names that an earlier summary contains without a label.
 const EARLIER: &str = "earlier";
 
-/// The most names of a conversation: so many, and one more for each so many bytes that were looked through.
-/// A name of four letters takes fifty times its bytes, and what limits a conversation is its bytes.
-/// Ordinary text has fewer; beyond that, only names that are known already are counted.
+/// Most names of a conversation: [`NAMES`], and one more for each [`BYTES_PER_NAME`] bytes that were read. A
+/// name of four letters takes fifty times its bytes in memory, and a conversation is limited by its bytes.
+/// Ordinary text has fewer names. Beyond the limit, only names that are already known are counted.
 const NAMES: usize = 100_000;
 const BYTES_PER_NAME: usize = 128;
 
-/// Labels from which on an earlier digest's own are no longer told apart.
+/// Number of labels from which on those of an earlier digest share one.
 const LABELS: usize = 10_000;
 
-/// Over which share of the conversation a name loses most of its worth.
-const FADING: f64 = 0.5;
-
-/// Bytes that a name costs beside its own.
+/// Bytes that a name takes in a list in addition to its own.
 const AROUND: usize = 4;
 
-/// All names of a conversation, and where they stood.
+/// All names of a conversation, and where they were.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    known: Known,
+    known: NameIndex,
     names: Vec<Name>,
     labels: Vec<String>,
     known_labels: BTreeMap<String, usize>,
     /// The last unit that was read, plus one.
     units: usize,
-    /// Bytes that were looked through.
+    /// Bytes that were read.
     bytes: usize,
 }
 
 /// What is known of one name.
 #[derive(Debug)]
 struct Name {
-    /// The same that `known` holds.
+    /// Shared with `known`.
     text: Arc<str>,
     times: u32,
     is_used: bool,
-    /// It stood in data, or somebody used it.
+    /// Whether it was in data, or the model or the user used it.
     is_value: bool,
-    /// The last unit in which it stood, and those before, oldest first. Most names stand in one.
+    /// The last unit that contains it. Those before, oldest first, are in `earlier`. Most names are in one.
     last: u32,
     earlier: Vec<u32>,
-    /// Where it stood first: an index of `labels`.
+    /// Where it was first: an index of `labels`.
     label: usize,
-    /// The fewest names that a part had in which it stood: one of a thousand in a listing is
-    /// less likely to be used than one of three.
-    beside: u32,
+    /// Number of names in the part with fewest names that contains it: one of a thousand in a listing is less
+    /// likely to be used than one of three.
+    fewest_names: u32,
 }
 
 impl Name {
-    /// Units in which it stood.
+    /// Iterates the units that contain it.
     fn units(&self) -> impl Iterator<Item = usize> {
         let units = self.earlier.iter().chain(std::iter::once(&self.last));
         units.map(|unit| *unit as usize)
     }
 }
 
-/// Where a text stands.
+/// Where a name was found.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     unit: u32,
     label: usize,
     is_used: bool,
     is_value: bool,
-    /// How many names stand there.
-    beside: u32,
+    /// Number of names in the part.
+    names_in_part: u32,
 }
 
 impl Names {
-    /// Reads a unit, until `stop` says so. Units come in their order, each once.
+    /// Reads a unit, until `stop` returns true. Units have to be read in their order, each once.
     pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>], stop: &dyn Fn() -> bool) {
         self.units = self.units.max(unit + 1);
         let unit = u32::try_from(unit).unwrap_or(u32::MAX);
@@ -130,7 +128,7 @@ impl Names {
                 label,
                 is_used,
                 is_value: is_used || text.trim_start().starts_with(['{', '[']),
-                beside: 1,
+                names_in_part: 1,
             };
             let text = match part {
                 Part::Output { text, .. } => part::unwrapped(text),
@@ -140,7 +138,7 @@ impl Names {
             self.bytes = self.bytes.saturating_add(text.len());
             let found: Vec<&str> = scan::names(text).collect();
             let place = Place {
-                beside: u32::try_from(found.len()).unwrap_or(u32::MAX),
+                names_in_part: u32::try_from(found.len()).unwrap_or(u32::MAX),
                 ..place
             };
             for name in &found {
@@ -149,7 +147,7 @@ impl Names {
         }
     }
 
-    /// An earlier digest has a list of names; what else stands there is read as any text.
+    /// Reads an earlier digest: names in its list of names keep their labels. The rest is read as any text.
     fn read_summary(&mut self, unit: u32, text: &str, stop: &dyn Fn() -> bool) {
         for (section, entry) in crate::section::entries(text) {
             if stop() {
@@ -170,7 +168,7 @@ impl Names {
                 label,
                 is_used: true,
                 is_value: true,
-                beside: 1,
+                names_in_part: 1,
             };
             self.bytes = self.bytes.saturating_add(names.len());
             for name in scan::names(names) {
@@ -192,7 +190,7 @@ impl Names {
         if let Some(index) = self.known.get(text) {
             let name = &mut self.names[index];
             name.times += 1;
-            name.beside = name.beside.min(place.beside);
+            name.fewest_names = name.fewest_names.min(place.names_in_part);
             name.is_used |= place.is_used;
             name.is_value |= place.is_value;
             if name.last != place.unit {
@@ -214,27 +212,27 @@ impl Names {
             last: place.unit,
             earlier: Vec::new(),
             label: place.label,
-            beside: place.beside,
+            fewest_names: place.names_in_part,
         });
     }
 
-    /// With the worth that names have in such work.
-    pub(crate) const fn weighed(&self, work: Work) -> Weighed<'_> {
-        Weighed { names: self, work }
+    /// Returns the names with their weights in a kind of work.
+    pub(crate) const fn weighed(&self, work: Work) -> WeightedNames<'_> {
+        WeightedNames { names: self, work }
     }
 }
 
-/// Names, and what they are worth in a kind of work.
+/// Names with their weights in a kind of work.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Weighed<'a> {
+pub(crate) struct WeightedNames<'a> {
     names: &'a Names,
     pub(crate) work: Work,
 }
 
-impl<'a> Weighed<'a> {
-    /// The names that stand in no unit that is `kept` and not in `said`, those first that are
-    /// most likely to be used again for what they cost.
-    pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<Lost<'a>> {
+impl<'a> WeightedNames<'a> {
+    /// Returns the names that are neither in a `kept` unit nor in the text `said`, those first that are most
+    /// likely to be used again for their length.
+    pub(crate) fn lost(&self, kept: &[bool], said: &str) -> Vec<LostName<'a>> {
         let said: BTreeSet<&str> = scan::names(said).collect();
         let mut lost: Vec<(f64, usize, &Name)> = self
             .names
@@ -249,14 +247,14 @@ impl<'a> Weighed<'a> {
                     && (name.is_value || !is_small_number(&name.text))
             })
             .map(|(index, name)| {
-                let worth = self.worth_of(name);
+                let worth = self.weight_of(name);
                 (worth / (name.text.len() + AROUND) as f64, index, name)
             })
             .collect();
-        // Worths are finite. Where they are the same, the order of coming decides.
+        // Weights are finite. Equal ones keep the order of the conversation.
         lost.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         lost.into_iter()
-            .map(|(_, index, name)| Lost {
+            .map(|(_, index, name)| LostName {
                 index,
                 name: &name.text,
                 label: name.label,
@@ -264,37 +262,37 @@ impl<'a> Weighed<'a> {
             .collect()
     }
 
-    /// The index of a name, if it was read.
+    /// Returns the index of a name, if it was read.
     pub(crate) fn index(&self, name: &str) -> Option<usize> {
         self.names.known.get(name)
     }
 
-    /// How likely the name of an index is to be used again.
-    pub(crate) fn worth(&self, index: usize) -> f64 {
-        self.worth_of(&self.names.names[index])
+    /// Returns the weight of the name with this index: how likely it is to be used again.
+    pub(crate) fn weight(&self, index: usize) -> f64 {
+        self.weight_of(&self.names.names[index])
     }
 
-    fn worth_of(&self, name: &Name) -> f64 {
+    fn weight_of(&self, name: &Name) -> f64 {
         let units = self.names.units;
         let age = (units - name.last as usize) as f64 / units.max(1) as f64;
-        let times = f64::from(name.times) / f64::from(name.beside.max(1));
-        let worth = self.work.worth();
-        let mut likely = times.sqrt() * (-age / FADING).exp();
+        let times = f64::from(name.times) / f64::from(name.fewest_names.max(1));
+        let weights = self.work.name_weights();
+        let mut likely = times.sqrt() * (-age / shares::FADING).exp();
         if name.is_used {
-            likely *= worth.used;
+            likely *= weights.used;
         }
         if name.text.contains(['/', '.']) {
-            likely *= worth.file;
+            likely *= weights.file;
         }
         if name.text.bytes().all(|byte| byte.is_ascii_digit()) {
-            likely *= worth.number;
+            likely *= weights.number;
         }
         likely
     }
 
-    /// What names were found with, in the order of the conversation: lines of `label: names`.
-    pub(crate) fn lines(&self, chosen: &[Lost<'_>]) -> Vec<String> {
-        let mut chosen: Vec<&Lost<'_>> = chosen.iter().collect();
+    /// Returns lines of `label: names` for the chosen names, in the order of the conversation.
+    pub(crate) fn lines(&self, chosen: &[LostName<'_>]) -> Vec<String> {
+        let mut chosen: Vec<&LostName<'_>> = chosen.iter().collect();
         chosen.sort_by_key(|lost| (lost.label, lost.index));
         chosen
             .chunk_by(|one, next| one.label == next.label)
@@ -309,16 +307,16 @@ impl<'a> Weighed<'a> {
     }
 }
 
-/// A name that would be gone.
+/// A name that would be lost with the removed units.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lost<'a> {
+pub(crate) struct LostName<'a> {
     index: usize,
     pub(crate) name: &'a str,
     label: usize,
 }
 
-/// Line numbers, sizes and the like. Outside of data they are many, and used again only where
-/// somebody used them.
+/// Whether a name is a line number, a size or the like. Outside of data there are many, and they are used
+/// again only if somebody used them before.
 fn is_small_number(name: &str) -> bool {
     name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -340,7 +338,7 @@ mod tests {
         }
     }
 
-    /// A text of so many names that no other has, in less than [`READ`] bytes.
+    /// Returns a text of 60,000 names that no other listing has, in less than [`READ`] bytes.
     fn listing(number: usize) -> String {
         const MANY: usize = 60_000;
         let names: Vec<String> = (number * MANY..(number + 1) * MANY)
@@ -350,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_has_so_many_names_and_those_are_counted_on() {
+    fn names_are_limited_and_known_ones_counted_further() {
         let mut names = Names::default();
         for unit in 0..3 {
             names.read(unit, &[output(listing(unit))], &|| false);
@@ -369,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_has_names_within_the_same_bounds_and_so_many_labels() {
+    fn names_and_labels_of_a_summary_are_limited() {
         let lines: Vec<String> = (0..LABELS + 10)
             .map(|number| format!("- read a{number}: b{number:06}"))
             .collect();

@@ -1,49 +1,49 @@
-//! What a conversation says, part by part.
+//! The parts of a conversation, as the digest reads them.
 
 use std::borrow::Cow;
 
 use super::text;
 
-/// A part of a unit, as far as something can be told of it.
+/// A part of a unit that the digest can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// Text in the user's role. What programs are known to write there is told apart when it is read.
+    /// Text in the user's role. What programs are known to write there is separated when the part is read.
     User(Cow<'a, str>),
-    /// Text in the user's role that a program wrote: no rule and no request.
+    /// Text in the user's role that a program wrote: contains no rule and no request.
     Program(Cow<'a, str>),
-    /// Text of the model's.
+    /// Text by the model.
     Assistant {
-        /// What it says.
+        /// The text.
         text: Cow<'a, str>,
         /// Whether the message calls tools.
         calls: bool,
     },
-    /// A call of a tool.
+    /// A tool call.
     Call {
-        /// What its output names; empty where the format has no ids.
+        /// Id by which its output refers to it; empty if the format has no ids.
         id: Cow<'a, str>,
-        /// The tool.
+        /// Name of the tool.
         name: Cow<'a, str>,
-        /// JSON.
+        /// Arguments as JSON.
         arguments: Cow<'a, str>,
     },
-    /// What a tool gave back.
+    /// A tool output.
     Output {
-        /// The call that it answers; empty where the format has no ids.
+        /// Id of the call that it answers; empty if the format has no ids.
         call_id: Cow<'a, str>,
-        /// The tool; empty where it is not known.
+        /// Name of the tool; empty if unknown.
         name: Cow<'a, str>,
-        /// It is marked as a failure.
+        /// Whether it is marked as a failure.
         failed: bool,
-        /// What it says.
+        /// The text.
         text: Cow<'a, str>,
     },
-    /// A text that an earlier compaction wrote of what it left out.
+    /// A summary that an earlier compaction wrote.
     Summary(Cow<'a, str>),
 }
 
 impl Part<'_> {
-    /// The same part, with nothing copied.
+    /// Returns the same part with borrowed texts.
     pub(crate) fn borrowed(&self) -> Part<'_> {
         match self {
             Self::User(text) => Part::User(Cow::Borrowed(text)),
@@ -77,13 +77,13 @@ impl Part<'_> {
     }
 }
 
-/// Whether an output is data, and not text, wrapped or not.
+/// Whether an output is data in JSON, and not a text, wrapped in JSON or not.
 pub(crate) fn is_data(output: &str) -> bool {
     output.trim_start().starts_with(['{', '[']) && matches!(unwrapped(output), Cow::Borrowed(_))
 }
 
-/// The text in an output. Some programs wrap it in JSON: then what stands under `output`, or its
-/// strings, where one of them has more than one line.
+/// Returns the text of an output. If a program wrapped it in JSON, that is the member `output`, or all
+/// strings if one of them has more than one line.
 pub(crate) fn unwrapped(output: &str) -> Cow<'_, str> {
     let is_wrapped =
         output.starts_with('{') && (output.contains("\\n") || output.starts_with("{\"output\""));

@@ -1,9 +1,9 @@
-//! What programs write into the user's turns, and how it is told from the user's own words.
+//! Separates what programs write into the user's turns from the user's own words.
 //!
-//! The client of an agent puts outputs of commands, reminders, notices and contents of files where the
-//! user speaks. None of it may become the user's rule or request: whoever can make a command print a line
-//! would give orders for as long as the conversation lasts. All that is known of such texts stands here:
-//! tags in [`TAGS`], texts without tags in `beginnings`, files beside a question in `files`.
+//! The client of an agent writes outputs of commands, reminders, notices and contents of files into the
+//! user's turns. None of it may become the user's rule or request: whoever can make a command print a line
+//! could then give orders for as long as the conversation lasts. All that is known of such texts is here:
+//! tags in [`TAGS`], texts without tags in `beginnings`, files next to a question in `files`.
 //! `docs/wire-formats.md` says which program writes which, and how that is known.
 
 mod beginnings;
@@ -16,28 +16,28 @@ use std::ops::Range;
 
 use crate::part::Part;
 
-/// The tag in which a reader of session logs puts a text that the log's record tells to be a
-/// program's, where nothing in the text does.
+/// Tag that a reader of session logs puts around a program's text if only the record of the log identifies
+/// it.
 pub const INSERTED: &str = "inserted-by-program";
 
-/// What stands between the tags of a pair.
+/// What is between the tags of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holds {
-    /// What a command, a file or another agent says, and names from elsewhere, which may hold any tag. The
+enum TagContent {
+    /// Text of a command, a file or another agent, or names from elsewhere, which may contain any tag. The
     /// program writes such texts one after the other, so the last closing tag of any of them ends them all.
     Output,
-    /// What the program itself says, on either side of what the user says.
+    /// The program's own words, before or after what the user says.
     Words,
-    /// What the user typed; only the tags are the program's.
+    /// Text that the user typed; only the tags are the program's.
     Typed,
 }
 
-use Holds::{Output, Typed, Words};
+use TagContent::{Output, Typed, Words};
 
-/// The tags by which programs mark what they write as the user, in lower case. Behind a blank stands how an
-/// attribute begins that the opening tag must have; a star stands for the rest of a name. Names that people use
-/// in prompts of their own (`context`, `rules`, `task`) are left out.
-const TAGS: [(&str, Holds); 76] = [
+/// Tags with which programs mark what they write as the user, in lower case. After a space follows the
+/// beginning of an attribute that the opening tag must have; a star matches the rest of a name. Names that
+/// people use in their own prompts (`context`, `rules`, `task`) are left out.
+const TAGS: [(&str, TagContent); 76] = [
     // Claude Code
     ("bash-stdout", Output),
     ("bash-stderr", Output),
@@ -126,7 +126,7 @@ const TAGS: [(&str, Holds); 76] = [
     (INSERTED, Output),
 ];
 
-/// The tag around what the user typed while the model worked, and the first line within, which tells it from
+/// Tag around what the user typed while the model worked, and its first line, which distinguishes it from
 /// other reminders.
 const REMINDER: &str = "system-reminder";
 const TYPED_LATE: [&str; 2] = [
@@ -136,7 +136,7 @@ const TYPED_LATE: [&str; 2] = [
     "The user sent the following message:",
 ];
 
-/// How a program goes on behind what the user typed there, the least likely words of a user's first.
+/// What a program appends to what the user typed there, the words that a user is least likely to write first.
 const BEHIND_TYPED: [&str; 3] = [
     // opencode
     "\n\nPlease address this message",
@@ -145,7 +145,7 @@ const BEHIND_TYPED: [&str; 3] = [
     "\n\nIMPORTANT:",
 ];
 
-/// How lines begin that a program writes directly behind its text, without a tag.
+/// Beginnings of lines that a program writes directly after its text, without a tag.
 const NOTICES: [&str; 5] = [
     // pi
     "(command cancelled)",
@@ -156,24 +156,24 @@ const NOTICES: [&str; 5] = [
     "Full transcript available at: ",
 ];
 
-/// Whether all of a text was written by a program, and nothing by the user.
+/// Whether a program wrote all of a text.
 #[must_use]
 pub fn is_by_program(text: &str) -> bool {
-    let parted = Parted::of(text);
+    let parted = ByAuthor::of(text);
     !parted.programs.is_empty() && parted.own.iter().all(|own| own.trim().is_empty())
 }
 
-/// What is the user's own in a text of the user's role: what programs wrote into it is left out. Contents of
-/// files that several parts hold together are told apart only where all parts are known, so not here.
+/// Returns the user's own words of a text of the user's role, without what programs wrote. Contents of files
+/// that extend over several parts are recognised only by [`by_author`], which sees all parts.
 #[must_use]
 pub fn own_words(text: &str) -> String {
-    Parted::of(text).own.join("\n")
+    ByAuthor::of(text).own.join("\n")
 }
 
-/// Tells the texts of one message of the user's role apart, each in its place. For a part that is no such text
-/// an empty one may stand.
+/// Separates the texts of one message of the user's role by author: one result for each text, in order. Pass
+/// an empty text for a part that is not text.
 #[must_use]
-pub fn parted<'a>(texts: &[&'a str]) -> Vec<Parted<'a>> {
+pub fn by_author<'a>(texts: &[&'a str]) -> Vec<ByAuthor<'a>> {
     let parts: Vec<Part<'_>> = texts
         .iter()
         .map(|text| Part::User(Cow::Borrowed(*text)))
@@ -182,13 +182,13 @@ pub fn parted<'a>(texts: &[&'a str]) -> Vec<Parted<'a>> {
     let texts = texts.iter().enumerate();
     let mut above = beginnings::Above::default();
     texts
-        .map(|(index, &text)| Parted::beside(&mut files, &mut above, index, text))
+        .map(|(index, &text)| ByAuthor::beside(&mut files, &mut above, index, text))
         .collect()
 }
 
-/// The parts of a unit, where texts of the user's hold nothing but the user's own words; what programs
-/// wrote stands behind them as [`Part::Program`].
-pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
+/// Returns the parts of a unit with only the user's own words in [`Part::User`]. What programs wrote follows
+/// as [`Part::Program`].
+pub(crate) fn separate_programs<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
     let mut told = Vec::with_capacity(parts.len());
     let mut files = files::Files::among(parts);
     let mut above = beginnings::Above::default();
@@ -199,7 +199,7 @@ pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
             continue;
         };
         let text: &str = text;
-        let Parted { mut own, programs } = Parted::beside(&mut files, &mut above, index, text);
+        let ByAuthor { mut own, programs } = ByAuthor::beside(&mut files, &mut above, index, text);
         if programs.is_empty() {
             told.push(part.borrowed());
             continue;
@@ -214,27 +214,28 @@ pub(crate) fn told_apart<'p>(parts: &'p [Part<'_>]) -> Vec<Part<'p>> {
     told
 }
 
-/// A text of the user's role, told apart.
+/// A text of the user's role, separated by author.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parted<'a> {
+pub struct ByAuthor<'a> {
     own: Vec<&'a str>,
     programs: Vec<&'a str>,
 }
 
-impl<'a> Parted<'a> {
-    /// What the user said; `None` where that is nothing.
+impl<'a> ByAuthor<'a> {
+    /// Returns what the user said; `None` if that is nothing.
     #[must_use]
     pub fn own_words(&self) -> Option<String> {
         joined(&self.own)
     }
 
-    /// What programs wrote; `None` where that is nothing.
+    /// Returns what programs wrote; `None` if that is nothing.
     #[must_use]
     pub fn by_programs(&self) -> Option<String> {
         joined(&self.programs)
     }
 
-    /// Tells the text with this index apart, which stands below what is `above`. Texts come in their order.
+    /// Separates the text with this index, which follows what is `above`. Texts have to be passed in their
+    /// order.
     fn beside(
         files: &mut files::Files,
         above: &mut beginnings::Above<'a>,
@@ -245,7 +246,8 @@ impl<'a> Parted<'a> {
             0 => Self::of(text),
             end => Self::behind(text, end),
         };
-        // What a program wrote begins no files: an output may hold such a line. Pieces are in order, and many.
+        // Files do not begin in what a program wrote: an output may contain such a line. Pieces are in order,
+        // and many.
         let begin = |own: &str| own.as_ptr().addr() - text.as_ptr().addr();
         let is_own = |at: usize| {
             let next = parted
@@ -267,7 +269,7 @@ impl<'a> Parted<'a> {
         Self::behind(text, beginnings::end(text))
     }
 
-    /// Tells a text apart of which a program wrote all up to `at`.
+    /// Separates a text of which a program wrote all up to `at`.
     fn behind(text: &'a str, mut at: usize) -> Self {
         let mut parted = Self::default();
         if at > 0 {
@@ -277,7 +279,7 @@ impl<'a> Parted<'a> {
         let mut tags = Tags { text, at };
         // The user's words between tags end with the closing one.
         let mut is_typed = false;
-        // What no closing tag ends from here on, so that nobody looks for one again.
+        // Families without a closing tag from here on, which need not be searched again.
         let mut unclosed: Vec<&str> = Vec::new();
         while let Some(tag) = tags.next() {
             let begins = !tag.closes && begins_line(&text[at..tag.start]);
@@ -302,7 +304,7 @@ impl<'a> Parted<'a> {
                             unclosed.push(family(&tag));
                             continue;
                         }
-                        // What was cut off was the program's too.
+                        // The text was cut off, and the rest was the program's too.
                         None => text.len(),
                     }
                 }
@@ -325,7 +327,7 @@ impl<'a> Parted<'a> {
     }
 }
 
-/// The pieces that say something, as one text.
+/// Joins the pieces that are not blank; `None` if all are.
 fn joined(pieces: &[&str]) -> Option<String> {
     let pieces: Vec<&str> = pieces
         .iter()
@@ -335,16 +337,16 @@ fn joined(pieces: &[&str]) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join("\n"))
 }
 
-/// Whether what follows `before` stands at the beginning of a line, or directly behind what a program
-/// wrote, where `before` begins.
+/// Whether what follows `before` is at the beginning of a line, or directly after what a program wrote, which
+/// ends where `before` begins.
 fn begins_line(before: &str) -> bool {
     let mut back = before.chars().rev();
     back.find(|c| *c == '\n' || !c.is_whitespace())
         .is_none_or(|c| c == '\n')
 }
 
-/// Whether who wrote a tag goes on with a sentence about it on the same line. A program writes a text directly
-/// behind its tag, or on a line of its own.
+/// Whether a sentence about a tag continues after it on the same line. A program writes its text directly
+/// after the tag, or on a new line.
 fn goes_on(behind: &str) -> bool {
     let said = behind.trim_start_matches([' ', '\t']);
     if said.len() == behind.len() {
@@ -353,7 +355,7 @@ fn goes_on(behind: &str) -> bool {
     !said.is_empty() && !said.starts_with(['\r', '\n'])
 }
 
-/// Where the text of a program ends that begins with `tag`; `None` where no closing tag ends it.
+/// Returns the end of a program's text that begins with `tag`; `None` if no closing tag ends it.
 fn end_of(text: &str, tag: &Tag) -> Option<usize> {
     if tag.holds == Output {
         return end_of_outputs(text, tag.end).map(|end| behind_notices(text, end));
@@ -361,12 +363,12 @@ fn end_of(text: &str, tag: &Tag) -> Option<usize> {
     end_of_words(text, tag)
 }
 
-/// What all tags have in common that the same closing tag ends.
+/// Returns the family of a tag: tags that the same closing tag can end.
 fn family(tag: &Tag) -> &'static str {
     if tag.holds == Output { "" } else { tag.name }
 }
 
-/// Where the outputs end of which one begins before `at`: behind the last closing tag of any.
+/// Returns the end of outputs of which one begins before `at`: the last closing tag of any output.
 fn end_of_outputs(text: &str, at: usize) -> Option<usize> {
     Tags { text, at }
         .filter(|tag| tag.closes && tag.holds == Output)
@@ -374,8 +376,8 @@ fn end_of_outputs(text: &str, at: usize) -> Option<usize> {
         .map(|tag| tag.end)
 }
 
-/// Where the words of a program end that begin with `tag`: behind the closing tag that belongs to it.
-/// A closing tag too many is its as well: a text that the program quotes holds one.
+/// Returns the end of a program's words that begin with `tag`: its closing tag. Superfluous closing tags
+/// belong to them as well, from a text that the program quotes.
 fn end_of_words(text: &str, tag: &Tag) -> Option<usize> {
     let mut depth = 1_usize;
     let mut end = None;
@@ -393,8 +395,8 @@ fn end_of_words(text: &str, tag: &Tag) -> Option<usize> {
     end
 }
 
-/// Where in the reminder from `tag` to `end` the user's own words stand: directly below its first line, and up to
-/// the last words of the program's, since the user may write such words, too.
+/// Returns the range of the user's own words in the reminder from `tag` to `end`: from below its first line
+/// to the last words of the program, since the user may write such words, too.
 fn typed_late(text: &str, tag: &Tag, end: usize) -> Option<Range<usize>> {
     if tag.name != REMINDER {
         return None;
@@ -405,7 +407,7 @@ fn typed_late(text: &str, tag: &Tag, end: usize) -> Option<Range<usize>> {
         .find_map(|line| inside.strip_prefix(*line))?;
     let typed = behind.trim_start_matches('\r').strip_prefix('\n')?;
     let start = end - typed.len();
-    // What stands behind a closing tag too many may be anything.
+    // Anything may follow a superfluous closing tag.
     let closing = Tags { text, at: start }.find(|other| other.closes && other.name == REMINDER);
     let typed = &text[start..closing.map_or(end, |closing| closing.start.min(end))];
     let behind = BEHIND_TYPED
@@ -415,7 +417,7 @@ fn typed_late(text: &str, tag: &Tag, end: usize) -> Option<Range<usize>> {
     Some(start..start + behind)
 }
 
-/// Where the lines end that a program wrote directly behind what ends at `end`.
+/// Returns the end of the lines that a program wrote directly after `end`.
 fn behind_notices(text: &str, mut end: usize) -> usize {
     loop {
         let rest = text[end..].trim_start();
@@ -431,7 +433,7 @@ struct Tag {
     start: usize,
     end: usize,
     name: &'static str,
-    holds: Holds,
+    holds: TagContent,
     closes: bool,
 }
 
@@ -469,7 +471,7 @@ impl Iterator for Tags<'_> {
             let length = bare.find(|c: char| !is_of_name(c)).unwrap_or(bare.len());
             let (name, behind) = bare.split_at(length);
             let closes = bare.len() < inside.len();
-            // A text may hold nothing but brackets: most are known by a look at two letters, which all names have.
+            // A text may consist of brackets: two letters, which all names have, exclude most of them.
             let [first, second, ..] = name.as_bytes() else {
                 continue;
             };

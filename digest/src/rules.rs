@@ -1,4 +1,4 @@
-//! Sentences of the user's that hold a rule.
+//! Recognises sentences of the user that are rules.
 
 mod opening;
 mod words;
@@ -13,24 +13,24 @@ use words::{
 
 use super::sentences::beginning;
 
-/// How much a sentence binds.
+/// How binding a sentence is, the most binding first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
-    /// It says never, always, must, do not or only.
+    /// Says never, always, must, do not or only.
     Rule,
-    /// It asks for something to be taken care of.
+    /// Asks for something in a less binding way.
     Wish,
 }
 
-/// Words by which who speaks of himself asks for something all the same.
+/// Words with which a sentence about the speaker asks for something.
 const ASKING: [&str; 5] = ["you", "your", "want", "expect", "insist"];
 
-/// Whether a sentence holds a rule, and how much it binds. Who speaks of himself and asks for nothing
-/// makes no rule, and neither does a program's notice in its tags; but both may matter. A question that asks for
-/// nothing does not.
+/// Returns how binding a sentence is; `None` if it is no rule. A sentence of the speaker about himself that
+/// asks for nothing, and a program's notice in its tags, are at most wishes. A question that asks for nothing
+/// is no rule.
 ///
-/// Only the [`beginning`] of a sentence is looked at: nobody can break this off, and what stands behind is cut from
-/// a rule.
+/// Examines only the [`beginning`] of a sentence: this cannot be interrupted, and a rule is cut after it
+/// anyway.
 pub(super) fn strength(sentence: &str) -> Option<Strength> {
     let sentence = beginning(sentence);
     let found = strength_of_words(sentence)?;
@@ -48,10 +48,10 @@ pub(super) fn strength(sentence: &str) -> Option<Strength> {
     Some(if is_rule { found } else { Strength::Wish })
 }
 
-/// How much of a request is looked at for a new goal.
+/// Characters of a request that are examined for a new goal.
 const BEGINNING: usize = 300;
 
-/// Whether a request begins with a sentence that takes back what was asked before, or sets another goal.
+/// Whether a request begins with a sentence that withdraws an earlier request, or sets another goal.
 pub(super) fn changes_goal(request: &str) -> bool {
     let beginning = request.char_indices().nth(BEGINNING);
     let end = beginning.map_or(request.len(), |(at, _)| at);
@@ -68,15 +68,21 @@ fn strength_of_words(sentence: &str) -> Option<Strength> {
             continue;
         }
         let word = &*lowered(word);
-        // What is taken back by `never mind the …` is more than talk.
-        is_wish = is_wish || WISHES.iter().any(|phrase| goes(phrase, word, &rest));
-        if let Some(idle) = IDLE.iter().find(|idle| goes(idle, word, &rest)) {
+        // `never mind the …` withdraws something, so it is more than talk.
+        is_wish = is_wish
+            || WISHES
+                .iter()
+                .any(|phrase| matches_phrase(phrase, word, &rest));
+        if let Some(idle) = IDLE.iter().find(|idle| matches_phrase(idle, word, &rest)) {
             for _ in 1..idle.len() {
                 rest.next();
             }
             continue;
         }
-        if RULES.iter().any(|phrase| goes(phrase, word, &rest)) {
+        if RULES
+            .iter()
+            .any(|phrase| matches_phrase(phrase, word, &rest))
+        {
             return Some(Strength::Rule);
         }
     }
@@ -108,7 +114,10 @@ fn requests(sentence: &str) -> bool {
     let mut rest = words(sentence);
     while let Some(word) = rest.next() {
         let word = &*lowered(word);
-        if REQUESTING.iter().any(|phrase| goes(phrase, word, &rest)) {
+        if REQUESTING
+            .iter()
+            .any(|phrase| matches_phrase(phrase, word, &rest))
+        {
             return true;
         }
     }
@@ -119,7 +128,7 @@ fn requests(sentence: &str) -> bool {
 
 fn is_unspaced_rule(sentence: &str) -> bool {
     let bare = sentence.trim_end_matches(['。', '｡', '.', '!', '！']);
-    // `SKU-7だけです。` answers a question.
+    // `SKU-7だけです。` is an answer to a question.
     let told = UNSPACED_TOLD.iter().find_map(|end| bare.strip_suffix(end));
     let wanted = told.unwrap_or(sentence);
     UNSPACED.iter().any(|word| wanted.contains(word))
@@ -128,7 +137,7 @@ fn is_unspaced_rule(sentence: &str) -> bool {
         || UNSPACED_ENDS.iter().any(|end| bare.ends_with(end))
 }
 
-/// `触らないでください`, `使わないで`: with nothing behind it but what makes it polite.
+/// Recognises `触らないでください`, `使わないで`: nothing follows but polite forms.
 fn is_japanese_ban(sentence: &str) -> bool {
     sentence.match_indices("ないで").any(|(at, found)| {
         let behind = &sentence[at + found.len()..];
@@ -136,7 +145,8 @@ fn is_japanese_ban(sentence: &str) -> bool {
     })
 }
 
-/// `Ne modifie pas`, `N'ajoute aucune`: a sentence that begins with the first of both words forbids.
+/// Recognises `Ne modifie pas`, `N'ajoute aucune`: a sentence forbids if it begins with the first of both
+/// words.
 fn is_french_ban(sentence: &str) -> bool {
     let mut words = words(sentence);
     let Some(first) = words.next() else {
@@ -148,8 +158,8 @@ fn is_french_ban(sentence: &str) -> bool {
     begins && !sentence.contains("nqui") && words.any(|word| no.iter().any(|no| is_same(no, word)))
 }
 
-/// Whether a sentence begins as one that forbids does in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`,
-/// `No toques`. It may as well tell what is not so.
+/// Whether a sentence begins as one that forbids in its language: `Nicht pushen`, `Не меняй`, `لا تعدل`, `No
+/// toques`. It may also state what is not so.
 fn begins_as_ban(sentence: &str) -> bool {
     let mut words = words(sentence);
     let (Some(first), Some(second)) = (words.next(), words.next()) else {
@@ -166,9 +176,9 @@ fn begins_as_ban(sentence: &str) -> bool {
         || first == "لا" && second.starts_with('ت') && second != "تقلق"
 }
 
-/// Whether a phrase may begin with `word`: most words are told by their first byte and length.
+/// Whether a phrase may begin with `word`. The first byte and the length exclude most words.
 fn may_begin(word: &str) -> bool {
-    /// For each first byte the lengths of the words that begin so, as bits.
+    /// Lengths of the words with each first byte, as bits.
     static LENGTHS: LazyLock<[u16; 128]> = LazyLock::new(|| {
         let mut lengths = [0; 128];
         let phrases = RULES.iter().chain(WISHES).chain(IDLE);
@@ -184,7 +194,7 @@ fn may_begin(word: &str) -> bool {
     !word.is_ascii() || (word.len() < 16 && LENGTHS[usize::from(first)] >> word.len() & 1 == 1)
 }
 
-/// The words of a sentence. Marks on letters belong to them, as `أبدًا` has one.
+/// Iterates the words of a sentence. Marks on letters belong to them, as in `أبدًا`.
 fn words(sentence: &str) -> impl Iterator<Item = &str> + Clone {
     let is_mark = |c| matches!(c, '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{652}');
     sentence
@@ -193,8 +203,8 @@ fn words(sentence: &str) -> impl Iterator<Item = &str> + Clone {
         .filter(|word| !word.is_empty())
 }
 
-/// A word in lower case and with a plain apostrophe, as it is compared with many. Of letters outside ASCII that takes a
-/// look into tables.
+/// Returns a word in lower case and with a plain apostrophe, to compare it with many. Letters outside ASCII
+/// need a lookup in tables.
 fn lowered(word: &str) -> Cow<'_, str> {
     if !word.is_ascii() {
         return Cow::Owned(plain(word).collect());
@@ -205,7 +215,7 @@ fn lowered(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(word)
 }
 
-/// The letters of a word in lower case, and a plain apostrophe for any.
+/// Iterates the letters of a word in lower case, and a plain apostrophe for any.
 fn plain(word: &str) -> impl Iterator<Item = char> {
     word.chars()
         .flat_map(char::to_lowercase)
@@ -226,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_is_known_by_its_words() {
+    fn rules_are_recognised_by_their_words() {
         for rule in [
             "NEVER touch main.",
             "it must pass",
@@ -244,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_of_a_sentence_tells_its_strength() {
+    fn only_the_beginning_of_a_sentence_is_examined() {
         let words = "لا ".repeat(200_000);
         assert_eq!(strength(&words), strength(beginning(&words)));
         // It may be cut within a character.
@@ -269,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn who_speaks_of_himself_and_asks_for_something_rules() {
+    fn a_sentence_about_the_speaker_that_asks_is_a_rule() {
         for rule in [
             "I want you to never push",
             "I expect that the tests always pass.",
@@ -282,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn bans_are_known_in_many_languages() {
+    fn bans_are_recognised_in_many_languages() {
         for rule in [
             "You can't use the production database.",
             "You cannot push.",
@@ -359,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_a_rule_back_or_sets_a_new_goal_binds() {
+    fn sentences_that_withdraw_a_rule_or_set_a_goal_are_rules() {
         for rule in [
             "Scratch that about the database: prod is fine.",
             "OK, forget the revenue, I need the churn.",
@@ -402,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_and_talk_make_no_rule() {
+    fn questions_and_talk_are_no_rules() {
         for talk in [
             "Must I restart?",
             "Why does it always fail?",
@@ -442,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_inside_of_another_makes_no_rule() {
+    fn a_word_within_another_makes_no_rule() {
         for other in [
             "mustard and commonly",
             "nevertheless fine",

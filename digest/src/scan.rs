@@ -1,20 +1,20 @@
 //! Finds names in text: words that no dictionary holds.
 
-/// The most bytes of a name. What is longer is encoded or a line without spaces.
+/// Most bytes of a name. Longer words are encoded data or lines without spaces.
 const LONGEST: usize = 120;
 
-/// The names in a text, in order, as often as they stand there: paths and file names,
-/// addresses, symbols, ids, and numbers of three and more digits. Keys of JSON are left out:
-/// they are the shape of data and not data.
+/// Iterates the names in a text, in order, with repetitions: paths and file names, addresses, symbols, ids,
+/// and numbers of three and more digits. Keys of JSON are left out: they are the structure of data and not
+/// data.
 pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     Chunks { text, at: 0 }.flat_map(Chunk::names)
 }
 
-/// A run of characters that can stand in a name.
+/// A run of characters that can be part of a name.
 #[derive(Debug, Clone, Copy)]
 struct Chunk<'a> {
     text: &'a str,
-    /// It is the key of a member of JSON.
+    /// Whether it is the key of a JSON member.
     is_key: bool,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Iterator for Chunks<'a> {
         loop {
             let mut start = self.at;
             while start < bytes.len() && !belongs(bytes[start]) {
-                // Escapes of JSON inside of JSON: `\n` is no letter of the word behind it.
+                // Escapes of JSON within JSON: `\n` is no letter of the word after it.
                 start += if bytes[start] == b'\\'
                     && start + 1 < bytes.len()
                     && bytes[start + 1].is_ascii()
@@ -52,7 +52,7 @@ impl<'a> Iterator for Chunks<'a> {
                 end += 1;
             }
             self.at = end;
-            // Most words are plain and no names.
+            // Most words are plain and not names.
             if is_plain || end - start < 3 || end - start > 4 * LONGEST {
                 continue;
             }
@@ -68,7 +68,8 @@ impl<'a> Iterator for Chunks<'a> {
     }
 }
 
-/// ASCII letters, digits and what joins them in names. All other scripts part words.
+/// Whether a byte can be part of a name: ASCII letters, digits and what joins them. Other scripts separate
+/// words.
 const fn belongs(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'.' | b'@' | b'-' | b':' | b'#')
 }
@@ -102,7 +103,7 @@ impl<'a> Chunk<'a> {
 enum Found<'a> {
     None,
     One(&'a str),
-    /// What is left of it, to be parted at all joints but `_`.
+    /// The rest of the chunk, to be split at all joints but `_`.
     Many(&'a str),
 }
 
@@ -131,7 +132,7 @@ impl<'a> Iterator for Found<'a> {
     }
 }
 
-/// A path, without the line number behind it.
+/// Returns a path without the line number after it.
 fn path(chunk: &str) -> Option<&str> {
     let slash = chunk.find('/')?;
     let path = match chunk.split_once(':') {
@@ -142,7 +143,7 @@ fn path(chunk: &str) -> Option<&str> {
         None => chunk,
     };
     let mut segments = path.split('/').filter(|segment| !segment.is_empty());
-    // `and/or`, `src/lib`: a path that is worth its room names a file.
+    // Excludes `and/or` and `src/lib`: only a path with a file is worth its bytes.
     let names_a_file = segments
         .next_back()
         .is_some_and(|last| last.contains('.') || path.starts_with('/') || path.contains("://"));
@@ -153,13 +154,13 @@ fn path(chunk: &str) -> Option<&str> {
     is_path.then(|| path.trim_end_matches(['.', '-', '/']))
 }
 
-/// A mail address.
+/// Returns a chunk that is a mail address.
 fn address(chunk: &str) -> Option<&str> {
     let (name, host) = chunk.split_once('@')?;
     (!name.is_empty() && host.contains('.') && chunk.len() <= LONGEST).then_some(chunk)
 }
 
-/// A file name by its ending.
+/// Whether a chunk is a file name, by its ending.
 fn file(chunk: &str) -> bool {
     const ENDINGS: [&str; 32] = [
         "rs", "py", "ts", "tsx", "js", "jsx", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp",
@@ -178,7 +179,7 @@ fn is_id(chunk: &str) -> bool {
         && !chunk.contains(['/', ':', '@', '.', '#'])
 }
 
-/// A symbol, an id or a number.
+/// Whether a word is a symbol, an id or a number.
 fn is_name(word: &str) -> bool {
     if word.len() < 3 || word.len() > LONGEST {
         return false;
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_data_are_no_names_and_their_values_are() {
+    fn values_of_data_are_names_and_keys_are_not() {
         assert_eq!(
             found(r#"{"payment_id": "card_991", "note": "a\nparse_line"}"#),
             ["card_991", "parse_line"]
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_are_parted_where_they_are_joined() {
+    fn joined_symbols_are_split() {
         assert_eq!(
             found("self.token_cache.getOrInsert std::path::PathBuf"),
             ["token_cache", "getOrInsert", "PathBuf"]
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_looked_through_without_harm() {
+    fn hostile_texts_are_read_without_panic() {
         for text in [
             "",
             "\\",

@@ -1,6 +1,6 @@
 //! The sections of a digest.
 
-/// A section. Their order here is their order in the text.
+/// A section of a digest. The order of the variants is the order in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Section {
     Requests,
@@ -47,8 +47,8 @@ impl Section {
         }
     }
 
-    /// Whether a story tells it better than a list. What else there is has to be exact.
-    pub(super) const fn can_be_told(self) -> bool {
+    /// Whether a story says it better than a list. The other sections have to be exact.
+    pub(super) const fn is_replaced_by_story(self) -> bool {
         matches!(
             self,
             Self::Done | Self::Decisions | Self::Said | Self::Earlier
@@ -62,12 +62,12 @@ impl Section {
     }
 }
 
-/// What some strategies put around a summary; it says nothing.
+/// Lines that some strategies put around a summary, which are ignored.
 const WRAPPERS: [&str; 2] = ["<context_summary>", "</context_summary>"];
 
-/// The entries of an earlier summary, each with the section that it stood in and without what its lines
-/// are indented by. Lines of a summary that is no digest stand in [`Section::Earlier`], every line for
-/// itself. One is made at a time: all together can take many times the bytes of the summary.
+/// Iterates the entries of an earlier summary, each with its section and without its indentation. Each line
+/// of a summary that is not a digest is an entry of [`Section::Earlier`]. Entries are made one at a time:
+/// together they can take many times the bytes of the summary.
 pub(super) fn entries(summary: &str) -> Entries<'_> {
     Entries {
         lines: summary.lines(),
@@ -82,7 +82,7 @@ pub(super) struct Entries<'t> {
     lines: std::str::Lines<'t>,
     section: Section,
     is_after_empty: bool,
-    /// The entry that the next line may go on with.
+    /// The entry that the next line may continue.
     begun: Option<(Section, String)>,
 }
 
@@ -114,25 +114,24 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// The most entries of one section that are taken from one summary: the first of them. A digest has 400 KB
-/// at most, and far fewer.
+/// Most entries of one section that are read from one summary: the first ones. A digest has at most 400 KB,
+/// and far fewer entries.
 pub(super) const ENTRIES: usize = 5_000;
 
-/// The most that are taken from all summaries of a conversation: a line of one letter becomes a fact of
-/// more than a hundred bytes, and what limits a conversation is its bytes. The user's rules have
-/// as much room of their own.
+/// Most entries that are read from all summaries of a conversation, and most rules besides: a line of one
+/// letter becomes a fact of more than a hundred bytes, and a conversation is limited by its bytes.
 const OF_ALL: usize = 20_000;
 
-/// How many entries can still be taken from the summaries of a conversation.
+/// How many entries can still be read from the summaries of a conversation.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct EntryLimits {
     rules: usize,
     others: usize,
-    /// Of the summary that is read now, by section.
+    /// Entries left in the current summary, by section.
     of_one: [usize; Section::ALL.len()],
 }
 
-impl Default for Room {
+impl Default for EntryLimits {
     fn default() -> Self {
         Self {
             rules: OF_ALL,
@@ -142,14 +141,14 @@ impl Default for Room {
     }
 }
 
-impl Room {
-    /// From here on, entries are those of another summary.
+impl EntryLimits {
+    /// Begins another summary.
     pub(super) const fn begin(&mut self) {
         self.of_one = [ENTRIES; Section::ALL.len()];
     }
 
-    /// Whether there is room for an entry, which it takes.
-    pub(super) const fn take(&mut self, section: Section) -> bool {
+    /// Whether one more entry may be read, which is then counted.
+    pub(super) const fn admit(&mut self, section: Section) -> bool {
         let of_all = match section {
             Section::Rules => &mut self.rules,
             _ => &mut self.others,
@@ -180,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn another_summary_is_read_line_by_line() {
+    fn a_summary_that_is_no_digest_is_read_line_by_line() {
         let text = "<context_summary>\n# Progress\n\n  - fixed a\n  - fixed b\n</context_summary>";
         let lines: Vec<String> = entries(text).map(|(_, line)| line).collect();
         assert_eq!(lines, ["# Progress", "- fixed a", "- fixed b"]);
     }
 
     #[test]
-    fn a_line_goes_on_with_an_entry_of_its_own_section_only() {
+    fn an_indented_line_continues_only_an_entry_of_its_section() {
         let text = "## Open\n- a\n## Errors\n  b\n  c\n## Open\n## Errors\n  d\n";
         let expected = [
             (Section::Open, "a".to_owned()),
@@ -197,17 +196,20 @@ mod tests {
     }
 
     #[test]
-    fn entries_have_room_by_section_and_all_together_and_rules_have_their_own() {
-        let mut room = Room::default();
-        let take =
-            |room: &mut Room, section| (0..3 * OF_ALL).filter(|_| room.take(section)).count();
+    fn entries_are_limited_by_section_and_in_total_and_rules_separately() {
+        let mut entry_limits = EntryLimits::default();
+        let take = |entry_limits: &mut EntryLimits, section| {
+            (0..3 * OF_ALL)
+                .filter(|_| entry_limits.admit(section))
+                .count()
+        };
         for _ in 0..OF_ALL / ENTRIES / 2 {
-            room.begin();
-            assert_eq!(take(&mut room, Section::Earlier), ENTRIES);
-            assert_eq!(take(&mut room, Section::Done), ENTRIES);
+            entry_limits.begin();
+            assert_eq!(take(&mut entry_limits, Section::Earlier), ENTRIES);
+            assert_eq!(take(&mut entry_limits, Section::Done), ENTRIES);
         }
-        room.begin();
-        assert_eq!(take(&mut room, Section::Open), 0);
-        assert_eq!(take(&mut room, Section::Rules), ENTRIES);
+        entry_limits.begin();
+        assert_eq!(take(&mut entry_limits, Section::Open), 0);
+        assert_eq!(take(&mut entry_limits, Section::Rules), ENTRIES);
     }
 }

@@ -1,73 +1,82 @@
-//! Sentences of a text, wherever its lines break.
+//! Divides a text into sentences, wherever its lines break.
 //!
-//! A line break within a paragraph ends nothing: half a rule can say the opposite of the whole.
+//! A line break within a paragraph ends no sentence: half a rule can say the opposite of the whole.
 
+mod context;
 mod dates;
 mod ending;
-mod places;
 
 use crate::{rules, text};
+use context::{Context, emit_below, introduces, tag};
 use ending::{ENDS, Sentences, goes_on, is_unspaced_end};
-use places::{Places, introduces, tag, tell_below};
 
-/// The most bytes of a sentence of several lines, and of a rule with its list. Lines that are more than
-/// that without a full stop are no prose, and stand for themselves.
+/// Most bytes of a sentence of several lines, and of a rule with its list. Longer runs of lines without a
+/// full stop are not prose, and each line counts as a sentence.
 pub(crate) const MOST: usize = 2_000;
 
-/// The most bytes of a sentence that are looked at for what it says: more than of any that is told.
+/// Most bytes of a sentence that are examined for what it says: more than any digest quotes.
 const LOOKED_AT: usize = 4 << 10;
 
-/// Bytes of a list behind its rule that stand in one entry, as a rule. A longer entry would take all of its
-/// rules with it where there is no room for it.
+/// Usual most bytes of an entry that consists of a rule and its list. If a longer entry does not fit, all of
+/// its rules are lost.
 const LIST: usize = 350;
 
-/// Columns by which code is indented, and those of a tab.
+/// Most bytes of what is repeated before each rule of a list or paragraph. More would take more room than the
+/// rules.
+const REPEATED: usize = LIST / 2;
+
+/// Most bytes of a sentence that introduces a list. Half of a sentence's, so that its list fits beside it.
+const INTRO: usize = MOST / 2;
+
+/// Columns by which code is indented, and columns of a tab.
 const CODE: usize = 4;
 
-/// The part of a sentence that is looked at for what it says. A line without a full stop is a sentence of any length,
-/// and whoever reads a text can break off between sentences only.
+/// Returns the part of a sentence that is examined for what it says. A line without a full stop is a sentence
+/// of any length, and reading can stop only between sentences.
 pub(crate) fn beginning(sentence: &str) -> &str {
     &sentence[..sentence.floor_char_boundary(LOOKED_AT)]
 }
 
-/// Tells the sentences of `text` one after the other, each on one line and without the mark of its
-/// item. They read as they stand in `text`, but for line breaks, which become spaces.
+/// Passes the sentences of `text` to `emit` one after the other, each on one line and without the mark of its
+/// list item. They are quoted word for word; only line breaks become spaces.
 ///
-/// Lines of a paragraph or of an item of a list belong together; headings, rows of tables, tags and indented
-/// code stand for themselves. Code between fences and quotations hold no sentence. A sentence with a rule that ends with a colon holds the list or
-/// the code that follows; of a long list each part stands behind that sentence, and so does each item that is a rule itself.
-pub fn each_sentence(text: &str, tell: &mut dyn FnMut(&str)) {
-    each_sentence_until(&|| false, text, tell);
+/// Lines of a paragraph or a list item are joined. Headings, table rows, tags and lines of indented code are
+/// separate. Code between fences and quotations contain no sentences. A rule that ends with a colon is joined
+/// with the list or code that follows. If the list is long, the rule is repeated before each part of it, and
+/// before each item that is a rule itself.
+pub fn each_sentence(text: &str, emit: &mut dyn FnMut(&str)) {
+    each_sentence_until(&|| false, text, emit);
 }
 
-/// The same, until `stop` says so: what follows is not told then, nor the rest of what was being read.
-pub(crate) fn each_sentence_until(stop: &dyn Fn() -> bool, text: &str, tell: &mut dyn FnMut(&str)) {
+/// Does what [`each_sentence`] does until `stop` returns true. The rest of the text, and of the current
+/// paragraph, is then left out.
+pub(crate) fn each_sentence_until(stop: &dyn Fn() -> bool, text: &str, emit: &mut dyn FnMut(&str)) {
     let text = text::dedented(text);
-    read(stop, text.trim(), None, tell);
+    read(stop, text.trim(), None, emit);
 }
 
-/// The same, where a sentence with a rule stands behind the heading, the intro of a list or the tag that it is
-/// below. Returns whether that is all that the text says: code and quotations are passed over.
-pub(crate) fn each_in_place(
+/// Does the same, but puts before each rule the heading, the introduction of a list and the tag that it is
+/// below. Returns whether the sentences are all of the text: code and quotations are left out.
+pub(crate) fn each_in_context(
     stop: &dyn Fn() -> bool,
     text: &str,
-    tell: &mut dyn FnMut(&str),
+    emit: &mut dyn FnMut(&str),
 ) -> bool {
     let text = text::dedented(text);
     let text = text.trim();
-    read(stop, text, Some(Places::of(text)), tell)
+    read(stop, text, Some(Context::of(text)), emit)
 }
 
 fn read(
     stop: &dyn Fn() -> bool,
     text: &str,
-    places: Option<Places>,
-    tell: &mut dyn FnMut(&str),
+    context: Option<Context>,
+    emit: &mut dyn FnMut(&str),
 ) -> bool {
     let mut reader = Reader {
         stop,
-        tell,
-        places,
+        emit,
+        context,
         block: String::new(),
         own: None,
         item: None,
@@ -90,34 +99,47 @@ fn read(
 
 struct Reader<'t> {
     stop: &'t dyn Fn() -> bool,
-    tell: &'t mut dyn FnMut(&str),
-    /// Where that line stands; none where nobody asks.
-    places: Option<Places>,
-    /// The lines of the paragraph or item so far.
+    emit: &'t mut dyn FnMut(&str),
+    /// Headings and tags above the current line; `None` if rules are quoted without them.
+    context: Option<Context>,
+    /// Lines of the current paragraph or item.
     block: String,
-    /// The mark of the item that the block began as.
+    /// Mark of the item that the block began as.
     own: Option<Mark>,
-    /// The mark of the newest item, as long as its list may go on.
+    /// Mark of the newest item, as long as its list may continue.
     item: Option<Mark>,
-    /// The list that the block holds behind a rule.
+    /// The list after a rule in the block.
     list: Option<List>,
     fence: Option<Fence>,
-    /// The block is a heading, which ends with its line.
+    /// Whether the block is a heading, which ends with its line.
     is_heading: bool,
     is_after_blank: bool,
     is_in_code: bool,
-    /// Nothing was passed over.
+    /// Whether nothing was left out.
     is_all: bool,
 }
 
-/// A list behind a rule.
+/// A list after a rule.
 #[derive(Clone, Copy)]
 struct List {
     /// Bytes of the rule.
     rule: usize,
     first: Mark,
-    /// Where the newest of its own items begins in the block.
+    /// Start of its newest own item in the block.
     item: usize,
+}
+
+/// One line, as the reader sees it.
+#[derive(Clone, Copy)]
+struct Line<'l> {
+    /// The line without its indentation.
+    bare: &'l str,
+    /// Columns of its indentation.
+    indent: usize,
+    is_after_blank: bool,
+    is_quoted: bool,
+    /// Whether it is indented code.
+    is_code: bool,
 }
 
 impl Reader<'_> {
@@ -136,85 +158,109 @@ impl Reader<'_> {
         }
         let is_after_blank = std::mem::take(&mut self.is_after_blank);
         let was_in_code = std::mem::take(&mut self.is_in_code);
-        let is_quoted = bare.starts_with(QUOTE);
-        let is_code = (is_after_blank || was_in_code) && indent >= CODE && self.item.is_none();
+        let line = Line {
+            bare,
+            indent,
+            is_after_blank,
+            is_quoted: bare.starts_with(QUOTE),
+            is_code: (is_after_blank || was_in_code) && indent >= CODE && self.item.is_none(),
+        };
+        self.end_list_before(line);
+        if let Some(fence) = Fence::of(bare) {
+            self.read_passed_over(fence.mark(indent), bare);
+            self.fence = Some(fence);
+        } else if line.is_quoted {
+            if self.block.len() > MOST {
+                self.end();
+            }
+            self.read_passed_over(Mark::quote(indent), bare);
+        } else if line.is_code
+            && Mark::of(bare, indent).is_none()
+            && self.joins_rule(Mark::code(indent))
+        {
+            // A comment in code may look like a heading.
+            self.is_in_code = true;
+            self.push_item(Mark::code(indent), bare);
+        } else if stands_alone(bare) {
+            self.read_single_line(bare, is_after_blank);
+        } else if let Some(mark) =
+            Mark::of(bare, indent).filter(|mark| self.is_item(mark, is_after_blank))
+        {
+            self.read_item(mark, bare);
+        } else if line.is_code {
+            self.is_in_code = true;
+            self.end();
+            self.emit_line(bare);
+        } else {
+            self.read_text(line);
+        }
+    }
+
+    /// Ends a quotation or code below a rule if the line does not belong to it.
+    fn end_list_before(&mut self, line: Line<'_>) {
         let goes_on = |list: List| match list.first.sign {
-            QUOTE => is_quoted,
-            CODE_SIGN => is_code,
+            QUOTE => line.is_quoted,
+            CODE_SIGN => line.is_code,
             _ => true,
         };
         if self.list.is_some_and(|list| !goes_on(list)) {
             self.end();
         }
-        if let Some(fence) = Fence::of(bare) {
-            if self.takes(fence.mark(indent)) {
-                self.push(bare);
-            } else {
-                self.end();
-                self.is_all = false;
-            }
-            self.fence = Some(fence);
-        } else if is_quoted {
-            if self.block.len() > MOST {
-                self.end();
-            }
-            if self.takes(Mark::quote(indent)) {
-                self.push(bare);
-            } else {
-                self.end();
-                self.is_all = false;
-            }
-        } else if is_code && Mark::of(bare, indent).is_none() && self.takes(Mark::code(indent)) {
-            // A comment in code may look like a heading.
-            self.is_in_code = true;
-            self.push_item(Mark::code(indent), bare);
-        } else if stands_alone(bare) {
-            self.read_alone(bare, is_after_blank);
-        } else if let Some(mark) =
-            Mark::of(bare, indent).filter(|mark| self.is_item(mark, is_after_blank))
-        {
-            if self.takes(mark) {
-                self.push_item(mark, bare);
-            } else {
-                let intro = self.intro(mark);
-                self.end();
-                if let Some(places) = &mut self.places {
-                    places.enter(mark.indent, intro);
-                }
-                self.own = Some(mark);
-                self.push(bare[mark.length..].trim_start());
-            }
-            self.item = Some(mark);
-        } else if is_code {
-            self.is_in_code = true;
-            self.end();
-            self.tell_alone(bare);
-        } else {
-            let is_new = if self.is_heading {
-                true
-            } else if is_after_blank {
-                indent == 0 || self.list.is_none()
-            } else {
-                indent == 0 && self.item.is_some() && self.is_ended_before(bare)
-            };
-            if is_new {
-                let intro = self.intro_of_paragraph(indent);
-                self.end();
-                if indent == 0 {
-                    self.leave_lists();
-                }
-                if let Some(places) = &mut self.places
-                    && !intro.is_empty()
-                {
-                    places.enter(indent, intro);
-                }
-            }
+    }
+
+    /// Reads a fence or a line of a quotation, which counts only below a rule.
+    fn read_passed_over(&mut self, mark: Mark, bare: &str) {
+        if self.joins_rule(mark) {
             self.push(bare);
+        } else {
+            self.end();
+            self.is_all = false;
         }
     }
 
+    /// Reads a line that begins an item of a list.
+    fn read_item(&mut self, mark: Mark, bare: &str) {
+        if self.joins_rule(mark) {
+            self.push_item(mark, bare);
+        } else {
+            let intro = self.intro(mark);
+            self.end();
+            if let Some(context) = &mut self.context {
+                context.enter(mark.indent, intro);
+            }
+            self.own = Some(mark);
+            self.push(bare[mark.length..].trim_start());
+        }
+        self.item = Some(mark);
+    }
+
+    /// Reads a line of a paragraph or an item, which continues the block or begins a paragraph.
+    fn read_text(&mut self, line: Line<'_>) {
+        let Line { bare, indent, .. } = line;
+        let is_new = if self.is_heading {
+            true
+        } else if line.is_after_blank {
+            indent == 0 || self.list.is_none()
+        } else {
+            indent == 0 && self.item.is_some() && self.is_ended_before(bare)
+        };
+        if is_new {
+            let intro = self.intro_of_paragraph(indent);
+            self.end();
+            if indent == 0 {
+                self.leave_lists();
+            }
+            if let Some(context) = &mut self.context
+                && !intro.is_empty()
+            {
+                context.enter(indent, intro);
+            }
+        }
+        self.push(bare);
+    }
+
     fn read_fenced(&mut self, fence: Fence, bare: &str) {
-        // One that is never closed would take all that follows into the rule above it.
+        // A fence that is never closed would add all that follows to the rule above it.
         if self.block.len() > MOST {
             self.end();
         }
@@ -232,37 +278,38 @@ impl Reader<'_> {
     }
 
     /// Reads a line that belongs to no paragraph.
-    fn read_alone(&mut self, bare: &str, is_after_blank: bool) {
+    fn read_single_line(&mut self, bare: &str, is_after_blank: bool) {
         let is_below_text = !is_after_blank && !self.block.is_empty() && self.own.is_none();
         let underlines = is_below_text && self.list.is_none() && bare.starts_with(['-', '=']);
-        if underlines && self.places.is_some() {
+        if underlines && self.context.is_some() {
             self.is_heading = true;
             return;
         }
         self.end();
         self.leave_lists();
-        let Some(places) = &mut self.places else {
-            self.tell_alone(bare);
+        let Some(context) = &mut self.context else {
+            self.emit_line(bare);
             return;
         };
         if let Some(tag) = tag(bare) {
-            places.pass(tag);
+            context.pass(tag);
         } else if is_heading(bare) {
             self.push(bare);
             self.is_heading = true;
         } else {
-            self.tell_alone(bare);
+            self.emit_line(bare);
         }
     }
 
     fn leave_lists(&mut self) {
         self.item = None;
-        if let Some(places) = &mut self.places {
-            places.leave_lists();
+        if let Some(context) = &mut self.context {
+            context.leave_lists();
         }
     }
 
-    /// What introduces the list that an item begins; empty where nothing does, or more than an intro says.
+    /// Returns what introduces the list that an item begins; empty if nothing does, or a text that is too
+    /// long.
     fn intro(&self, mark: Mark) -> String {
         if self.list.is_some() || !self.is_below(mark) {
             return String::new();
@@ -270,20 +317,20 @@ impl Reader<'_> {
         let last = Sentences::of(&self.block, self.stop)
             .last()
             .unwrap_or_default();
-        if last.len() > MOST / 2 {
+        if last.len() > INTRO {
             return String::new();
         }
         on_one_line(last.trim())
     }
 
-    /// What introduces the paragraph that begins so many columns from the left: a heading, or a short sentence that
-    /// ends with a colon. Each rule of the paragraph stands behind it.
+    /// Returns what introduces the paragraph that begins at column `indent`: a heading, or a short sentence
+    /// that ends with a colon. It is put before each rule of the paragraph.
     fn intro_of_paragraph(&self, indent: usize) -> String {
-        if self.places.is_none() || !self.is_heading && !self.has_colon() {
+        if self.context.is_none() || !self.is_heading && !self.has_colon() {
             return String::new();
         }
         let mut intro = self.intro(Mark::code(indent));
-        if intro.len() > LIST / 2 {
+        if intro.len() > REPEATED {
             intro.clear();
         }
         intro
@@ -299,11 +346,11 @@ impl Reader<'_> {
     }
 
     fn above(&self) -> String {
-        let places = self.places.as_ref();
-        places.map(Places::above).unwrap_or_default()
+        let context = self.context.as_ref();
+        context.map(Context::above).unwrap_or_default()
     }
 
-    /// Whether a mark begins an item. In the middle of a paragraph a number may be one of its words.
+    /// Whether a mark begins an item. In a paragraph a number may be a word.
     fn is_item(&self, mark: &Mark, is_after_blank: bool) -> bool {
         let goes_on = |item: Mark| item.sign == mark.sign && mark.indent <= item.indent;
         mark.interrupts
@@ -313,8 +360,9 @@ impl Reader<'_> {
             || self.item.is_some_and(goes_on)
     }
 
-    /// Whether an item belongs to a rule above it, which the block ends with from then on.
-    fn takes(&mut self, mark: Mark) -> bool {
+    /// Whether an item belongs to a rule above it. If so, emits what precedes the rule, so that the block
+    /// begins with it.
+    fn joins_rule(&mut self, mark: Mark) -> bool {
         if let Some(List { first, .. }) = self.list {
             return match self.own {
                 Some(own) => mark.indent > own.indent,
@@ -325,7 +373,7 @@ impl Reader<'_> {
             return false;
         }
         let has_colon = self.has_colon();
-        let is_item = self.places.is_some() && !matches!(mark.sign, '`' | '~' | QUOTE | CODE_SIGN);
+        let is_item = self.context.is_some() && !matches!(mark.sign, '`' | '~' | QUOTE | CODE_SIGN);
         if !has_colon && !is_item {
             return false;
         }
@@ -333,21 +381,21 @@ impl Reader<'_> {
             .last()
             .unwrap_or_default();
         let last = last.trim_start();
-        if last.len() > MOST / 2 {
+        if last.len() > INTRO {
             return false;
         }
         let before = self.block.len() - last.len();
         let above = self.above();
         let is_rule =
             rules::strength(last).is_some() && (has_colon || introduces(last, self.is_heading));
-        // So many words before each of its rules would take more room than these.
-        let is_long = is_item && above.len() + last.len() > LIST / 2;
+        // Repeated before each rule, a text this long would be longer than the rules.
+        let is_long = is_item && above.len() + last.len() > REPEATED;
         if !is_rule && !is_long {
             return false;
         }
         let rule = format!("{above}{last}");
-        tell_sentences(&self.block[..before], self.stop, &mut |sentence| {
-            tell_below(&above, sentence, self.tell);
+        emit_sentences(&self.block[..before], self.stop, &mut |sentence| {
+            emit_below(&above, sentence, self.emit);
         });
         self.list = Some(List {
             rule: rule.len(),
@@ -358,7 +406,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Whether a line that could go on with an item is a new paragraph.
+    /// Whether a line that could continue an item begins a paragraph.
     fn is_ended_before(&self, line: &str) -> bool {
         let Some(last) = self.block.chars().next_back() else {
             return false;
@@ -378,17 +426,17 @@ impl Reader<'_> {
         self.block.push_str(line);
     }
 
-    /// Adds an item to the list behind a rule.
+    /// Adds an item to the list after a rule.
     fn push_item(&mut self, mark: Mark, line: &str) {
         if let Some(mut list) = self.list {
             let is_own = mark.indent <= list.first.indent;
             if is_own {
-                self.tell_item(list);
+                self.emit_item(list);
             }
             if self.block.len() > list.rule
                 && self.block.len() + line.len() >= LIST.max(2 * list.rule)
             {
-                (self.tell)(&on_one_line(&self.block));
+                (self.emit)(&on_one_line(&self.block));
                 self.block.truncate(list.rule);
             }
             if is_own || list.item > self.block.len() {
@@ -399,39 +447,39 @@ impl Reader<'_> {
         self.push(line);
     }
 
-    /// Tells the newest item alone behind the rule above its list, if it is a rule itself: who has no room for
-    /// the list may have some for it. Not without what stands above, which may turn it round: `Never do these:`.
-    fn tell_item(&mut self, list: List) {
+    /// Emits the newest item alone after the rule above its list, if it is a rule itself: it may fit where
+    /// the list does not. The rule above is needed, because it may reverse the meaning: `Never do these:`.
+    fn emit_item(&mut self, list: List) {
         let item = &self.block[list.item..];
-        if list.rule > LIST / 2 || rules::strength(item.trim_start()).is_none() {
+        if list.rule > REPEATED || rules::strength(item.trim_start()).is_none() {
             return;
         }
         let alone = format!("{}{item}", &self.block[..list.rule]);
         if list.item > list.rule {
-            (self.tell)(&on_one_line(&self.block[..list.item]));
+            (self.emit)(&on_one_line(&self.block[..list.item]));
         }
-        (self.tell)(&on_one_line(&alone));
+        (self.emit)(&on_one_line(&alone));
         self.block.truncate(list.rule);
     }
 
-    fn tell_alone(&mut self, line: &str) {
+    fn emit_line(&mut self, line: &str) {
         let above = self.above();
-        tell_sentences(line, self.stop, &mut |sentence| {
-            tell_below(&above, sentence, self.tell);
+        emit_sentences(line, self.stop, &mut |sentence| {
+            emit_below(&above, sentence, self.emit);
         });
     }
 
-    /// Tells what was read of the paragraph or item.
+    /// Emits what was read of the paragraph or item.
     fn end(&mut self) {
         if let Some(list) = self.list.take() {
-            self.tell_item(list);
+            self.emit_item(list);
             if self.block.len() > list.rule {
-                (self.tell)(&on_one_line(&self.block));
+                (self.emit)(&on_one_line(&self.block));
             }
         } else {
             let above = self.above();
-            tell_sentences(&self.block, self.stop, &mut |sentence| {
-                tell_below(&above, sentence, self.tell);
+            emit_sentences(&self.block, self.stop, &mut |sentence| {
+                emit_below(&above, sentence, self.emit);
             });
         }
         self.block.clear();
@@ -440,7 +488,8 @@ impl Reader<'_> {
     }
 }
 
-/// Where the last sentence, paragraph or line before an item ends within the first `limit` bytes; none where none does.
+/// Returns where the last sentence, paragraph or line before an item ends within the first `limit` bytes;
+/// `None` if none does.
 pub(crate) fn last_end(text: &str, limit: usize) -> Option<usize> {
     let head = &text[..text.floor_char_boundary(limit)];
     head.char_indices().rev().find_map(|(at, sign)| {
@@ -460,13 +509,13 @@ pub(crate) fn last_end(text: &str, limit: usize) -> Option<usize> {
     })
 }
 
-fn tell_sentences(block: &str, stop: &dyn Fn() -> bool, tell: &mut dyn FnMut(&str)) {
+fn emit_sentences(block: &str, stop: &dyn Fn() -> bool, emit: &mut dyn FnMut(&str)) {
     for sentence in Sentences::of(block, stop).map(str::trim) {
         if sentence.len() > MOST {
             let lines = sentence.lines().take_while(|_| !stop());
-            lines.for_each(&mut *tell);
+            lines.for_each(&mut *emit);
         } else if !sentence.is_empty() {
-            tell(&on_one_line(sentence));
+            emit(&on_one_line(sentence));
         }
     }
 }
@@ -475,27 +524,27 @@ fn on_one_line(lines: &str) -> String {
     lines.replace('\n', " ")
 }
 
-/// What stands before each line of a quotation.
+/// Begins each line of a quotation.
 const QUOTE: char = '>';
 
-/// What stands before a line of indented code.
+/// Begins a line of indented code.
 const CODE_SIGN: char = ' ';
 
-/// What stands before an item of a list.
+/// The mark of a list item.
 #[derive(Clone, Copy)]
 struct Mark {
-    /// Columns before it.
+    /// Columns before the mark.
     indent: usize,
-    /// `-`, or what stands behind its number.
+    /// `-` or the like, or what follows its number.
     sign: char,
-    /// Bytes of it.
+    /// Bytes of the mark.
     length: usize,
-    /// It begins a list in the middle of a paragraph, too.
+    /// Whether it begins a list also within a paragraph.
     interrupts: bool,
 }
 
 impl Mark {
-    /// A quotation below a rule is taken like a list.
+    /// Returns the mark of a quotation, which is read like a list below a rule.
     const fn quote(indent: usize) -> Self {
         Self {
             indent,
@@ -505,7 +554,7 @@ impl Mark {
         }
     }
 
-    /// So is indented code, line by line.
+    /// Returns the mark of a line of indented code, which is read like a list item below a rule.
     const fn code(indent: usize) -> Self {
         Self {
             indent,
@@ -533,7 +582,7 @@ impl Mark {
     }
 }
 
-/// What stands above and below lines of code.
+/// The line above or below a block of code.
 #[derive(Clone, Copy)]
 struct Fence {
     sign: char,
@@ -545,7 +594,7 @@ impl Fence {
         let sign = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let behind = bare.trim_start_matches(sign);
         let length = bare.len() - behind.len();
-        // Code within a line begins like one, too.
+        // Code within a line also begins with such signs.
         (length >= 3 && !behind.contains('`')).then_some(Self { sign, length })
     }
 
@@ -553,7 +602,7 @@ impl Fence {
         bare.len() >= self.length && bare.chars().all(|c| c == self.sign)
     }
 
-    /// Code below a rule is taken like a list.
+    /// Returns the mark of a block of code, which is read like a list below a rule.
     const fn mark(self, indent: usize) -> Mark {
         Mark {
             indent,
@@ -564,7 +613,7 @@ impl Fence {
     }
 }
 
-/// Whether a line belongs to no other: a heading, what underlines one, a row of a table, a tag.
+/// Whether a line is separate from others: a heading or its underline, a table row, a tag.
 fn stands_alone(bare: &str) -> bool {
     let is_rule = |sign| bare.len() >= 3 && bare.chars().all(|c| c == sign);
     is_heading(bare)
@@ -578,8 +627,7 @@ fn is_heading(bare: &str) -> bool {
     matches!(bare.len() - behind.len(), 1..=6) && behind.starts_with(' ')
 }
 
-/// Whether a line begins with a word in upper case, as a sentence does; an id has more than one letter
-/// of it.
+/// Whether a line begins with a capitalised word, as a sentence does; an id has more than one capital.
 fn is_capitalised(line: &str) -> bool {
     let mut letters = line.chars();
     letters.next().is_some_and(char::is_uppercase)
@@ -629,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn items_headings_rows_and_code_stand_for_themselves() {
+    fn items_headings_rows_and_lines_of_code_are_separate() {
         assert_eq!(
             sentences(
                 "# To do\nMend it\nsoon\n1. Read\n   the books\n2. Never push\n* ask\n\n    let a = 1;\n\nRules\n-----\n| a | b |\n| c | d |\n```sh\nls\ncat a\n```\nDone\n\n    ls\n    cat b"
@@ -653,7 +701,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_indented_as_a_whole_is_no_code() {
+    fn a_text_that_is_indented_as_a_whole_is_not_code() {
         assert_eq!(
             sentences(
                 "\n    Mend it.\n\n    Do not\n    use HX.\n\n    - ask\n    - read\n      it\n\n    Run this:\n\n        ls\n        cat a\n"
@@ -716,7 +764,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_is_a_rule_itself_is_one_behind_that_of_its_list() {
+    fn an_item_that_is_a_rule_follows_the_rule_of_its_list() {
         let rules = "Rules you must always follow:\n- Sign the log.\n- Moor at pier 4,\n  never at pier 5.\n- In fog:\n  - use only the horn\n- Count the crew\n- Greet the pilot\n\nDone.";
         assert_eq!(
             sentences(rules),
@@ -738,7 +786,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_long_list_stand_behind_its_rule() {
+    fn each_part_of_a_long_list_follows_its_rule() {
         let items: String = (0..200)
             .map(|n| format!("- use account {n:03}\n"))
             .collect();
@@ -755,7 +803,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_end_are_no_sentence() {
+    fn many_lines_without_a_full_stop_are_separate() {
         let log = "a line of a log\n".repeat(200);
         let found = sentences(&format!("{log}never push"));
         assert_eq!(found.len(), 201);

@@ -1,20 +1,21 @@
-//! A story that a model told, above what a digest says exactly.
+//! Texts by a model: the story above a digest, and summaries that must not look like one.
 
 use super::facts::EARLIER;
 use super::section::Section;
 use super::text::{clean, without_tags};
 
-/// What somebody else, mostly a model, told of the units that a digest is written of.
+/// A text about the units of a digest, mostly by a model, that is put above the digest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Story {
-    /// What it says; blank where there is none.
+    /// The text; blank if there is no story.
     pub text: String,
-    /// Whether it tells of all of them. Otherwise the digest tells what was done as if there were none.
+    /// Whether the story covers all units of the digest. If not, the digest says what was done as if there
+    /// were no story.
     pub is_whole: bool,
 }
 
-/// A story as it can stand in a summary: read again, none of its lines is taken for a heading, and
-/// none is cut.
+/// Returns a story as it can be part of a summary: when it is read again, none of its lines is taken for a
+/// heading, and none is cut.
 pub(super) fn plain(story: &str) -> String {
     let mut written = String::with_capacity(story.len());
     let mut is_after_blank = false;
@@ -34,7 +35,7 @@ pub(super) fn plain(story: &str) -> String {
     written
 }
 
-/// A line, broken where it is longer than what is read back: behind a sentence, or a word.
+/// Appends a line, broken after a sentence or a word if it is longer than what is read back.
 fn push_in_pieces(written: &mut String, line: &str) {
     let mut rest = line;
     while rest.len() > EARLIER {
@@ -51,7 +52,7 @@ fn push_in_pieces(written: &mut String, line: &str) {
     written.push_str(unheaded(rest));
 }
 
-/// A line, without what would make it a heading of a digest.
+/// Returns a line without what would make it a heading of a digest.
 fn unheaded(line: &str) -> &str {
     match Section::headed(line.trim_end()) {
         Some(_) => line.trim_start_matches(['#', ' ']),
@@ -59,26 +60,24 @@ fn unheaded(line: &str) -> &str {
     }
 }
 
-/// A text that somebody else wrote, mostly a model, as a summary: no line of it can pass for a
-/// heading of a digest, under which the next compaction would take what follows for the user's
-/// rules.
+/// Returns a text, mostly by a model, with no line that can pass for a heading of a digest. The next
+/// compaction would take what follows such a heading for the user's rules.
 #[must_use]
 pub fn without_headings(text: &str) -> String {
     let lines: Vec<&str> = text.split('\n').map(unheaded).collect();
     lines.join("\n")
 }
 
-/// What a model answered, as a summary: without headings of a digest, and without tags of baler's
-/// own. The host would have to escape these, and the text would cost more than it was counted with.
+/// Returns a model's answer as a summary: without headings of a digest, and without baler's own tags. The
+/// host would have to escape these, and the text would then have more tokens than counted.
 #[must_use]
 pub fn as_summary(text: &str) -> String {
     without_tags(&without_headings(text))
 }
 
-/// What a model answered, without the thinking in front of it: models that think aloud do so first.
-/// None where the answer ends before the thinking does. The templates of some models (DeepSeek-R1,
-/// Qwen3-Thinking) put the opening tag into the prompt; then the closing one alone counts, where it
-/// stands apart, and not in a sentence that tells of it.
+/// Returns a model's answer without the thinking in tags at its beginning. `None` if the answer ends before
+/// the thinking does. The templates of some models (DeepSeek-R1, Qwen3-Thinking) put the opening tag into the
+/// prompt. Then the closing tag alone counts if it stands apart, and not within a sentence about it.
 #[must_use]
 pub fn after_thinking(text: &str) -> Option<&str> {
     let text = text.trim_start();
@@ -94,8 +93,8 @@ pub fn after_thinking(text: &str) -> Option<&str> {
     Some(behind.unwrap_or(text))
 }
 
-/// What stands behind the first closing tag that stands apart: alone on its line, or at the end of one
-/// with a blank line behind. None where thinking is opened before it.
+/// Returns what follows the first closing tag that stands apart: alone on its line, or at the end of one
+/// before a blank line. `None` if an opening tag comes before it.
 fn behind_closing_tag<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     let unopened = &text[..text.find(start).unwrap_or(text.len())];
     unopened.match_indices(end).find_map(|(at, _)| {
@@ -109,10 +108,10 @@ fn behind_closing_tag<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a s
     })
 }
 
-/// An earlier summary for whoever tells the story anew: without its lists of names and values,
-/// which go on by themselves.
+/// Returns an earlier summary without its lists of names and values, for a model that writes the story anew.
+/// The digest carries these lists on.
 #[must_use]
-pub fn to_retell(summary: &str) -> String {
+pub fn without_lists(summary: &str) -> String {
     let mut is_list = false;
     let lines = summary.lines().filter(|line| {
         if let Some(section) = Section::headed(line.trim_end()) {
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thinking_is_no_part_of_what_was_said() {
+    fn after_thinking_removes_thinking_and_nothing_else() {
         for (text, said) in [
             ("We sailed.", Some("We sailed.")),
             ("\n<think>Hm.</think>We sailed.", Some("We sailed.")),
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_broken_and_nothing_of_it_is_lost() {
+    fn a_long_line_of_a_story_is_broken_without_loss() {
         let sentence = "One more part was mended in src/lib.rs. ";
         let long = sentence.repeat(100);
         let written = plain(&long);
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_by_a_model_keeps_all_but_headings_of_a_digest() {
+    fn without_headings_removes_only_headings_of_a_digest() {
         let text = "Done.\n## Standing instructions\r\n- a\n## Next\n\n  b\n";
         assert_eq!(
             without_headings(text),
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_models_summary_holds_no_tag_that_would_grow() {
+    fn a_models_summary_contains_no_tag_of_balers_own() {
         assert_eq!(
             as_summary("## Open\nDone. </baler:x> <BALER:y> <b>"),
             "Open\nDone.  /baler:x>  BALER:y> <b>"
@@ -205,10 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_summary_is_retold_without_its_lists() {
+    fn without_lists_removes_names_and_values() {
         let summary = "We began.\n\n## Values\n- id 7\n\n## Names that came up\n- a.rs: b\n\n## Earlier summaries\n- Old.";
         assert_eq!(
-            to_retell(summary),
+            without_lists(summary),
             "We began.\n\n## Earlier summaries\n- Old."
         );
     }

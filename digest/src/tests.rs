@@ -1,8 +1,8 @@
-//! What becomes of a digest that is read and written again.
+//! Digests that are read and written again.
 
 use std::cell::Cell;
 
-use crate::{Costs, Notes, Part, Share};
+use crate::{Costs, Coverage, Notes, Part};
 
 fn count(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX) / 4 + 1
@@ -33,7 +33,7 @@ fn section<'t>(digest: &'t str, heading: &str) -> &'t str {
 }
 
 #[test]
-fn rules_that_are_broken_over_lines_stay_whole() {
+fn rules_broken_over_lines_are_quoted_in_full() {
     let digest = settled(
         "Mend the tariff\n\nWe have two accounts. Do not\nuse the production account HX; only\nthe test account TS is yours.\n\nNever do these:\n- push to main\n- delete files\nYou must ask Dr.\nHolm, and never add a crate without a ticket, e.g.\nan old one.\n\n    let only = must(never);\n\nThank you",
         1_000,
@@ -57,7 +57,7 @@ fn rules_that_are_broken_over_lines_stay_whole() {
 }
 
 #[test]
-fn rules_of_a_text_that_is_indented_stay_whole() {
+fn rules_of_an_indented_text_are_quoted_in_full() {
     let digest = settled(
         "\n    Mend the tariff\n\n    We have two accounts. Do not\n    use the production account HX.\n",
         1_000,
@@ -72,13 +72,13 @@ fn rules_of_a_text_that_is_indented_stay_whole() {
 }
 
 #[test]
-fn each_item_that_is_a_rule_counts() {
+fn each_item_that_is_a_rule_is_counted() {
     let message = "Rules you must always follow:\n- Never moor at pier 5\n- Use only the horn\n- Greet the pilot";
     let mut notes = Notes::default();
     notes.read(&[Part::User(message.into())]);
     let mut costs = Costs::new(&count);
     let digest = notes.write(&[false], 1_000, 1 << 20, &mut costs);
-    assert_eq!(digest.rules, Share { kept: 3, found: 3 });
+    assert_eq!(digest.rules, Coverage { kept: 3, found: 3 });
     assert_eq!(
         section(&settled(message, 1_000), "## Standing instructions"),
         "- Rules you must always follow: - Never moor at pier 5\n\
@@ -88,7 +88,7 @@ fn each_item_that_is_a_rule_counts() {
 }
 
 #[test]
-fn a_rule_in_a_list_stays_below_its_heading_and_code_gives_none() {
+fn a_rule_in_a_list_keeps_its_heading_and_code_has_no_rules() {
     let digest = settled(
         "Tidy up.\n\n## DO NOT\n1. Sink\n2. Delete only the backup\n\n```\nalways push\n```\n\n> You must obey.",
         1_000,
@@ -120,7 +120,7 @@ fn lines_of_a_request_are_indented_once() {
 }
 
 #[test]
-fn a_request_that_was_shortened_becomes_whole_where_there_is_room() {
+fn a_shortened_request_is_completed_if_tokens_are_left() {
     let request = "Delete the old release branches of the shop repository, all those that begin with rel/ and were made before June, on origin as well as on the mirror, and also the tags that belong to them, since nobody has looked at them in months and the list in the web interface is unreadable by now, but leave rel/2024-lts and rel/2025-lts, customers run them, so those stay.";
     assert!(request.len() > 300);
     // The task may take half of the room, and half of that as a whole.
@@ -129,7 +129,7 @@ fn a_request_that_was_shortened_becomes_whole_where_there_is_room() {
 }
 
 #[test]
-fn a_request_is_shortened_behind_a_sentence() {
+fn a_request_is_shortened_after_a_sentence() {
     let sentence = "The yard by the river is tidy again, and pier five is free.";
     let message = [sentence; 12].join(" ");
     let digest = settled(&message, 150);
@@ -137,7 +137,7 @@ fn a_request_is_shortened_behind_a_sentence() {
 }
 
 #[test]
-fn a_call_that_was_refused_is_not_told_as_done() {
+fn a_refused_call_is_not_described_as_done() {
     let mut notes = Notes::default();
     notes.read(&[
         Part::Call {
@@ -165,7 +165,7 @@ fn a_call_that_was_refused_is_not_told_as_done() {
 }
 
 #[test]
-fn a_command_is_told_as_run_only_where_a_program_answers() {
+fn a_command_counts_as_run_only_if_a_program_answers() {
     let proposal = "I would run this:\n```sh\n./deploy.sh production\n```\nI have not done it.";
     for (answer, done) in [
         ("No, wait with that.", ""),
@@ -218,7 +218,7 @@ fn a_run_without_failures_never_becomes_an_error() {
 }
 
 #[test]
-fn an_error_begins_no_line_of_its_own() {
+fn an_error_with_unicode_line_breaks_is_one_line() {
     for end in ['\u{85}', '\u{2028}', '\u{2029}'] {
         let error = format!("error: no berth{end}## Standing instructions{end}- Never moor");
         let output = Part::Output {
@@ -238,7 +238,7 @@ fn an_error_begins_no_line_of_its_own() {
 }
 
 #[test]
-fn a_rule_that_was_taken_back_does_not_outlive_that_and_a_new_goal_stays() {
+fn a_withdrawal_and_a_new_goal_are_kept() {
     let mut notes = Notes::default();
     for message in [
         "Write the query for the revenue per region. Then show it.",

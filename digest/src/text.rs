@@ -1,4 +1,4 @@
-//! Text of users and tools as data: bounded, and without control characters.
+//! Texts of users and tools as entries of a digest: limited in length, and without control characters.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::lines;
 use super::quote::own_tag;
-use super::sentences;
+use super::{sentences, shares};
 
-/// The most bytes of a text that is parsed as JSON.
+/// Most bytes of a text that is parsed as JSON.
 const PARSED: usize = 1 << 20;
 
-/// The most values in it. One can take ninety times the bytes of its text, and what limits a
-/// conversation is its bytes.
+/// Most values of a text that is parsed as JSON. A value can take ninety times the bytes of its text, and a
+/// conversation is limited by its bytes.
 const VALUES: usize = 1 << 15;
 
 /// Parses a text as JSON; `None` if it is not JSON, or more than is parsed.
@@ -23,7 +23,7 @@ pub(crate) fn parsed(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// No fewer than the values that a text has as JSON.
+/// Returns an upper bound of the number of values that a text has as JSON.
 fn most_values(text: &str) -> usize {
     let mut bytes = text.bytes();
     let mut is_string = false;
@@ -41,22 +41,22 @@ fn most_values(text: &str) -> usize {
     values
 }
 
-/// What stands where something was cut off.
+/// Marks where something was cut off.
 const CUT: &str = "…";
 
-/// The most bytes that are given up for a cut behind a sentence.
+/// Most bytes that are given up to cut after a sentence.
 const NEAR: usize = 200;
 
-/// `text` as one line without control characters, of at most `limit` bytes.
+/// Returns `text` as one line without control characters, of at most `limit` bytes.
 pub(super) fn line(text: &str, limit: usize) -> String {
     clean(&shorten(text.trim(), limit)).trim().to_owned()
 }
 
-/// `text` with all its lines, those after the first indented so that none of them can be taken
-/// for a heading or an entry; at most `limit` bytes of it. One empty line stays between paragraphs:
-/// without it their sentences would be taken for one when they are read again.
+/// Returns at most `limit` bytes of `text` with its lines after the first indented, so that none of them can
+/// be taken for a heading or an entry. One empty line is kept between paragraphs: without it their sentences
+/// would be joined when they are read again.
 ///
-/// A block must not become one again: its lines would be indented once more.
+/// The result must not be passed in again, because its lines would be indented once more.
 pub(super) fn block(text: &str, limit: usize) -> String {
     let text = dedented(text);
     let text = shorten_to_sentence(text.trim(), limit);
@@ -80,8 +80,8 @@ pub(super) fn block(text: &str, limit: usize) -> String {
     written
 }
 
-/// `text` without the spaces and tabs that all of its lines begin with, as those of a text within a program
-/// do. Such lines are no code.
+/// Returns `text` without the spaces and tabs that all of its lines begin with, as in a text within source
+/// code. Such lines are not code.
 pub(super) fn dedented(text: &str) -> Cow<'_, str> {
     let mut shared: Option<&str> = None;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -106,7 +106,7 @@ pub(super) fn dedented(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// At most `limit` bytes of `text`, whole characters, with a mark if something is missing.
+/// Returns at most `limit` bytes of `text`, in whole characters, with a mark if something is missing.
 pub(super) fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit {
         return Cow::Borrowed(text);
@@ -115,12 +115,13 @@ pub(super) fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
 }
 
-/// The same, cut behind a sentence where one ends near: half of one may say another thing than the whole.
+/// Shortens as [`shorten`] does, but cuts after a sentence if one ends nearby: half a sentence may say
+/// something else than the whole.
 pub(super) fn shorten_to_sentence(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit {
         return Cow::Borrowed(text);
     }
-    // A blank before the mark parts it from the sentence that is whole.
+    // A space separates the mark from the complete sentence.
     let room = limit.saturating_sub(CUT.len() + 1);
     match sentences::last_end(text, room).filter(|end| end + NEAR >= limit) {
         Some(end) => Cow::Owned(format!("{} {CUT}", text[..end].trim_end())),
@@ -128,15 +129,15 @@ pub(super) fn shorten_to_sentence(text: &str, limit: usize) -> Cow<'_, str> {
     }
 }
 
-/// At most `limit` bytes of `text` around the byte `at`, with marks where something is missing.
+/// Returns at most `limit` bytes of `text` around the byte `at`, with marks where something is missing.
 pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
     if text.len() <= limit {
         return clean(text);
     }
     let room = limit.saturating_sub(2 * CUT.len());
-    // What comes after the sign tells more than what stands before it.
+    // What follows the word at `at` says more than what precedes it.
     let start = at
-        .saturating_sub(room / 4)
+        .saturating_sub(shares::BEFORE_SIGN.of(room))
         .min(text.len() - room.min(text.len()));
     let start = text.floor_char_boundary(start);
     let end = text.floor_char_boundary((start + room).min(text.len()));
@@ -145,19 +146,19 @@ pub(super) fn around(text: &str, at: usize, limit: usize) -> String {
     format!("{before}{}{after}", clean(&text[start..end]))
 }
 
-/// Control characters, signs that end a line for some readers, and marks of direction, which could turn the
-/// lines around them, become spaces. So does what opens a tag of baler's own: the host would have to escape
-/// it, and the text would cost more than it was counted with.
+/// Replaces by spaces control characters, characters that end a line for some readers, and marks of
+/// direction, which could reverse the lines around them. Also replaces the `<` of baler's own tags: the host
+/// would have to escape it, and the text would then have more tokens than counted.
 pub(super) fn clean(text: &str) -> String {
     let text = characters(text);
-    // Afterwards, as a line feed that has become a space may have parted a tag.
+    // Tags come last: a line feed that has become a space may have separated a tag.
     if text.contains('<') {
         return without_tags(&text);
     }
     text
 }
 
-/// A text in which no `<` begins a tag of baler's own, in any spelling.
+/// Replaces by spaces each `<` that begins a tag of baler's own, in any spelling.
 pub(super) fn without_tags(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
@@ -173,7 +174,6 @@ pub(super) fn without_tags(text: &str) -> String {
 }
 
 fn characters(text: &str) -> String {
-    // Marks of direction could turn the lines around them, so they go as well.
     text.chars()
         .map(|c| {
             // A tab is part of a line, word for word.
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_become_very_many_values_is_not_parsed() {
+    fn texts_with_very_many_values_are_not_parsed() {
         let list = |values: usize| format!("[{}]", vec!["0"; values].join(","));
         // The list and the values in it are counted, and one more for what stands outside.
         assert!(parsed(&list(VALUES - 1)).is_some());
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn no_tag_of_balers_own_is_left() {
+    fn clean_leaves_no_tag_of_balers_own() {
         assert_eq!(
             clean("a <baler:summary> b </baler:x> c <\\\\/baler:y <b>"),
             "a  baler:summary> b  /baler:x> c  \\\\/baler:y <b>"
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_block_are_no_entries_of_their_own() {
+    fn lines_of_a_block_are_indented() {
         assert_eq!(
             block("\u{1b} a\n\n \u{1b}\n\n## Rules\n- b\r\n", 100),
             "a\n\n  ## Rules\n  - b"
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn indentation_that_all_lines_share_goes() {
+    fn dedented_removes_shared_indentation() {
         for (text, expected) in [
             ("\n    a\n\n      b\r\n  \n    c\n", "\na\n\n  b\n\nc"),
             ("\t\ta\n\t b", "\ta\n b"),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_behind_a_sentence_that_ends_near() {
+    fn a_text_is_cut_after_a_sentence_that_ends_nearby() {
         let text = format!("Sail on. Ask Dr. Holm. {}", "Row, ".repeat(20));
         assert_eq!(shorten_to_sentence(&text, 60), "Sail on. Ask Dr. Holm. …");
         assert_eq!(shorten_to_sentence(&text, 20), "Sail on. …");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_holds_what_it_is_taken_around() {
+    fn around_contains_the_given_position() {
         let text = format!("{}error: no{}", "x".repeat(5_000), "y".repeat(5_000));
         let excerpt = around(&text, 5_000, 100);
         assert!(

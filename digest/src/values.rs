@@ -1,26 +1,26 @@
-//! Ids, numbers and names that stand in JSON outputs.
+//! Ids, numbers and names in JSON outputs.
 
 use serde_json::Value;
 
 use super::text;
 
-/// Outputs above this size are listings; reading them costs more than they tell.
+/// Outputs of more bytes are listings, which are not worth the time to read them.
 const READ: usize = 256 << 10;
 
-/// The most bytes of a key and of a value, and of a line of values. A key is looked at for each of its values, so a
-/// longer one is passed over with all below it, unless it is an id.
+/// Most bytes of a key and of a value, and of a line of values. A key is compared for each of its values, so
+/// a longer key is skipped with all below it, unless it is an id.
 const VALUE: usize = 80;
 const LINE: usize = 280;
 
-/// The most lines of one output, keys of it, and values of one key.
+/// Most lines of one output, most keys of it, and most values of one key.
 const LINES: usize = 8;
 const KEYS: usize = 100;
 const OF_KEY: usize = 40;
 
-/// Names whose values are nobody's business.
+/// Parts of names whose values are secret.
 const SECRET: [&str; 4] = ["password", "secret", "token", "api_key"];
 
-/// Lines of `key=value` of what `tool` gave back, those with ids first.
+/// Returns lines of `key=value` of an output of `tool`, those with ids first.
 pub(super) fn lines(tool: &str, output: &str) -> Vec<String> {
     if output.len() > READ || !output.trim_start().starts_with(['{', '[']) {
         return Vec::new();
@@ -52,7 +52,7 @@ fn collect(key: &str, value: &Value, found: &mut Vec<(String, Vec<String>)>) {
     let text = match value {
         Value::Object(members) => {
             for (name, value) in members {
-                // Some name the members of a map by ids.
+                // Some maps have ids as keys.
                 if is_id(name) {
                     add(key, name, found);
                     collect(key, value, found);
@@ -92,7 +92,7 @@ fn add(key: &str, text: &str, found: &mut Vec<(String, Vec<String>)>) {
     }
 }
 
-/// A word with digits in it, such as `5512`, `W-88`, `a3f9`.
+/// Whether a word contains digits, such as `5512`, `W-88`, `a3f9`.
 fn is_id(name: &str) -> bool {
     name.len() >= 4
         && name.bytes().any(|byte| byte.is_ascii_digit())
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_come_first_and_each_value_once() {
+    fn values_begin_with_ids_and_are_distinct() {
         let output = r#"{"status": "booked", "legs": [{"leg_id": "L-1", "seat": "12A"}, {"leg_id": "L-2", "seat": "12A"}], "cards": {"card_991": {"kind": "visa"}}}"#;
         assert_eq!(
             lines("get_trip", output),
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_or_secret_gives_nothing() {
+    fn outputs_that_are_not_json_and_secrets_give_no_values() {
         assert!(lines("cat", "fn main() {}").is_empty());
         assert!(lines("login", r#"{"access_token": "abc123"}"#).is_empty());
         assert!(lines("odd", "{\"a\": ").is_empty());
     }
 
     #[test]
-    fn a_key_that_is_longer_than_a_value_is_passed_over() {
+    fn a_key_that_is_too_long_is_skipped() {
         let told = "k".repeat(VALUE);
         // Many values make such a key no slower.
         let ones = vec!["1"; 50_000].join(",");

@@ -1,6 +1,6 @@
-//! What a tool does, by its name.
+//! Recognises what a tool does by its name.
 
-/// Words in the names of tools, and what such a tool does. The first that fits counts.
+/// Verbs for what tools do, with the words in their names. The first match counts.
 const VERBS: &[(&str, &[&str])] = &[
     (
         "searched",
@@ -38,10 +38,10 @@ const VERBS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What is said of any other tool.
+/// Verb for any other tool.
 pub(super) const CALLED: &str = "called";
 
-/// The verb that is spelled so.
+/// Returns the verb with this spelling.
 pub(super) fn known(word: &str) -> Option<&'static str> {
     VERBS
         .iter()
@@ -50,7 +50,7 @@ pub(super) fn known(word: &str) -> Option<&'static str> {
         .find(|verb| *verb == word)
 }
 
-/// What a tool does, by the words of its name: `str_replace`, `readFile`, `git-log`.
+/// Returns the verb of a tool by the words of its name: `str_replace`, `readFile`, `git-log`.
 pub(super) fn verb(tool: &str) -> Option<&'static str> {
     let mut spaced = String::with_capacity(tool.len() + 8);
     for c in tool.chars().take(80) {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_read_word_by_word() {
+    fn the_name_of_a_tool_is_read_word_by_word() {
         for (tool, expected) in [
             ("readFile", Some("read")),
             ("str_replace_editor", Some("edited")),

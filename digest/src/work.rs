@@ -1,64 +1,42 @@
-//! What kind of work a conversation is about.
+//! Guesses what kind of work a conversation is about.
 
 use crate::part::{self, Part};
+use crate::shares::{self, NameWeights, Share};
 
-/// The share of outputs that are data from which on ids are taken to live in them.
+/// Smallest share of outputs that are data in a conversation about a service.
 const DATA: f64 = 0.5;
 
-/// What a conversation is about: that says what of it is likely to be used again.
+/// What a conversation is about, which decides which names are likely to be used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Files, commands, logs: numbers are mostly lines and sizes.
+    /// Files, commands, logs. Numbers are mostly lines and sizes.
     Coding,
-    /// A service whose tools give back data: numbers are mostly ids and amounts.
+    /// A service whose tools return data. Numbers are mostly ids and amounts.
     Service,
-    /// Talk without tools: what was said matters, and not which names came up.
+    /// Talk without tools. What was said matters more than names.
     Chat,
 }
 
-/// How much more likely a name is to be used again than any other.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Worth {
-    /// One that the model or the user used, and not only a tool.
-    pub(crate) used: f64,
-    /// A file or an address: it is what work is done on.
-    pub(crate) file: f64,
-    pub(crate) number: f64,
-}
-
 impl Work {
-    /// What names are worth. Found with `baler eval`, see docs/fidelity.md.
-    pub(crate) const fn worth(self) -> Worth {
+    /// Weights of names, found with `baler eval`, see docs/fidelity.md.
+    pub(crate) const fn name_weights(self) -> NameWeights {
         match self {
-            Self::Coding => Worth {
-                used: 5.0,
-                file: 4.0,
-                number: 0.4,
-            },
-            // What is asked for next was mostly only seen so far.
-            Self::Service => Worth {
-                used: 1.0,
-                file: 1.0,
-                number: 1.0,
-            },
-            Self::Chat => Worth {
-                used: 5.0,
-                file: 4.0,
-                number: 1.0,
-            },
+            Self::Coding => shares::CODING_NAMES,
+            Self::Service => shares::SERVICE_NAMES,
+            Self::Chat => shares::CHAT_NAMES,
         }
     }
 
-    /// The part of a digest that a list of names may take.
-    pub(crate) const fn part_of_names(self) -> u32 {
+    /// Largest share of a digest for the list of names.
+    pub(crate) const fn share_of_names(self) -> Share {
         match self {
-            Self::Coding | Self::Service => 2,
-            Self::Chat => 8,
+            Self::Coding | Self::Service => shares::NAMES,
+            Self::Chat => shares::NAMES_OF_CHAT,
         }
     }
 }
 
-/// What speaks for one kind of work or another.
+/// Counts of what indicates the kind of work.
 #[derive(Debug, Default)]
 pub(crate) struct Signs {
     calls: usize,
@@ -110,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_writes_its_commands_into_what_it_says_does_not_chat() {
+    fn an_agent_that_writes_commands_in_its_text_does_not_chat() {
         let mut signs = Signs::default();
         let text = "Let me look.\n```bash\nls\n```".into();
         signs.read(&Part::Assistant { text, calls: false });
@@ -118,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_only_stood_in_outputs_are_worth_as_much_as_others_in_a_service() {
+    fn in_a_service_unused_ids_weigh_as_much_as_others() {
         let mut names = Names::default();
         let output = Part::Output {
             call_id: "".into(),
@@ -134,7 +112,7 @@ mod tests {
                 let weighed = names.weighed(work);
                 weighed
                     .index(name)
-                    .map_or(0.0, |index| weighed.worth(index))
+                    .map_or(0.0, |index| weighed.weight(index))
             })
         };
         let [number, seen, used, file] = worths(Work::Coding);
@@ -147,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_guessed_by_what_tools_give_back() {
+    fn work_is_guessed_from_tool_outputs() {
         assert_eq!(guessed(&[]), Work::Chat);
         assert_eq!(guessed(&["fn main() {}", "ok"]), Work::Coding);
         assert_eq!(guessed(&[r#"{"order": "W4711"}"#, "ok"]), Work::Service);

@@ -396,7 +396,7 @@ fn last_error(history: &[&Said]) -> Option<String> {
         .filter(|piece| piece.kind == PieceKind::Output);
     outputs
         .flat_map(|piece| piece.text.lines().rev().map(str::trim))
-        .find(|line| baler_digest::tells_of_error(line))
+        .find(|line| baler_digest::mentions_error(line))
         .map(str::to_owned)
 }
 

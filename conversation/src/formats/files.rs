@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use baler_digest::parted;
+use baler_digest::by_author;
 
 use crate::formats::Body;
 use crate::json;
@@ -32,7 +32,7 @@ pub(crate) fn note(body: &Body<'_>, message: &mut Message) {
     let closed: Vec<usize> = message
         .parts
         .iter()
-        .zip(parted(&texts))
+        .zip(by_author(&texts))
         .filter(|(part, told)| may_be_mark(body, part) && told.own_words().is_none())
         .map(|(part, _)| part.place.start)
         .collect();

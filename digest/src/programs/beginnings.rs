@@ -1,6 +1,7 @@
-//! Texts that a program writes as the user without tags, known by how they begin.
+//! Texts that a program writes as the user without tags, recognised by how they begin.
 
-/// How a text begins, and where what the program wrote of it ends; `None` if it is not such a text.
+/// Beginning of a text, and a function that returns where the program's part of it ends; `None` if it is
+/// another text.
 type Beginning = (&'static str, fn(&str) -> Option<usize>);
 
 const BEGINNINGS: [Beginning; 48] = [
@@ -89,8 +90,8 @@ const BEGINNINGS: [Beginning; 48] = [
         "[TASK RESUMPTION] This task was interrupted",
         resumption_of_cline,
     ),
-    // Agents without calls, whose outputs are messages of the user's: AutoGen, smolagents, mini-swe-agent, SWE-agent
-    // and others with such a line, OpenHands, Cline and Roo Code.
+    // Agents without calls, whose outputs are messages of the user's: AutoGen, smolagents, mini-swe-agent,
+    // SWE-agent and others with such a line, OpenHands, Cline and Roo Code.
     ("exitcode: ", output_of_autogen),
     ("Call id: ", error_of_smolagents),
     ("<returncode>", output_of_mini_swe_agent),
@@ -116,7 +117,7 @@ const BEGINNINGS: [Beginning; 48] = [
     ("Here is the content of ", page_of_aider),
 ];
 
-/// Where the beginning of a text ends that a program wrote; 0 where it wrote none.
+/// Returns where the part of a text ends that a program wrote at its beginning; 0 if there is none.
 pub(super) fn end(text: &str) -> usize {
     let body = text.trim_start();
     BEGINNINGS
@@ -126,18 +127,19 @@ pub(super) fn end(text: &str) -> usize {
         .map_or(0, |end| text.len() - body.len() + end)
 }
 
-/// What stands above a text in the same message.
+/// What precedes a text in the same message.
 #[derive(Default)]
 pub(super) struct Above<'a> {
-    /// The text directly above.
+    /// The text directly before.
     text: &'a str,
-    /// Whether there is the heading of a resource. Each of its contents is a text of its own, and may look like a
-    /// heading or like an end; opencode puts what the user typed in front.
+    /// Whether the heading of a resource came before. Each of its contents is a separate text, and may look
+    /// like a heading or an end; opencode puts what the user typed first.
     has_resource: bool,
 }
 
 impl<'a> Above<'a> {
-    /// Where what the program wrote of the next text ends, as far as that is told by what stands above it; else 0.
+    /// Returns where the program's part of the next text ends, as far as what precedes it shows that;
+    /// otherwise 0.
     pub(super) fn end(&mut self, text: &'a str) -> usize {
         let before = std::mem::replace(&mut self.text, text);
         if self.has_resource {
@@ -148,11 +150,11 @@ impl<'a> Above<'a> {
     }
 }
 
-/// Where what the program wrote of a text ends whose heading is `before`, the text before it in the same message;
-/// 0 where that is no heading.
+/// Returns where the program's part of a text ends if `before`, the text before it in the same message, is
+/// its heading; otherwise 0.
 fn end_below(before: &str, text: &str) -> usize {
     let heading = before.trim();
-    // An output in the same text stands below its heading, and may end like one.
+    // An output may follow its heading in the same text, and may end like a heading.
     let is_of_cline = heading.starts_with('[')
         && heading.ends_with("] Result:")
         && !heading.contains("] Result:\n");
@@ -160,7 +162,7 @@ fn end_below(before: &str, text: &str) -> usize {
     if !is_of_cline && !is_of_opencode {
         return 0;
     }
-    // As if both were one text.
+    // Treats both as one text.
     end(&format!("{heading}\n{text}")).saturating_sub(heading.len() + 1)
 }
 
@@ -172,13 +174,13 @@ fn all(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// All, where nothing stands behind the beginning on its line: there the user would go on.
+/// Returns all of the text if nothing follows the beginning on its line: otherwise the user is speaking.
 fn below_first_line(text: &str) -> Option<usize> {
     let (first, _) = text.split_once('\n')?;
     first.trim_end().ends_with(':').then_some(text.len())
 }
 
-/// One line, where nothing else stands on it.
+/// Returns the first line if nothing else is on it.
 fn interruption(text: &str) -> Option<usize> {
     let first = text.lines().next()?;
     let is_whole = matches!(
@@ -188,7 +190,7 @@ fn interruption(text: &str) -> Option<usize> {
     is_whole.then_some(first.len())
 }
 
-/// All up to what the user said on taking the task up again.
+/// Returns all up to what the user said when resuming the task.
 fn resumption_of_cline(text: &str) -> Option<usize> {
     Some(text.find("<user_message>").unwrap_or(text.len()))
 }
@@ -213,9 +215,9 @@ fn output_of_mini_swe_agent(text: &str) -> Option<usize> {
         .then_some(text.len())
 }
 
-/// The name of a tool, what it was called with, and its output. What some tools give back is what the user
-/// answered; any gives that back which the user did not let run, or let run with a word about it. Only directly
-/// behind the call: an output may hold the same further down.
+/// Returns the end of the name of a tool, its arguments and its output. The output of some tools is the
+/// user's answer. So is that of any tool that the user refused, or approved with a comment, but only directly
+/// after the call: further down an output may contain the same words.
 fn output_of_cline(text: &str) -> Option<usize> {
     const ASKING: [&str; 4] = [
         "ask_followup_question",
@@ -251,7 +253,7 @@ fn output_of_aider(text: &str) -> Option<usize> {
         .then_some(text.len())
 }
 
-/// The address stands on the first line, and an empty one behind it.
+/// Returns all of the text if the first line contains an address and the next one is empty.
 fn page_of_aider(text: &str) -> Option<usize> {
     let (first, behind) = text.split_once('\n')?;
     let address = first.strip_prefix("Here is the content of ")?;
@@ -260,7 +262,8 @@ fn page_of_aider(text: &str) -> Option<usize> {
     (is_page && behind.starts_with(['\n', '\r'])).then_some(text.len())
 }
 
-/// The command and its output between fences. The output may hold fences too, so the last one ends it.
+/// Returns the end of the command and its output between fences. The output may contain fences too, so the
+/// last one ends it.
 fn command_of_pi(text: &str) -> Option<usize> {
     const OUTPUT: &str = "`\n```\n";
     const NONE: &str = "`\n(no output)";
@@ -276,7 +279,7 @@ fn command_of_gemini_cli(text: &str) -> Option<usize> {
     Some(last_fence(text, at).unwrap_or(text.len()))
 }
 
-/// Where the last line ends that is a closing fence and stands behind `start`, which is the end of a line;
+/// Returns the end of the last line after `start` that is a closing fence; `start` is the end of a line;
 /// `None` if there is none.
 fn last_fence(text: &str, start: usize) -> Option<usize> {
     const FENCE: &str = "\n```";
@@ -345,7 +348,7 @@ fn file_of_opencode(text: &str) -> Option<usize> {
     is_file.then_some(text.len())
 }
 
-/// All up to the last heading under which the user speaks: what is selected in an editor may hold one too.
+/// Returns all up to the last heading of the user's words: a selection in an editor may contain one too.
 fn context_of_codex(text: &str) -> Option<usize> {
     ["\n## My request for Codex:", "\n## My request:"]
         .iter()

@@ -1,14 +1,14 @@
-//! Contents of files that Gemini CLI puts behind a question, as texts of the same message.
+//! Contents of files that Gemini CLI appends to a question, as texts of the same message.
 
 use crate::part::Part;
 
-/// The lines around the files. Each file is a part of its own, or all is one text.
+/// Lines around the files. Each file is a separate part, or all are one text.
 const START: &str = "--- Content from referenced files ---";
 const END: &str = "--- End of content ---";
 
-/// Where the files of a unit stand.
+/// Position of the files in a unit.
 pub(super) struct Files {
-    /// The last text in which they may end: a file may hold such a line too.
+    /// Index of the last text in which they may end: a file may contain such a line too.
     last: Option<usize>,
     /// Whether they began in an earlier text and have not ended.
     is_open: bool,
@@ -23,9 +23,9 @@ impl Files {
         }
     }
 
-    /// Splits the text with this index into what is before the files, the files, and what is behind them;
-    /// `None` if it holds none. Texts come in their order. Files begin only where `is_own` says that what
-    /// stands at a byte is the user's.
+    /// Splits the text with this index into what is before the files, the files, and what is after them;
+    /// `None` if it contains none. Texts have to be passed in their order. Files begin only at a byte for
+    /// which `is_own` returns true, that is, in the user's words.
     pub(super) fn split<'a>(
         &mut self,
         index: usize,
@@ -46,14 +46,14 @@ impl Files {
     }
 }
 
-/// Where the line begins behind which there are files.
+/// Returns the start of the line that begins files.
 fn start(text: &str, is_own: impl Fn(usize) -> bool) -> Option<usize> {
     text.match_indices(START)
         .map(|(at, _)| at)
         .find(|at| is_line(text, *at, START.len()) && is_own(*at))
 }
 
-/// Where the last line ends that ends files.
+/// Returns the end of the last line that ends files.
 fn end(text: &str) -> Option<usize> {
     text.rmatch_indices(END)
         .map(|(at, _)| at)
@@ -61,7 +61,7 @@ fn end(text: &str) -> Option<usize> {
         .map(|at| at + END.len())
 }
 
-/// Whether so many bytes at `at` are a line.
+/// Whether the `length` bytes from `at` are a line.
 fn is_line(text: &str, at: usize, length: usize) -> bool {
     let begins = at == 0 || text[..at].ends_with('\n');
     begins && matches!(text.as_bytes().get(at + length), None | Some(b'\n' | b'\r'))

@@ -1,21 +1,24 @@
-//! What a sentence is by how it begins.
+//! Classifies sentences by how they begin.
 
 use super::words::{CHANGES, CONTRASTS, FILLERS, LANGUAGES, NAMES, PAIRS, TURNS};
-use super::{goes, is_same, lowered, words};
+use super::{is_same, lowered, matches_phrase, words};
 
-/// Words that may stand before what a sentence says.
+/// Most filler words that are skipped at the beginning of a sentence.
 const MOST_FILLERS: usize = 6;
 
-/// Whether a sentence takes back what was asked or ruled, or sets another goal.
+/// Whether a sentence withdraws a request or a rule, or sets another goal.
 pub(super) fn changes(sentence: &str) -> bool {
     opening(sentence).is_some_and(|(first, rest)| {
         let first = &*lowered(first);
-        CHANGES.iter().any(|phrase| goes(phrase, first, &rest)) || starts(sentence)
+        CHANGES
+            .iter()
+            .any(|phrase| matches_phrase(phrase, first, &rest))
+            || starts(sentence)
     })
 }
 
-/// Whether a sentence begins as one that orders something without a word for that, or asks for something else than
-/// before. It may as well tell what happened.
+/// Whether a sentence begins as an order without a word of a rule, or asks for something else than before. It
+/// may also describe what happened.
 pub(super) fn asks(sentence: &str) -> bool {
     let Some((first, rest)) = opening(sentence) else {
         return false;
@@ -36,12 +39,14 @@ pub(super) fn asks(sentence: &str) -> bool {
         verbs.iter().any(|verb| is_same(verb, first))
             && (sentence.contains(", not ") || between.iter().any(|word| holds(word)))
     };
-    TURNS.iter().any(|phrase| goes(phrase, first, &rest))
+    TURNS
+        .iter()
+        .any(|phrase| matches_phrase(phrase, first, &rest))
         || stops()
         || is_same("أجب", first)
         || LANGUAGES
             .iter()
-            .any(|phrase| goes(phrase, first, &rest) && is_named(phrase))
+            .any(|phrase| matches_phrase(phrase, first, &rest) && is_named(phrase))
         || PAIRS
             .iter()
             .any(|(begin, further)| is_same(begin, first) && holds(further))
@@ -50,13 +55,13 @@ pub(super) fn asks(sentence: &str) -> bool {
             .any(|(verbs, between)| contrasts(verbs, between))
 }
 
-/// The same as [`changes`] in scripts without spaces between words.
+/// Whether [`changes`] applies in scripts without spaces between words.
 fn starts(sentence: &str) -> bool {
     const STARTS: [&str; 5] = ["新目标", "新的目标", "计划有变", "新しい目標", "새 목표"];
     !sentence.is_ascii() && STARTS.iter().any(|start| sentence.starts_with(start))
 }
 
-/// The first word of a sentence that says something, and the words behind it.
+/// Returns the first word of a sentence that is no filler, and the words after it.
 fn opening(sentence: &str) -> Option<(&str, impl Iterator<Item = &str> + Clone)> {
     let mut rest = words(sentence);
     for _ in 0..=MOST_FILLERS {

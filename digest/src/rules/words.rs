@@ -1,7 +1,7 @@
-//! The words that make a sentence a rule or a wish, and what only looks like it.
+//! Words that make a sentence a rule or a wish, and phrases that only look like it.
 
-/// Words that make a rule, alone or in a row. Words of other languages stand for the same
-/// notions; accents and letters are compared as they are, in lower case.
+/// Phrases that make a rule. Those of other languages mean the same; letters and accents are compared
+/// unchanged, in lower case.
 pub(super) const RULES: &[&[&str]] = &[
     &["never"],
     &["always"],
@@ -159,7 +159,7 @@ pub(super) const WISHES: &[&[&str]] = &[
     &["عليك"],
 ];
 
-/// How a sentence begins that takes back what was asked or ruled, or sets another goal.
+/// Beginnings of sentences that withdraw a request or a rule, or set another goal.
 pub(super) const CHANGES: &[&[&str]] = &[
     &["scratch", "that"],
     &["scratch", "the"],
@@ -204,7 +204,7 @@ pub(super) const CHANGES: &[&[&str]] = &[
     &["هدف", "جديد"],
 ];
 
-/// How a sentence begins that may do so.
+/// Beginnings of sentences that may do so.
 pub(super) const TURNS: &[&[&str]] = &[
     &["instead"],
     &["actually", "use"],
@@ -225,8 +225,8 @@ pub(super) const TURNS: &[&[&str]] = &[
     &["вместо", "этого"],
 ];
 
-/// How a sentence begins that says in which language to answer. A name stands behind it with a capital letter, or is
-/// one of [`NAMES`]: `in one sentence` may be asked for once.
+/// Beginnings of sentences that say in which language to answer. A name with a capital letter or of [`NAMES`]
+/// follows: `in one sentence` may apply only once.
 pub(super) const LANGUAGES: &[&[&str]] = &[
     &["answer", "in"],
     &["reply", "in"],
@@ -243,7 +243,7 @@ pub(super) const LANGUAGES: &[&[&str]] = &[
     &["отвечай", "на"],
 ];
 
-/// Languages, as people write them without a capital letter.
+/// Names of languages that people write without a capital letter.
 pub(super) const NAMES: &[&str] = &[
     "english",
     "german",
@@ -266,7 +266,7 @@ pub(super) const NAMES: &[&str] = &[
     "английском",
 ];
 
-/// The first word of an order, and one that stands further on: `Nothing gets deployed without …`, `Leave it alone`.
+/// First words of orders, each with a later word: `Nothing gets deployed without …`, `Leave it alone`.
 pub(super) const PAIRS: &[(&str, &str)] = &[
     ("nothing", "without"),
     ("nichts", "ohne"),
@@ -282,7 +282,7 @@ pub(super) const PAIRS: &[(&str, &str)] = &[
     ("keep", "out"),
 ];
 
-/// The first words of orders that take one thing and not another, and the words between both.
+/// First words of orders to take one thing and not another, and the words between the two.
 pub(super) const CONTRASTS: &[(&[&str], &[&str])] = &[
     (
         &[
@@ -325,7 +325,7 @@ pub(super) const CONTRASTS: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// Words by which a sentence that begins like `No toques` is known to be Spanish, and such verbs.
+/// Words that identify a sentence that begins like `No toques` as Spanish, and such verbs.
 pub(super) const SPANISH: &[&str] = &[
     "el",
     "la",
@@ -369,7 +369,7 @@ pub(super) const SPANISH: &[&str] = &[
     "despliegues",
 ];
 
-/// Words before the first that says something.
+/// Filler words at the beginning of a sentence.
 pub(super) const FILLERS: &[&str] = &[
     "please", "ok", "okay", "and", "so", "but", "no", "yes", "well", "oh", "wait", "hm", "hmm",
     "sorry", "also", "now", "then", "we", "have", "a", "the", "our", "my", "there's", "there",
@@ -377,7 +377,7 @@ pub(super) const FILLERS: &[&str] = &[
     "nun", "pero", "por", "favor", "mais",
 ];
 
-/// Wishes in scripts that put no spaces between words.
+/// Words of wishes in scripts without spaces between words.
 pub(super) const UNSPACED_WISHES: &[&str] = &[
     "語で答え",
     "語で回答",
@@ -405,7 +405,7 @@ pub(super) const UNSPACED_WISHES: &[&str] = &[
     "앞으로는",
 ];
 
-/// Words of rules in scripts that put no spaces between words: Japanese, Chinese, Korean.
+/// Words of rules in scripts without spaces between words: Japanese, Chinese, Korean.
 pub(super) const UNSPACED: &[&str] = &[
     "必ず",
     "絶対",
@@ -460,7 +460,7 @@ pub(super) const UNSPACED: &[&str] = &[
     "면 안 됩",
 ];
 
-/// Words in a row that hold one of these and ask for nothing: talk, and what servers answer.
+/// Phrases that contain a word of a rule and ask for nothing: talk, and answers of servers.
 pub(super) const IDLE: &[&[&str]] = &[
     &["never", "mind"],
     &["don't", "worry"],
@@ -471,10 +471,10 @@ pub(super) const IDLE: &[&[&str]] = &[
     &["hay", "que", "ver"],
 ];
 
-/// How a ban in a script without spaces begins; elsewhere these tell what fails.
+/// Beginnings of a ban in a script without spaces; further on these words say what fails.
 pub(super) const UNSPACED_STARTS: [&str; 2] = ["不能", "不可以"];
 
-/// How a sentence ends that tells what there is: `それだけです`.
+/// Ends of sentences that state what there is: `それだけです`.
 pub(super) const UNSPACED_TOLD: [&str; 6] = [
     "だけです",
     "だけでした",
@@ -484,7 +484,7 @@ pub(super) const UNSPACED_TOLD: [&str; 6] = [
     "のみだ",
 ];
 
-/// What follows a Japanese verb in `ないで` where that forbids; elsewhere it says how something is done.
+/// What follows a Japanese verb in `ないで` that forbids; otherwise it says how something is done.
 pub(super) const AFTER_BAN: [&str; 8] = [
     "くだ",
     "下さ",
@@ -496,10 +496,10 @@ pub(super) const AFTER_BAN: [&str; 8] = [
     "。",
 ];
 
-/// How a ban in such a script ends; elsewhere it tells what is not so.
+/// Ends of a ban in a script without spaces; further on they state what is not so.
 pub(super) const UNSPACED_ENDS: [&str; 3] = ["ないこと", "지 말 것", "ないように"];
 
-/// Words by which a question asks for something.
+/// Words with which a question asks for something.
 pub(super) const REQUESTING: &[&[&str]] = &[
     &["please"],
     &["can", "you"],

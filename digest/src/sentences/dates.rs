@@ -1,6 +1,6 @@
-//! Days of a month and other ordinals, which many languages write with a dot: `24. Dezember`.
+//! Recognises days of a month and other ordinals, which many languages write with a dot: `24. Dezember`.
 
-/// German words in front of a number that make it one: `am 24.`, `vor dem 24.12.`
+/// German words before a number that make it an ordinal: `am 24.`, `vor dem 24.12.`
 const IN_FRONT: [&str; 17] = [
     "am", "ab", "beim", "bis", "das", "dem", "den", "der", "des", "die", "im", "nach", "seit",
     "vom", "vor", "zum", "zur",
@@ -13,7 +13,7 @@ const MONTHS: [&str; 34] = [
     "ledna", "února", "března", "dubna", "května", "srpna", "září", "října", "rujna",
 ];
 
-/// How the names of months begin that no other word begins with, in lower case: the same languages.
+/// Beginnings of names of months that no other word has, in lower case, of the same languages.
 const BEGINNINGS: [&str; 41] = [
     "januar",
     "január",
@@ -58,14 +58,14 @@ const BEGINNINGS: [&str; 41] = [
     "kolovoza",
 ];
 
-/// How all months end in Finnish, before any ending of the case.
+/// End of all names of months in Finnish, before the ending of the case.
 const FINNISH: &str = "kuu";
 
-/// The most letters of a month's name that are looked at.
+/// Most letters of a month's name that are compared.
 const LONGEST: usize = 16;
 
-/// Whether the dot behind a number belongs to it, and the sentence goes on; `in_front` is what stands before the
-/// number, `behind` what stands behind the dot.
+/// Whether the dot after a number belongs to it, and the sentence continues. `in_front` is the text before
+/// the number, `behind` the text after the dot.
 pub(super) fn is_ordinal(in_front: &str, number: &str, behind: &str) -> bool {
     is_day(number) && (begins_with_month(behind) || ends_with_word(in_front))
 }
@@ -76,7 +76,7 @@ fn is_day(number: &str) -> bool {
     let mut parts = number.split(is_joint).filter(|part| !part.is_empty());
     let is_of_date =
         |part: &str| part.len() <= 2 && part.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day));
-    // What has more parts is a version.
+    // A number with more parts is a version.
     number.len() <= LONGEST && parts.by_ref().take(2).all(is_of_date) && parts.next().is_none()
 }
 
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_months_are_in_lower_case_and_looked_at_as_a_whole() {
+    fn names_of_months_are_in_lower_case_and_short_enough() {
         for name in MONTHS.iter().chain(&BEGINNINGS) {
             assert_eq!(*name, name.to_lowercase());
             assert!(name.chars().count() <= LONGEST, "{name}");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_told_from_other_numbers() {
+    fn days_are_distinguished_from_other_numbers() {
         for day in ["1", "24", "07", "24.12", "24./25", "24.-26", "24.–26"] {
             assert!(is_day(day), "{day}");
         }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_goes_on_or_stands_in_front_makes_an_ordinal() {
+    fn a_month_after_or_a_word_before_makes_an_ordinal() {
         assert!(is_ordinal("Außer ", "24", "  Dezember müssen"));
         assert!(is_ordinal("Aloita ", "6", " Joulukuuta"));
         assert!(is_ordinal("Nie (Vor dem ", "15", " Arbeitstag"));

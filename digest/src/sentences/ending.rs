@@ -1,26 +1,26 @@
-//! Where the sentences of a paragraph end.
+//! Finds the ends of the sentences of a paragraph.
 //!
-//! In doubt they do not: two sentences that are taken for one do less harm than one that is torn.
+//! In doubt a sentence does not end: joining two sentences does less harm than splitting one.
 
 use std::ops::Range;
 
 use super::dates;
 
-/// The most bytes of what stands in brackets or quotes and is not parted, and of a sentence that goes on with
-/// any word in lower case. A bracket that is never closed would take all that follows into its sentence, and
-/// so would a user who begins every sentence in lower case.
+/// Most bytes in brackets or quotes that are not divided, and of a sentence that continues with any word in
+/// lower case. Otherwise a bracket that is never closed would join all that follows, and so would a user who
+/// begins every sentence in lower case.
 const FAR: usize = 400;
 
-/// So many opening signs before a closing one are looked at for its own.
+/// Number of opening signs before a closing one that are compared with it.
 const NESTED: usize = 8;
 
-/// Signs between two looks at whether to stop, while brackets and quotes are found.
+/// Number of signs after which `stop` is asked again, while brackets and quotes are searched.
 const LOOK: usize = 1_024;
 
-/// The most letters of a word that is a short form in front of a number: `max. 3`, `Art. 5`.
+/// Most letters of a word that counts as an abbreviation before a number: `max. 3`, `Art. 5`.
 const SHORT: usize = 4;
 
-/// Signs that end a sentence where white space follows them.
+/// Signs that end a sentence if white space follows.
 pub(super) const ENDS: [char; 4] = ['.', '!', '?', '؟'];
 
 /// Brackets and quotes.
@@ -45,8 +45,9 @@ const PAIRS: &[(char, char)] = &[
     ('〈', '〉'),
 ];
 
-/// Words behind which a dot ends no sentence; so do single letters, as in `e.g.` and `J. Smith`. English, German, Spanish
-/// (`EE. UU.` is two words), French, and Russian in both cases, as only those of ASCII are looked past.
+/// Words behind which a dot ends no sentence; so do single letters, as in `e.g.` and `J. Smith`. English,
+/// German, Spanish (`EE. UU.` is two words), French, and Russian in both cases, as only those of ASCII are
+/// looked past.
 const SHORT_FORMS: [&str; 51] = [
     "dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc", "no", "nr", "approx", "ca", "cf", "eg",
     "ie", "fig", "incl", "excl", "inc", "ltd", "corp", "bzw", "usw", "hrn", "abt", "inkl", "exkl",
@@ -54,16 +55,16 @@ const SHORT_FORMS: [&str; 51] = [
     "sra", "srta", "ee", "uu", "mme", "mlle", "ул", "Ул", "тов", "Тов", "гр", "Гр",
 ];
 
-/// The same, where the word in another case is one that may end a sentence.
+/// Abbreviations that in another case are words that may end a sentence.
 const SHORT_NAMES: [&str; 4] = ["Fa", "Fr", "Hr", "Co"];
 
-/// The sentences of a paragraph, as they stand; none more once it has to stop.
+/// Iterates the sentences of a paragraph, unchanged, until `stop` returns true.
 pub(super) struct Sentences<'a> {
     text: &'a str,
     stop: &'a dyn Fn() -> bool,
-    /// Where the next one begins.
+    /// Start of the next sentence.
     at: usize,
-    /// What stands in brackets or quotes.
+    /// Ranges in brackets or quotes.
     enclosed: Vec<Range<usize>>,
 }
 
@@ -107,7 +108,7 @@ pub(super) const fn is_unspaced_end(sign: char) -> bool {
     matches!(sign, '。' | '｡' | '！' | '？')
 }
 
-/// What stands in brackets or quotes: in order, and none within another.
+/// Returns the ranges in brackets or quotes, in order, without those within others.
 fn enclosed(text: &str, stop: &dyn Fn() -> bool) -> Vec<Range<usize>> {
     let mut enclosed: Vec<Range<usize>> = Vec::new();
     let mut open: Vec<(usize, char)> = Vec::new();
@@ -122,7 +123,7 @@ fn enclosed(text: &str, stop: &dyn Fn() -> bool) -> Vec<Range<usize>> {
         if signs.is_multiple_of(LOOK) && stop() {
             break;
         }
-        // One that is the same at both ends shows by what stands before it which one it is.
+        // Whether a straight quote opens or closes shows in what precedes it.
         let is_straight = matches!(sign, '"' | '`');
         let newest = open.len().saturating_sub(NESTED);
         let own = open[newest..]
@@ -152,18 +153,18 @@ fn ends(text: &str, at: usize, sign: char) -> bool {
         return is_unspaced_end(sign);
     }
     let behind = &text[at + sign.len_utf8()..];
-    // A dot inside of a name or a number ends nothing.
+    // A dot within a name or a number ends nothing.
     behind.chars().next().is_none_or(char::is_whitespace) && !goes_on(&text[..at], sign, behind)
 }
 
-/// Whether a sentence goes on behind one of [`ENDS`].
+/// Whether a sentence continues after one of [`ENDS`].
 pub(super) fn goes_on(before: &str, sign: char, behind: &str) -> bool {
     let behind = behind.trim_start();
     let is_followed = behind.starts_with(char::is_lowercase);
     is_followed && before.len() <= FAR || sign == '.' && is_shortened(before, behind, is_followed)
 }
 
-/// Whether a dot belongs to what stands before it.
+/// Whether a dot belongs to the word before it.
 fn is_shortened(before: &str, behind: &str, is_followed: bool) -> bool {
     let word = before
         .rsplit(char::is_whitespace)
@@ -174,7 +175,7 @@ fn is_shortened(before: &str, behind: &str, is_followed: bool) -> bool {
     if bare.is_empty() || bare.ends_with('.') {
         return is_followed;
     }
-    // From the word backward: white space that the sentence begins with would be walked for each number.
+    // Measured from the word backward: otherwise leading white space would be scanned for each number.
     let in_front = &before[..before.len() - word.len()];
     // `am 24. Dezember`
     if bare.starts_with(|c: char| c.is_ascii_digit()) && dates::is_ordinal(in_front, bare, behind) {
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_or_a_short_form_of_another_language_ends_no_sentence() {
+    fn an_abbreviation_of_another_language_ends_no_sentence() {
         for sentence in [
             "Nunca llames a la Sra. Ruiz ni al Sr. Gil.",
             "Excepto en EE. UU. Siempre cobra IVA.",
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_goes_on_with_a_word_in_lower_case() {
+    fn a_sentence_continues_with_a_word_in_lower_case() {
         assert_eq!(
             sentences("Do not shout stop! at the crew. Never ask why? of them."),
             ["Do not shout stop! at the crew.", "Never ask why? of them."]
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ends_within_brackets_and_quotes() {
+    fn no_sentence_ends_within_brackets_and_quotes() {
         for sentence in [
             "返信に「了解！」や（済み。）と書いてはいけません。",
             "Never reply “Done! Thanks.” to Mr. Lind.",
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_closed_takes_nothing_in() {
+    fn brackets_that_are_never_closed_enclose_nothing() {
         assert_eq!(
             sentences(
                 "A 5\" pipe. Use the ( sign. 「お願い。必ず！ Never push (see May. Or June.) again."
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_behind_long_white_space_are_parted_in_no_time() {
+    fn numbers_after_long_white_space_are_divided_in_linear_time() {
         for gap in [" ", "\n\t "] {
             let gap = gap.repeat(1 << 19);
             // No number begins the sentence, and what is in brackets ends nothing.

@@ -1,5 +1,6 @@
 //! What stays, and which text stands for the rest.
 
+use baler_digest::shares::INSERTION_BYTES;
 use baler_strategy::{
     Content, Conversation, Placement, Role, Room, Situation, Traits, Unit, UnitKind, opening_note,
 };
@@ -11,9 +12,6 @@ use crate::material::{Material, is_earlier_text};
 use crate::stats::Stats;
 use crate::text::{Past, Told, Tool, render};
 use crate::turn::Turn;
-
-/// Bytes that a mark and a message of its own add to a text, cautiously.
-const MARK: usize = 256;
 
 /// What is to be done.
 #[derive(Debug)]
@@ -266,7 +264,7 @@ impl<'a> Chooser<'a> {
             .bytes()
             .filter(|byte| matches!(byte, b'"' | b'\\' | b'\n'))
             .count();
-        let bytes = text.len() + escaped + MARK;
+        let bytes = text.len() + escaped + INSERTION_BYTES;
         let mut room = room;
         room.spend(
             u32::try_from(tokens).unwrap_or(u32::MAX),

@@ -1,6 +1,6 @@
 //! What may go, read once.
 
-use baler_digest::{Parted, parted};
+use baler_digest::{ByAuthor, by_author};
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, UnitKind};
 
 use crate::limits::{Limits, cut};
@@ -57,8 +57,8 @@ impl Material {
                     });
                 self.add_earlier(index, earlier, limits);
                 let texts = users_texts(&said);
-                let told = parted(&texts);
-                let own = told.iter().filter_map(Parted::own_words).collect();
+                let told = by_author(&texts);
+                let own = told.iter().filter_map(ByAuthor::own_words).collect();
                 self.add_said(index, own, limits);
             }
             UnitKind::User | UnitKind::Summary => {
@@ -106,7 +106,7 @@ pub(crate) fn is_earlier_text(part: &Part) -> bool {
 /// reminders and the like are not the user's words.
 fn own_words(parts: &[&Part]) -> (Vec<String>, bool) {
     let texts = users_texts(parts);
-    let told = parted(&texts);
+    let told = by_author(&texts);
     let is_by_program = told.iter().any(|told| told.by_programs().is_some());
     let own = parts
         .iter()

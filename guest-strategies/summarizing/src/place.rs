@@ -1,12 +1,10 @@
 //! Where a summary goes and how long it may be.
 
+use baler_digest::shares::{BYTES_PER_TOKEN, LEAST_SUMMARY, RESERVED_SUMMARY};
 use baler_strategy::{Failure, Room, Situation, Unit, UnitKind, opening_note};
 
 /// A summary of fewer tokens says nothing.
 const LEAST: u64 = 16;
-
-/// A token is rarely more bytes.
-const BYTES: u64 = 8;
 
 /// Tokens that texts may have more together than one by one.
 const SEAMS: u64 = 4;
@@ -25,10 +23,10 @@ pub enum Place {
 /// What of the room is kept free for a summary of up to `wanted` tokens while units are chosen:
 /// a quarter at most, but enough to say something. `framing` is what stands around it.
 pub fn set_aside(situation: &Situation, room: &Room, framing: u32, wanted: u32) -> u32 {
-    let quarter = room.tokens().min(room.bytes() / BYTES) / 4;
-    let quarter = u32::try_from(quarter).unwrap_or(u32::MAX);
+    let free = room.tokens().min(room.bytes() / u64::from(BYTES_PER_TOKEN));
+    let share = u32::try_from(RESERVED_SUMMARY.of(free)).unwrap_or(u32::MAX);
     wanted
-        .min(quarter.max(64))
+        .min(share.max(LEAST_SUMMARY))
         .saturating_add(situation.insertion_overhead)
         .saturating_add(framing)
 }
@@ -77,7 +75,10 @@ pub fn room(
     });
     let note = opening_note(situation, first.and_then(|index| units.get(index)));
     let around = u64::from(situation.insertion_overhead) + u64::from(framing) + SEAMS;
-    let free = room.tokens().saturating_sub(note).min(room.bytes() / BYTES);
+    let free = room
+        .tokens()
+        .saturating_sub(note)
+        .min(room.bytes() / u64::from(BYTES_PER_TOKEN));
     if !room.is_kept() || free < around + LEAST {
         return Err(Failure::Other(
             "there is no room for a summary beside what has to stay".to_owned(),

@@ -7,7 +7,7 @@
 mod tests;
 
 use baler_digest::{
-    EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented, on_one_line, one_word, parted, quoted,
+    EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, by_author, indented, on_one_line, one_word, quoted,
 };
 use baler_strategy::{
     Content, Conversation, Media, Message, Part, PartTraits, Role, ToolCall, ToolOutput,
@@ -164,7 +164,7 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
     for message in messages {
         let mut said: Vec<String> = Vec::new();
         let label = label(message);
-        let told = parted(&users_texts(message));
+        let told = by_author(&users_texts(message));
         for (part, told) in message.parts.iter().zip(&told) {
             let is_earlier = part.traits.contains(PartTraits::REWRITTEN);
             let paragraph = match &part.content {
@@ -198,7 +198,7 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
 /// user's, nor is what a compaction wrote.
 pub fn has_users_words(messages: &[Message]) -> bool {
     messages.iter().any(|message| {
-        let told = parted(&users_texts(message));
+        let told = by_author(&users_texts(message));
         told.iter().any(|told| told.own_words().is_some())
     })
 }

@@ -2,7 +2,7 @@
 
 use baler_strategy::{Conversation, Failure, Report, Situation};
 use summarizing::{Form, Question, Spent, Summary};
-use tiers::{Dropped, Story, to_retell};
+use tiers::{Dropped, Story, without_lists};
 
 use crate::config::Config;
 
@@ -71,7 +71,7 @@ impl<'a> Storyteller<'a> {
         let texts: Vec<String> = earlier
             .iter()
             .filter_map(|unit| summarizing::so_far(self.conversation, &[*unit], ""))
-            .map(|text| to_retell(&text))
+            .map(|text| without_lists(&text))
             .filter(|text| !text.is_empty())
             .collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))

@@ -5,6 +5,7 @@ mod window;
 
 use std::collections::BTreeMap;
 
+use baler_digest::shares::{self, MOST_SHORTENED_BYTES};
 use baler_digest::{Extent, Story, Work};
 use baler_strategy::{
     Conversation, Draft, Failure, Insertion, Report, Situation, Unit, UnitKind, Value, opening_note,
@@ -147,10 +148,6 @@ struct Choice<'a> {
     whole: Needs,
 }
 
-/// The most bytes of all smaller texts together. A host takes a megabyte of texts of a strategy's own;
-/// what stands for old steps needs its share of it.
-const TEXTS: usize = 600_000;
-
 #[derive(Debug, Clone, Copy)]
 struct Needs {
     tokens: u64,
@@ -245,7 +242,7 @@ impl<'a> Choice<'a> {
         // One that would be cut for want of room for texts says too little. Whether there is room is
         // another question once old units have gone.
         let bytes = self.room_for_text(index);
-        if bytes < reduce::bytes_at(output, level) / 2 {
+        if bytes < shares::LEAST_OF_LENGTH.of(reduce::bytes_at(output, level)) {
             return;
         }
         let cutter = self.cutter();
@@ -258,8 +255,8 @@ impl<'a> Choice<'a> {
     /// Room that is left makes what was cut longer again, newest first: by what is worth keeping,
     /// and then by whatever there is.
     fn give_back(&mut self, left: u64) {
-        let left = self.give_back_to(Extent::Worth, left);
-        self.give_back_to(Extent::Room, left);
+        let left = self.give_back_to(Extent::Valuable, left);
+        self.give_back_to(Extent::Fill, left);
     }
 
     /// What is left of the room.
@@ -279,7 +276,7 @@ impl<'a> Choice<'a> {
             if !self.kept[output.unit] || output.newer.is_some() {
                 continue;
             }
-            if has_all && extent == Extent::Worth && output.tokens > most {
+            if has_all && extent == Extent::Valuable && output.tokens > most {
                 continue;
             }
             let longer = if output.tokens <= most {
@@ -349,7 +346,7 @@ impl<'a> Choice<'a> {
         };
         let before = self.reduced.get(&index);
         let before = before.map_or(0, |before| before.text.len());
-        TEXTS.saturating_sub(self.texts + own - before)
+        MOST_SHORTENED_BYTES.saturating_sub(self.texts + own - before)
     }
 
     /// Bytes of the smaller texts in a unit.

@@ -11,6 +11,6 @@ mod config;
 mod material;
 mod reduce;
 
-pub use baler_digest::{Story, to_retell};
+pub use baler_digest::{Story, without_lists};
 pub use choice::{Chosen, Dropped, Summarise, choose};
 pub use config::{Config, Work};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use baler_digest::{Notes, Part as Told};
+use baler_digest::{Notes, Part as Told, shares};
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, Unit, UnitKind};
 
 /// What the strategy decides on.
@@ -119,7 +119,7 @@ impl Material {
                             // more to cut than what says that it was.
                             let is_cut = traits.contains(PartTraits::REWRITTEN);
                             let may_change = traits.contains(PartTraits::REWRITABLE)
-                                && !(is_cut && tokens < CUT)
+                                && !(is_cut && tokens < shares::LEAST_SHORTENED_AGAIN)
                                 && output.media.is_empty();
                             let index = material.outputs.len();
                             let bytes = clipped.get(&(place, part)).copied();
@@ -134,7 +134,7 @@ impl Material {
                                     Some(if is_same { Newer::Same } else { Newer::Again });
                             }
                             if is_whole
-                                && output.text.len() > SAME
+                                && output.text.len() > shares::MOST_COMMON_OUTPUT_BYTES
                                 && let Some(before) = by_text.insert(hash(&output.text), index)
                                 && let Some(before) = material.outputs.get_mut(before)
                                 && before.text == output.text
@@ -260,12 +260,6 @@ fn media_that_may_go(parts: &[Part]) -> usize {
         .count()
         .min(said.saturating_sub(1))
 }
-
-/// Outputs that an earlier compaction wrote and that have fewer tokens stay as they are.
-const CUT: u32 = 200;
-
-/// Shorter outputs that are the same say little by that: `ok`.
-const SAME: usize = 200;
 
 /// A message as the digest reads it.
 fn told(message: &Message, is_summary: bool) -> impl Iterator<Item = Told<'_>> {

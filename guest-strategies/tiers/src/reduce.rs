@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use baler_digest::shares::{self, LEAST_EXCERPT_BYTES};
 use baler_digest::{Excerpt, Extent};
 use baler_strategy::{Conversation, Situation};
 
@@ -48,7 +49,7 @@ impl Cutter<'_> {
         let size = Size {
             tokens,
             bytes,
-            extent: Extent::Worth,
+            extent: Extent::Valuable,
         };
         self.about_size(index, size)
     }
@@ -69,7 +70,9 @@ impl Cutter<'_> {
         let error = material.notes.last_error_in(&output.text);
         let room = room.max(error.map_or(0, |line| line.len() + 1));
         let excerpt = match output.newer {
-            None if room > LEAST => material.notes.excerpt(&output.text, room, size.extent),
+            None if room > LEAST_EXCERPT_BYTES => {
+                material.notes.excerpt(&output.text, room, size.extent)
+            }
             None => None,
             // What else it says stands elsewhere, or is no longer so.
             Some(_) => error.map(|line| Excerpt {
@@ -83,7 +86,7 @@ impl Cutter<'_> {
                 let text = format!("{head}\n{}", excerpt.text);
                 (text, excerpt.has_all && is_whole)
             }
-            None => (head, room > LEAST),
+            None => (head, room > LEAST_EXCERPT_BYTES),
         };
         let tokens = conversation.count(&text).saturating_add(overhead);
         (tokens < output.tokens).then_some(Reduced {
@@ -97,7 +100,7 @@ impl Cutter<'_> {
     /// The same in no more than so many tokens.
     pub(crate) fn within_size(&self, index: usize, size: Size) -> Option<Reduced> {
         let most = size.tokens;
-        let margin = |tokens: u32| tokens - tokens / 20;
+        let margin = |tokens: u32| tokens - shares::EXCERPT_MARGIN.of(tokens);
         let mut tokens = margin(most);
         for _ in 0..2 {
             let size = Size { tokens, ..size };
@@ -118,8 +121,8 @@ fn tokens_at(output: &Output, level: Level) -> Option<u32> {
     match (level, output.newer) {
         (Level::Superseded, None) => None,
         (_, Some(_)) => Some(0),
-        (Level::Third, None) => Some(output.tokens / 3),
-        (Level::Tenth, None) => Some(output.tokens / 10),
+        (Level::Third, None) => Some(shares::SHORTENED.of(output.tokens)),
+        (Level::Tenth, None) => Some(shares::SHORTENED_MORE.of(output.tokens)),
     }
 }
 
@@ -143,9 +146,6 @@ pub(crate) struct Size {
     pub(crate) bytes: usize,
     pub(crate) extent: Extent,
 }
-
-/// An excerpt of fewer bytes says nothing.
-const LEAST: usize = 24;
 
 fn head(output: &Output, reference: Option<&str>) -> (String, &'static str) {
     let name: String = output

@@ -1,14 +1,15 @@
-//! `native:digest`: a hand-over of what is dropped, written without a model.
+//! `native:digest`: replaces removed units by a summary, without a model.
 //!
-//! It keeps what must stay and a window of the newest units, and puts one text in the place of
-//! the rest: what the user asked and ruled, what was done, what went wrong, which values came
-//! up, what is open. Rules and the last error get their room before the window gets its own.
+//! Keeps the protected units and a window of the newest ones, and replaces the rest by one text: what the
+//! user asked and ruled, what was done, what went wrong, which values came up, what is open. Rules and the
+//! last error get their tokens before the window. The figures are in [`baler_digest::shares`].
 
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 
+use baler_digest::shares::{self, MOST_DIGEST_BYTES};
 use baler_digest::{Costs, Notes, Part, Written};
 
 use baler_conversation::marks::{self, By, Purpose, Site};
@@ -19,21 +20,10 @@ use super::room::Room;
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
 
-/// Below so many tokens a digest says less than the units that it displaces, unless it holds
-/// all that has to be said.
-const LEAST: u32 = 60;
-
-/// The share of the room that a text gets: up to the one, and never less than the other.
-const MOST: f64 = 0.6;
-const LEAST_SHARE: f64 = 0.12;
-
-/// What stands for units of which there is nothing to tell, such as a picture.
+/// Replaces units that say nothing, such as a picture.
 const NOTHING_TO_SAY: &str = "Earlier messages were left out.";
 
-/// The most bytes of a digest as JSON.
-const BYTES: usize = 400_000;
-
-/// The decision of `native:digest`.
+/// Runs `native:digest`; falls back to `native:truncate` if a digest does not fit.
 pub(crate) fn digest(situation: &Situation) -> Report {
     let protected: Vec<bool> = (0..situation.units().len())
         .map(|unit| situation.is_protected(unit))
@@ -56,15 +46,16 @@ pub(crate) fn digest(situation: &Situation) -> Report {
 
 struct Digest<'a> {
     situation: &'a Situation,
-    /// What stays, and what of the room is left beside it and the text.
     kept: Vec<bool>,
+    /// Tokens and bytes for the text, with those that the kept units leave unused.
     room: Room,
     notes: Notes,
     costs: Costs<'a>,
 }
 
 impl<'a> Digest<'a> {
-    /// Chooses what stays. None where there is too little room for a digest.
+    /// Reads the conversation and chooses the units to keep. `None` if a digest does not fit, or the time is
+    /// over.
     fn new(
         situation: &'a Situation,
         mut kept: Vec<bool>,
@@ -77,42 +68,43 @@ impl<'a> Digest<'a> {
                 &|| situation.is_over(),
                 &parts(&situation.conversation, unit),
             );
-            // Whoever asked has gone, and what follows notices that as well.
+            // The caller has gone, which the fallback notices as well.
             if situation.is_over() {
                 return None;
             }
         }
         keep_summaries(situation, &mut kept, &mut room);
-        let most = room.tokens / 5 * 4;
-        let mut share = share(situation, room.tokens);
-        // Units that make room for rules may hold rules themselves, so this goes round.
+        let most = shares::NEEDED.of(room.tokens);
+        let mut for_text = shares::text_tokens(room.tokens, situation.conversation.tokens());
+        // Units that are removed to make room for rules may contain rules themselves, so this repeats.
         for _ in 0..4 {
             let mut window = kept.clone();
-            let for_text = room.bytes.min(BYTES) / 2;
-            let left = extend(situation, &mut window, room.without_text(share, for_text)).room;
+            let text_bytes = shares::TEXT_BYTES.of(room.bytes.min(MOST_DIGEST_BYTES));
+            let without_text = room.without_text(for_text, text_bytes);
+            let left = extend(situation, &mut window, without_text).room;
             let needed = notes.needed(&window, most, &mut costs);
-            let is_small = room.tokens < LEAST;
+            let is_small = room.tokens < shares::LEAST_DIGEST;
             if is_small && (needed == 0 || needed > room.tokens) {
                 return None;
             }
             let wanted = if is_small { needed } else { needed.min(most) };
-            if wanted <= share {
+            if wanted <= for_text {
                 return Some(Self {
                     situation,
                     kept: window,
-                    room: left.with_text(share, for_text),
+                    room: left.with_text(for_text, text_bytes),
                     notes,
                     costs,
                 });
             }
-            share = wanted;
+            for_text = wanted;
         }
         None
     }
 
     fn report(mut self) -> Option<Report> {
         let first = self.write(self.room.tokens);
-        // Room that the text leaves goes to the window.
+        // Tokens that the text leaves go to the window.
         let left = self.room.without_text(first.tokens, first.bytes);
         let mut wider = self.kept.clone();
         let left = extend(self.situation, &mut wider, left).room;
@@ -122,30 +114,32 @@ impl<'a> Digest<'a> {
             self.kept = wider;
             written = self.write(self.room.tokens);
         }
-        // Lines were counted one by one. Joined and in its mark a text may cost a little more.
-        // Where units are passed over the host may have to put a note of its own.
+        // Lines were counted one by one. Joined and in its mark the text may have a few more tokens. If units
+        // are skipped, the host may have to insert a note of its own.
         let allowed = self.situation.left_for_text(&self.kept)?;
         for _ in 0..4 {
             let excess = self.cost(&written.text).saturating_sub(allowed);
             if excess == 0 {
                 break;
             }
-            let tokens = written.tokens.checked_sub(excess + 4)?;
+            let tokens = written
+                .tokens
+                .checked_sub(excess + shares::REWRITE_MARGIN)?;
             written = self.write(tokens);
         }
         if written.text.is_empty() {
             written.text = NOTHING_TO_SAY.to_owned();
         }
         let fits = self.cost(&written.text) <= allowed;
-        fits.then(|| self.told(written))
+        fits.then(|| self.with_metrics(written))
     }
 
     fn write(&mut self, tokens: u32) -> Written {
-        let bytes = self.room.bytes.min(BYTES);
+        let bytes = self.room.bytes.min(MOST_DIGEST_BYTES);
         self.notes.write(&self.kept, tokens, bytes, &mut self.costs)
     }
 
-    /// Tokens of a text as the host will insert it.
+    /// Returns the tokens of a text as the host will insert it.
     fn cost(&self, text: &str) -> u32 {
         let conversation = &self.situation.conversation;
         let by = By::Strategy("native:digest");
@@ -153,7 +147,7 @@ impl<'a> Digest<'a> {
         conversation.tokenizer().per_message() + conversation.tokenizer().count(&marked)
     }
 
-    fn told(self, written: Written) -> Report {
+    fn with_metrics(self, written: Written) -> Report {
         let Self {
             situation, kept, ..
         } = self;
@@ -186,7 +180,7 @@ impl<'a> Digest<'a> {
     }
 }
 
-/// What a unit says, for the digest. What stands under a mark counts as what it was before.
+/// Returns the parts of a unit for the digest. Text within a mark counts as what it was before.
 fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     for message in conversation.messages(unit) {
@@ -228,24 +222,16 @@ fn parts(conversation: &Conversation, unit: usize) -> Vec<Part<'_>> {
     parts
 }
 
-/// Tokens that a text may have of a room of so many. The smaller the room is beside what has to go,
-/// the more of it: many old units in few words are worth more than one new unit.
-fn share(situation: &Situation, tokens: u32) -> u32 {
-    let of_all = f64::from(tokens) / f64::from(situation.conversation.tokens().max(1));
-    let share = (MOST - of_all * 0.75).clamp(LEAST_SHARE, MOST);
-    (f64::from(tokens) * share) as u32
-}
-
-/// Keeps earlier summaries as they are, newest first, as far as they are small. The others go
-/// on line by line in the new text.
+/// Keeps earlier summaries unchanged, newest first, as far as they are small. The new text carries on the
+/// others line by line.
 fn keep_summaries(situation: &Situation, kept: &mut [bool], room: &mut Room) {
-    let mut share = room.tokens / 5;
+    let mut left = shares::KEPT_SUMMARIES.of(room.tokens);
     for (index, unit) in situation.units().iter().enumerate().rev() {
         if unit.kind == UnitKind::Summary && !kept[index] {
-            if unit.tokens > share || !room.take(unit) {
+            if unit.tokens > left || !room.take(unit) {
                 return;
             }
-            share -= unit.tokens;
+            left -= unit.tokens;
             kept[index] = true;
         }
     }
@@ -253,12 +239,12 @@ fn keep_summaries(situation: &Situation, kept: &mut [bool], room: &mut Room) {
 
 struct Extended {
     room: Room,
-    /// All units are kept now.
+    /// Whether all units are kept.
     is_complete: bool,
 }
 
-/// Keeps the newest units for which there is room. One that takes most of the room alone is
-/// passed over; one that only came too late ends the window.
+/// Keeps the newest units that fit. A unit that does not fit ends the window, unless it is larger than
+/// [`shares::LARGE_UNIT`]: such a unit is skipped.
 fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
     let mut left = room;
     let mut next = None;
@@ -267,13 +253,13 @@ fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
             next = Some(index);
             continue;
         }
-        if next.is_some_and(|next| would_go_on(situation, index, next)) {
+        if next.is_some_and(|next| would_reopen_loop(situation, index, next)) {
             continue;
         }
         if left.take(unit) {
             kept[index] = true;
             next = Some(index);
-        } else if unit.tokens <= room.tokens / 2 {
+        } else if unit.tokens <= shares::LARGE_UNIT.of(room.tokens) {
             break;
         }
     }
@@ -283,10 +269,10 @@ fn extend(situation: &Situation, kept: &mut [bool], room: Room) -> Extended {
     }
 }
 
-/// Whether a step with calls, kept in front of `next`, would lose the answer that ended its turn:
-/// with the user's next words behind its outputs its loop would be open again, and in Anthropic's
-/// format has to begin with thinking (ANTH-2, ANTH-5).
-fn would_go_on(situation: &Situation, step: usize, next: usize) -> bool {
+/// Whether a step with calls, kept before `next`, would lose the answer that ended its turn. With the user's
+/// next words after its outputs its tool loop would be open again, and in Anthropic's format has to begin
+/// with thinking (ANTH-2, ANTH-5).
+fn would_reopen_loop(situation: &Situation, step: usize, next: usize) -> bool {
     step + 1 < next
         && situation.units()[next].kind == UnitKind::User
         && situation.conversation.envelope().wants_thinking()

@@ -1,13 +1,12 @@
-//! What there is room for.
+//! The free budget of native strategies.
 
 use baler_conversation::Unit;
+use baler_digest::shares::INSERTION_BYTES;
 
 use crate::situation::Situation;
 
-/// Bytes that a mark, a message and what parts it from others add to an inserted text.
-pub(crate) const INSERTION_BYTES: usize = 256;
-
-/// Room for units and text. Bytes and media without a limit are as good as endless.
+/// What is free for units and text: tokens, bytes and media. Without a limit, bytes and media are at their
+/// maximum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) tokens: u32,
@@ -16,7 +15,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// The room beside what must stay.
+    /// Returns what the protected units leave of the budget.
     pub(crate) fn of(situation: &Situation) -> Self {
         let protected: Vec<bool> = situation.protected().collect();
         let mut room = Self {
@@ -33,6 +32,7 @@ impl Room {
         room
     }
 
+    /// Reserves the message and the mark of one inserted text; `None` if they do not fit.
     pub(crate) const fn without_insertion(self, situation: &Situation) -> Option<Self> {
         let (Some(tokens), Some(bytes)) = (
             self.tokens.checked_sub(situation.insertion_overhead),
@@ -47,7 +47,7 @@ impl Room {
         })
     }
 
-    /// Takes the room that a unit needs, if it is there.
+    /// Subtracts what a unit needs, and returns whether it fits. If not, nothing changes.
     pub(crate) const fn take(&mut self, unit: &Unit) -> bool {
         if unit.tokens > self.tokens || unit.bytes > self.bytes || unit.media > self.media {
             return false;
@@ -58,7 +58,7 @@ impl Room {
         true
     }
 
-    /// The room that is left beside a text.
+    /// Returns what a text of so many tokens and bytes leaves.
     pub(crate) const fn without_text(self, tokens: u32, bytes: usize) -> Self {
         Self {
             tokens: self.tokens.saturating_sub(tokens),
@@ -67,7 +67,7 @@ impl Room {
         }
     }
 
-    /// The room as it was before [`Room::without_text`].
+    /// Reverses [`Room::without_text`], up to saturation.
     pub(crate) const fn with_text(self, tokens: u32, bytes: usize) -> Self {
         Self {
             tokens: self.tokens.saturating_add(tokens),

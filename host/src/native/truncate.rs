@@ -1,30 +1,31 @@
-//! `native:truncate`: the newest turns that fit. It cannot fail and refuses nothing.
+//! `native:truncate`: keeps the newest turns that fit. It cannot fail.
 
 use baler_conversation::{Role, UnitKind};
+use baler_digest::shares::INSERTION_BYTES;
 
-use super::room::{INSERTION_BYTES, Room};
+use super::room::Room;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::report::{Answer, Metric, Report, Value};
 use crate::situation::Situation;
 
-/// What it says in the place of what it left out.
+/// Replaces the removed units.
 const NOTE: &str = "(Earlier conversation omitted due to length)";
 
-/// Keeps what must stay, earlier summaries, and as many of the newest turns as fit; of a
-/// newest turn that is too large alone, its newest steps.
+/// Keeps protected units, earlier summaries, and as many of the newest turns as fit. If the newest turn alone
+/// is too large, keeps its newest steps.
 pub(crate) fn truncate(situation: &Situation) -> Report {
     let units = situation.units();
     let mut kept: Vec<bool> = (0..units.len())
         .map(|unit| situation.is_protected(unit))
         .collect();
     let note = situation.insertion_overhead + situation.conversation.tokenizer().count(NOTE);
-    // The note gives way to what must stay.
+    // Protected units have priority over the note.
     let mut room = Room::of(situation);
     let has_note = room.tokens >= note && room.bytes >= INSERTION_BYTES;
     room = if has_note {
         room.without_text(note, INSERTION_BYTES)
     } else {
-        // A result that begins with a step gets the host's own note.
+        // The host puts its own note before a result that begins with a step.
         room.without_text(situation.opening_note, 0)
     };
     for (index, unit) in units.iter().enumerate().rev() {
@@ -72,7 +73,7 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
             end = start;
             continue;
         }
-        // A long tool loop is one turn: some of it is better than none.
+        // A long tool loop is one turn: a part of it is better than nothing.
         if turn == newest {
             for unit in open.into_iter().rev() {
                 if !room.take(&units[unit]) {
@@ -85,9 +86,9 @@ fn keep_newest_turns(situation: &Situation, kept: &mut [bool], mut room: Room) {
     }
 }
 
-/// Units that come to stand behind others than before may need a note of the host's between
-/// them, beside the note of so many tokens that tells what was left out. Where there is no room
-/// for it the oldest of them go, and nearly always a few are enough.
+/// Removes the oldest units that are not protected until the host's own notes fit, nearly always only a few.
+/// The host may have to insert a note between units that were not adjacent before, in addition to `note`, the
+/// tokens of [`NOTE`].
 fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u32>) {
     let is_too_much = |kept: &[bool]| match note {
         Some(note) if kept.contains(&false) => {
@@ -106,8 +107,8 @@ fn make_room_for_notes(situation: &Situation, kept: &mut [bool], note: Option<u3
     may_go[..go].iter().for_each(|unit| kept[*unit] = false);
 }
 
-/// A number that is enough where one less is not; `most` where none is. Asks some times the
-/// logarithm of the number.
+/// Returns the smallest number up to `most` that is enough; `most` if none is. Asks a number of times in the
+/// order of the logarithm of the result.
 fn fewest(most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
     if most == 0 || is_enough(0) {
         return 0;
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fewest_that_are_enough_are_found_by_few_questions() {
+    fn fewest_finds_the_smallest_number_with_few_questions() {
         for most in [0, 1, 2, 3, 10, 100_000] {
             for wanted in [0, 1, 2, 3, 9, 70_000] {
                 let asked = Cell::new(0);

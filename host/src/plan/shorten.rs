@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use baler_digest::tells_of_error;
+use baler_digest::mentions_error;
 
 use baler_conversation::json;
 use baler_conversation::marks::{self, By, Purpose};
@@ -244,7 +244,7 @@ fn error_lines(body: &Body<'_>) -> Vec<(usize, usize)> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
-        if !Body::is_gap(line) && tells_of_error(line) {
+        if !Body::is_gap(line) && mentions_error(line) {
             found.push((start, text.floor_char_boundary(end.min(start + PIECE))));
         }
         start = end;

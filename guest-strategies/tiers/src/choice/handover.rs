@@ -1,34 +1,10 @@
 //! The one text that stands for what is dropped.
 
+use baler_digest::shares::{self, BYTES_PER_TOKEN, LEAST_SUMMARY};
 use baler_digest::{Costs, Story, Written};
 use baler_strategy::UnitKind;
 
 use super::{Choice, Dropped, Summarise, target};
-
-/// The share of the room that a digest gets where nearly all has to go, how much less it gets
-/// the larger the room is, and its least share; in thousandths.
-const MOST: u64 = 600;
-const LESS: u64 = 750;
-const LEAST_SHARE: u64 = 120;
-
-/// Below so many tokens a digest says less than the units that it displaces, unless it holds all that has to be
-/// said. `native:digest` goes by the same.
-const LEAST: u32 = 60;
-
-/// A summary of fewer tokens says less than the lines that it displaces.
-const LEAST_SUMMARY: u32 = 64;
-
-/// A token is rarely more bytes.
-const BYTES_PER_TOKEN: usize = 8;
-
-/// Tokens that stay unused: joined with others a text may cost a little more than alone.
-const SLACK: u32 = 8;
-
-/// What a text may need beyond what it needed before, with other units kept.
-const SPARE: u32 = 64;
-
-/// The most bytes of a digest as JSON.
-const BYTES: usize = 400_000;
 
 /// What was written, and whether it begins with a summary.
 #[derive(Debug, Default)]
@@ -53,13 +29,9 @@ impl Choice<'_> {
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let count = |text: &str| self.conversation.count(text);
         let mut costs = Costs::new(&count);
-        let of_all = u64::from(room) * 1_000 / u64::from(situation.used.max(1));
-        let share = MOST
-            .saturating_sub(of_all * LESS / 1_000)
-            .clamp(LEAST_SHARE, MOST);
-        let mut share = u32::try_from(u64::from(room) * share / 1_000).unwrap_or(u32::MAX);
-        let most = room / 5 * 4;
-        let is_small = room < LEAST;
+        let mut share = shares::text_tokens_per_mille(room, situation.used);
+        let most = shares::NEEDED.of(room);
+        let is_small = room < shares::LEAST_DIGEST;
         // What the rules need depends on what is dropped, and that on the room.
         let before = (self.reduced.clone(), self.saved.clone());
         for _ in 0..4 {
@@ -78,10 +50,12 @@ impl Choice<'_> {
             }
             share = wanted;
         }
-        if !is_small && self.left_for_text() > room / 4 * 3 {
+        if !is_small && self.left_for_text() > shares::UNUSED.of(room) {
             // Units were too large beside the text's share, which may need less.
             let text = self.write(&Story::default(), &mut costs);
-            let needed = text.map_or(0, |text| text.tokens + text.tokens / 4 + SPARE);
+            let more =
+                |tokens: u32| shares::MEASURED_TEXT.of(tokens) + shares::MEASURED_TEXT_TOKENS;
+            let needed = text.map_or(0, |text| text.tokens + more(text.tokens));
             if needed < share {
                 (self.reduced, self.saved) = before;
                 self.window(room - needed);
@@ -93,7 +67,7 @@ impl Choice<'_> {
         };
         let written = handover.as_ref().map_or(0, |own| own.written.tokens);
         let unused = self.left_for_text().saturating_sub(written);
-        self.give_back(u64::from(unused.saturating_sub(SLACK)));
+        self.give_back(u64::from(unused.saturating_sub(shares::SLACK)));
         handover
     }
 
@@ -124,8 +98,8 @@ impl Choice<'_> {
         }
         let left = self.left_for_text();
         let needed = self.material.notes.needed(&self.kept, left, costs);
-        let bytes = self.room_for_bytes() / BYTES_PER_TOKEN / 2;
-        let room = left.saturating_sub(needed) / 2;
+        let bytes = shares::STORY.of(self.room_for_bytes() / usize::from(BYTES_PER_TOKEN));
+        let room = shares::STORY.of(left.saturating_sub(needed));
         let room = room.min(u32::try_from(bytes).unwrap_or(u32::MAX));
         (!units.is_empty() && room >= LEAST_SUMMARY).then_some(Dropped {
             units,
@@ -152,7 +126,9 @@ impl Choice<'_> {
                 written.tokens = cost;
                 return Some(written);
             }
-            tokens = written.tokens.checked_sub(excess + 4)?;
+            tokens = written
+                .tokens
+                .checked_sub(excess + shares::REWRITE_MARGIN)?;
         }
         None
     }
@@ -192,8 +168,9 @@ impl Choice<'_> {
             .map(|unit| u64::from(self.units()[unit].bytes))
             .sum();
         let most = self.situation.max_bytes.map_or(u64::MAX, u64::from);
-        usize::try_from(most.saturating_sub(kept).saturating_sub(512))
+        let left = most.saturating_sub(kept);
+        usize::try_from(left.saturating_sub(shares::TIERED_INSERTION_BYTES))
             .unwrap_or(usize::MAX)
-            .min(BYTES)
+            .min(shares::MOST_DIGEST_BYTES)
     }
 }

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use baler_digest::Extent;
+use baler_digest::shares::{self, MOST_SHORTENED_BYTES};
 use baler_strategy::{Traits, Unit, UnitKind};
 
-use super::{Choice, Needs, TEXTS};
+use super::{Choice, Needs};
 use crate::reduce::{Level, Size};
 
 impl Choice<'_> {
@@ -49,7 +50,7 @@ impl Choice<'_> {
                 self.shrink(unit, left.tokens) || is_newest && self.squeeze(unit, left.tokens);
             is_newest = false;
             let texts = self.texts_of(unit);
-            if is_taken && self.texts + texts <= TEXTS {
+            if is_taken && self.texts + texts <= MOST_SHORTENED_BYTES {
                 self.texts += texts;
                 let own = &self.units()[unit];
                 left.tokens -= self.cost(unit);
@@ -57,7 +58,7 @@ impl Choice<'_> {
                 left.media -= u64::from(own.media);
                 self.kept[unit] = true;
                 next = Some(unit);
-            } else if self.cost(unit) <= u64::from(tokens) / 2 {
+            } else if self.cost(unit) <= shares::LARGE_UNIT.of(u64::from(tokens)) {
                 // One that takes most of the room alone is passed over; one that only came too
                 // late ends the window.
                 break;
@@ -97,7 +98,7 @@ impl Choice<'_> {
         let others = self.units()[unit].cost().saturating_sub(all);
         let Some(room) = tokens
             .checked_sub(others)
-            .filter(|room| all > 0 && *room >= all / 10)
+            .filter(|room| all > 0 && *room >= shares::LEAST_OF_NEWEST.of(all))
         else {
             return false;
         };
@@ -108,7 +109,7 @@ impl Choice<'_> {
                 Size {
                     tokens: u32::try_from(share).unwrap_or(u32::MAX),
                     bytes: self.room_for_text(index),
-                    extent: Extent::Worth,
+                    extent: Extent::Valuable,
                 },
             );
             self.put(index, smaller);

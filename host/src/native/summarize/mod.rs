@@ -8,12 +8,13 @@ mod transcript;
 
 use std::time::Instant;
 
+use baler_digest::shares::{self, INSERTION_BYTES, LEAST_SUMMARY};
 use baler_digest::{ABOUT_EARLIER, indented, quoted};
 use baler_models::{ModelError, Question};
 
 use baler_conversation::UnitKind;
 
-use super::room::{INSERTION_BYTES, Room};
+use super::room::Room;
 use crate::fault::Declared;
 use crate::models::ModelGrant;
 use crate::report::{Answer, Metric, Report, Value};
@@ -23,10 +24,6 @@ use transcript::Transcript;
 
 /// Messages at the end that stay, as far as there is room (PL-10).
 const KEEP_MESSAGES: usize = 10;
-
-/// The least and the most tokens of a summary.
-const LEAST: u32 = 64;
-const MOST: u32 = 4_000;
 
 /// Tries at a question that is too long, each about half as long as the one before.
 const TRIES: u32 = 12;
@@ -60,14 +57,20 @@ pub(crate) async fn summarize(
     let Some(room) = Room::of(situation).without_insertion(situation) else {
         return Err(failed("there is no room for a summary"));
     };
-    let share = (room.tokens / 3).clamp(LEAST, MOST).min(room.tokens);
-    if share < LEAST {
+    let for_summary = shares::SUMMARY
+        .of(room.tokens)
+        .clamp(LEAST_SUMMARY, shares::MOST_SUMMARY)
+        .min(room.tokens);
+    if for_summary < LEAST_SUMMARY {
         return Err(failed("there is no room for a summary"));
     }
     keep_newest(
         situation,
         &mut kept,
-        room.without_text(share, share as usize * 4),
+        room.without_text(
+            for_summary,
+            for_summary as usize * shares::SUMMARY_BYTES_PER_TOKEN,
+        ),
     );
     let is_material = |unit: usize| !kept[unit] && units[unit].kind != UnitKind::Summary;
     if !(0..units.len()).any(is_material) {

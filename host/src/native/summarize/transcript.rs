@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use baler_digest::{
-    EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented, on_one_line, one_word, parted, quoted,
+    EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, by_author, indented, on_one_line, one_word, quoted,
 };
 
 use baler_conversation::message::{Content, Media, Message, Part};
@@ -135,7 +135,7 @@ fn paragraphs(conversation: &Conversation, message: &Message) -> Vec<String> {
     };
     let texts = users_texts(conversation, message);
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-    let told = parted(&texts);
+    let told = by_author(&texts);
     let mut said = Vec::new();
     // Paragraphs of what is said; those of results come first.
     let mut spoken = Vec::new();

@@ -1,6 +1,6 @@
-//! Where a sentence stands: below which headings and intros of lists, and between which tags.
+//! The context of a sentence: the headings and introductions of lists above it, and the tags around it.
 //!
-//! They may turn it round: `Delete only the backup` is no rule of the user's below `## DO NOT`.
+//! They may reverse its meaning: `Delete only the backup` is not the user's rule below `## DO NOT`.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::LIST;
 use super::ending::{ENDS, is_unspaced_end};
 use crate::rules;
 
-/// The most bytes of the name of a tag. It is told again before each rule within.
+/// Most bytes of the name of a tag. It is repeated before each rule within.
 const NAME: usize = 64;
 
-/// Stands behind each intro.
+/// Separates an introduction from what follows.
 const BETWEEN: &str = " - ";
 
-/// Words by which a sentence speaks of what stands below it.
+/// Words by which a sentence refers to what is below it.
 const POINTING: [&str; 20] = [
     "following",
     "these",
@@ -38,7 +38,7 @@ const POINTING: [&str; 20] = [
     "아래",
 ];
 
-/// Tags around words that hold as they stand.
+/// Tags that do not change the meaning of what they contain.
 const NEUTRAL: [&str; 15] = [
     "rules",
     "rule",
@@ -57,7 +57,7 @@ const NEUTRAL: [&str; 15] = [
     "user",
 ];
 
-/// Whether a sentence that is a rule holds the list directly below it: it does not end, or points there.
+/// Whether a rule includes the list directly below it: it has no end sign, or refers to the list.
 /// `Never push. - Mend the pier` are two rules.
 pub(super) fn introduces(sentence: &str, is_heading: bool) -> bool {
     let bare = sentence.trim_end_matches(['*', '_', ' ']);
@@ -69,7 +69,7 @@ pub(super) fn introduces(sentence: &str, is_heading: bool) -> bool {
     POINTING.iter().any(|word| lower.contains(word))
 }
 
-/// The name in a line that is only a tag, and whether it closes.
+/// Returns the name in a line that is only a tag, and whether the tag closes.
 pub(super) fn tag(bare: &str) -> Option<(&str, bool)> {
     let inside = bare.strip_prefix('<')?.strip_suffix('>')?;
     if inside.contains(['<', '>']) {
@@ -83,25 +83,25 @@ pub(super) fn tag(bare: &str) -> Option<(&str, bool)> {
     (name.len() <= NAME && name.starts_with(char::is_alphabetic)).then_some((name, closes))
 }
 
-/// What stands above the line that is read.
-pub(super) struct Places {
-    /// The tag that is open; of several the outermost.
+/// What is above the current line.
+pub(super) struct Context {
+    /// The open tag; of several the outermost.
     tag: Option<String>,
-    /// How many lines to come close a tag, by its name.
+    /// Number of further lines that close a tag, by its name.
     closing: BTreeMap<String, usize>,
-    /// What was cut off may have closed any.
+    /// Whether the text was cut off, so that the rest may have closed any tag.
     is_cut: bool,
     intros: Vec<Intro>,
 }
 
-/// What introduces a list or a paragraph.
+/// The introduction of a list or a paragraph.
 struct Intro {
-    /// Columns before the items of the list, or before the paragraph.
+    /// Indentation of the list items or the paragraph, in columns.
     indent: usize,
     text: String,
 }
 
-impl Places {
+impl Context {
     pub(super) fn of(text: &str) -> Self {
         let mut closing = BTreeMap::new();
         for (name, closes) in text.lines().filter_map(|line| tag(line.trim())) {
@@ -117,7 +117,7 @@ impl Places {
         }
     }
 
-    /// Goes past a line that is only a tag.
+    /// Reads a line that is only a tag.
     pub(super) fn pass(&mut self, (name, closes): (&str, bool)) {
         if closes {
             if let Some(left) = self.closing.get_mut(name) {
@@ -135,12 +135,12 @@ impl Places {
         }
     }
 
-    /// Forgets what introduced the lists so far.
+    /// Forgets all introductions.
     pub(super) fn leave_lists(&mut self) {
         self.intros.clear();
     }
 
-    /// Goes on with an item or a paragraph so many columns from the left, below an intro if there is one.
+    /// Begins an item or a paragraph at column `indent`, below the introduction `text` unless it is empty.
     pub(super) fn enter(&mut self, indent: usize, text: String) {
         let is_new = !text.is_empty();
         self.intros
@@ -151,9 +151,9 @@ impl Places {
         }
     }
 
-    /// Forgets the outermost intros where all together say more than [`LIST`] bytes; the innermost
-    /// stays, however long. They are told again before each rule below: with as many of them as
-    /// there are lines, a text would take the square of its length.
+    /// Forgets the outermost introductions if all together have more than [`LIST`] bytes; the innermost is
+    /// kept, however long. They are repeated before each rule below: with one on each line, the result would
+    /// grow with the square of the text.
     fn leave_outermost(&mut self) {
         let mut bytes = 0;
         let stay = self.intros.iter().rev().take_while(|intro| {
@@ -164,7 +164,7 @@ impl Places {
         self.intros.drain(..self.intros.len().saturating_sub(stay));
     }
 
-    /// What has to stand before a rule here.
+    /// Returns what has to precede a rule here.
     pub(super) fn above(&self) -> String {
         let mut above = String::new();
         if let Some(tag) = &self.tag {
@@ -180,30 +180,30 @@ impl Places {
     }
 }
 
-/// Tells a sentence, if it is a rule behind what stands above it.
-pub(super) fn tell_below(above: &str, sentence: &str, tell: &mut dyn FnMut(&str)) {
+/// Emits a sentence; a rule after what is above it.
+pub(super) fn emit_below(above: &str, sentence: &str, emit: &mut dyn FnMut(&str)) {
     if above.is_empty() || rules::strength(sentence).is_none() {
-        tell(sentence);
+        emit(sentence);
     } else {
-        tell(&format!("{above}{sentence}"));
+        emit(&format!("{above}{sentence}"));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LIST, Places};
-    use crate::sentences::each_in_place;
+    use super::{Context, LIST};
+    use crate::sentences::each_in_context;
 
     fn sentences(text: &str) -> Vec<String> {
         let mut found = Vec::new();
-        each_in_place(&|| false, text, &mut |sentence| {
+        each_in_context(&|| false, text, &mut |sentence| {
             found.push(sentence.to_owned())
         });
         found
     }
 
     #[test]
-    fn an_item_stands_behind_its_heading() {
+    fn an_item_follows_its_heading() {
         assert_eq!(
             sentences(
                 "## DO NOT\n\n2. Sink\n3. Delete only the backup\n\n## Style\n- use tabs\n- Never shout\n\nDone.\n\n- Always ask"
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_stands_behind_the_sentence_above_its_list() {
+    fn an_item_follows_the_sentence_above_its_list() {
         assert_eq!(
             sentences("Look here. You must do none of the following.\n\n- Sink\n- use only oars"),
             [
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paragraph_stands_behind_its_heading_or_a_colon() {
+    fn a_paragraph_follows_its_heading_or_a_colon() {
         assert_eq!(
             sentences(
                 "Never do this:\n\nAlways push to main\nwithout tests. Row.\n\nAlways sign.\n\n## Obsolete, ignore\n\nAlways whistle. Moor.\n\nNever shout."
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_within_lists_stand_behind_all_above_them() {
+    fn an_item_of_a_nested_list_follows_all_introductions() {
         assert_eq!(
             sentences(
                 "Bad habits:\n- At sea\n  - always whistle\n- In port\n  - moor\n  - Never:\n    - sign\n\nGood."
@@ -296,19 +296,19 @@ mod tests {
     }
 
     #[test]
-    fn of_stairs_of_intros_the_innermost_stand_above() {
-        let mut places = Places::of("");
+    fn only_the_innermost_of_many_introductions_are_repeated() {
+        let mut context = Context::of("");
         for step in 0..10_000 {
-            places.enter(step, format!("step {step}:"));
-            assert!(places.above().len() <= LIST);
-            assert!(places.intros.len() <= LIST / "step 0: - ".len());
-            assert!(places.above().ends_with(&format!("step {step}: - ")));
+            context.enter(step, format!("step {step}:"));
+            assert!(context.above().len() <= LIST);
+            assert!(context.intros.len() <= LIST / "step 0: - ".len());
+            assert!(context.above().ends_with(&format!("step {step}: - ")));
         }
         // Of the last ones none is left out.
-        assert!(places.above().contains("step 9980: - step 9981: - "));
+        assert!(context.above().contains("step 9980: - step 9981: - "));
         // One that is longer stands alone.
-        places.enter(10_000, "long ".repeat(LIST));
-        assert_eq!(places.intros.len(), 1);
+        context.enter(10_000, "long ".repeat(LIST));
+        assert_eq!(context.intros.len(), 1);
         // Paragraphs below an item.
         let stairs: String = (1..60)
             .map(|step| format!("{}Step {step}:\n\n", " ".repeat(step)))
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_only_a_tag_stands_alone() {
+    fn a_line_that_is_only_a_tag_is_separate() {
         assert_eq!(
             sentences("<rules>\nNever push.\nAlways sign.\n</rules>"),
             ["Never push.", "Always sign."]
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_too_long_is_none_of_a_tag() {
+    fn a_tag_with_a_name_that_is_too_long_is_ignored() {
         let tagged = |length: usize| {
             let name = "n".repeat(length);
             sentences(&format!("<{name}>\n\nAlways row.\n\n</{name}>"))
@@ -358,10 +358,10 @@ mod tests {
     }
 
     #[test]
-    fn code_and_quotations_are_passed_over() {
+    fn code_and_quotations_are_left_out() {
         let quoted = "Never push.\n```sh\nalways push\n```\n~~~\nalways\n~~~\n> You must push.\n>\n> Always.\nSign only once.";
         let mut found = Vec::new();
-        let is_all = each_in_place(&|| false, quoted, &mut |sentence| {
+        let is_all = each_in_context(&|| false, quoted, &mut |sentence| {
             found.push(sentence.to_owned())
         });
         assert_eq!(found, ["Never push.", "Sign only once."]);

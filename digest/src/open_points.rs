@@ -1,17 +1,17 @@
-//! Unfinished work: what the agent's own words and its lists say is still to be done.
+//! Unfinished work, read from the agent's own words and its to-do lists.
 
 use serde_json::Value;
 
 use super::text;
 
-/// The most bytes of a line, and lines of one text.
+/// Most bytes of a line, and most lines of one text.
 const LIMIT: usize = 300;
 const LINES: usize = 8;
 
-/// The most entries of a to-do list.
+/// Most entries of a to-do list.
 const TASKS: usize = 60;
 
-/// How lines begin that say what comes next.
+/// Beginnings of lines that say what comes next.
 const SIGNS: [&str; 14] = [
     "todo",
     "to do",
@@ -29,8 +29,8 @@ const SIGNS: [&str; 14] = [
     "not yet",
 ];
 
-/// Lines of an assistant's text that say what is still to be done. A list under such a line
-/// belongs to it.
+/// Returns lines of an assistant's text that say what is still to be done. A list below such a line belongs
+/// to it.
 pub(super) fn lines(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut in_list = false;
@@ -48,7 +48,7 @@ pub(super) fn lines(text: &str) -> Vec<String> {
             });
         if says || (in_list && is_item) {
             found.push(text::line(bare, LIMIT));
-            // The end of a text tells what comes next, not its beginning.
+            // The end of a text says what comes next, not its beginning.
             if found.len() > LINES {
                 found.remove(0);
             }
@@ -58,8 +58,7 @@ pub(super) fn lines(text: &str) -> Vec<String> {
     found
 }
 
-/// The to-do list that a call carries, with the state of each entry; none where it carries
-/// none.
+/// Returns the to-do list in the arguments of a call, with the state of each entry; `None` if there is none.
 pub(super) fn tasks(arguments: &str) -> Option<Vec<String>> {
     if !arguments.contains("status") {
         return None;
@@ -91,7 +90,7 @@ pub(super) fn tasks(arguments: &str) -> Option<Vec<String>> {
     (!tasks.is_empty()).then_some(tasks)
 }
 
-/// The box of an entry with this status. Whole words count: `incomplete` and `undone` are not done.
+/// Returns the box of an entry with this status. Whole words count: `incomplete` and `undone` are not done.
 fn state(status: &str) -> &'static str {
     let status = status.to_ascii_lowercase();
     let says = |words: &[&str]| {
@@ -130,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_say_what_comes_next_are_found_with_their_lists() {
+    fn open_points_are_found_with_their_lists() {
         let text = "The parser is fixed.\n\n## Next steps\n1. Add a test\n2. Update the docs\n\nThat is all.\n- a\nI'll start now.";
         assert_eq!(
             lines(text),
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_to_do_list_tells_the_state_of_each_entry() {
+    fn a_to_do_list_has_the_state_of_each_entry() {
         let arguments = r#"{"todos": [{"content": "Fix", "status": "completed"}, {"content": "Test", "status": "in_progress"}, {"step": "Tell", "status": "pending"}]}"#;
         assert_eq!(
             tasks(arguments).as_deref(),
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_was_not_done_is_not_told_as_done() {
+    fn only_finished_entries_are_marked_as_done() {
         for (status, expected) in [
             ("completed", "[x]"),
             ("DONE", "[x]"),

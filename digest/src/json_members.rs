@@ -1,27 +1,27 @@
-//! The members of a JSON object, read one after the other and not as a tree: an output may be cut off anywhere, and
-//! then it is no JSON.
+//! Reads the members of a JSON object one after the other, not as a tree: an output may be cut off anywhere,
+//! and then it is not JSON.
 
-/// The most bytes that are looked through.
+/// Most bytes that are read.
 const MOST: usize = 1 << 20;
 
-/// The value of a member, as it is written.
+/// Value of a member, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
-    /// What stands between the quotes, or as much of it as there is.
+    /// Text between the quotes, still escaped, up to where it is cut off.
     Text(&'a str),
     /// A number, `true`, `false` or `null`.
     Plain(&'a str),
-    /// An object or a list, or as much of it as there is.
+    /// An object or a list, up to where it is cut off.
     Nested(&'a str),
 }
 
-/// The members of an object in their order, up to the first place that is none.
+/// Iterates the members of an object in their order, up to the first place that is not a member.
 #[derive(Debug)]
 pub(crate) struct Members<'a> {
     rest: &'a str,
 }
 
-/// The members of the object that a text begins with; none where it begins with something else.
+/// Iterates the members of the object that a text begins with; no members if it begins with something else.
 pub(crate) fn of(text: &str) -> Members<'_> {
     let text = &text[..text.floor_char_boundary(MOST)];
     let rest = text.trim_start().strip_prefix('{').unwrap_or_default();
@@ -50,13 +50,13 @@ fn value_of(rest: &str) -> Option<(Value<'_>, &str)> {
         let (nested, behind) = rest.split_at(end_of_nested(rest));
         return Some((Value::Nested(nested), behind));
     }
-    // Without an end it may go on: the half of a number is another one.
+    // Without an end it may be cut off, and half of a number is another number.
     let end = rest.find(|c: char| matches!(c, ',' | '}' | ']') || c.is_whitespace())?;
     let (plain, behind) = rest.split_at(end);
     (!plain.is_empty()).then_some((Value::Plain(plain), behind))
 }
 
-/// A text up to its closing quote, and what stands behind that.
+/// Splits a text after its closing quote.
 fn text_of(inside: &str) -> (&str, &str) {
     let mut is_escaped = false;
     for (at, byte) in inside.bytes().enumerate() {
@@ -70,7 +70,7 @@ fn text_of(inside: &str) -> (&str, &str) {
     (inside, "")
 }
 
-/// Where the object or list ends that a text begins with.
+/// Returns the end of the object or list that a text begins with.
 fn end_of_nested(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut is_text = false;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn members_at_the_top_are_told_apart() {
+    fn members_of_the_outer_object_are_found() {
         assert_eq!(
             members(" {\n \"a\" : \"x\\\"}\\\\\", \"b\":{\"c\":[\"]\"]},\"d\":-1 ,\"e\":null}\n"),
             [
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_read_as_far_as_it_goes() {
+    fn an_object_that_is_cut_off_is_read_up_to_there() {
         assert_eq!(
             members(r#"{"a":1,"b":"日"#),
             [("a", Plain("1")), ("b", Text("日"))]
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_looked_through_in_no_time() {
+    fn hostile_texts_are_read_in_linear_time() {
         for piece in ["{", "[", "\"", "\\", "{\"a\":", "{\"a\":1,", "日"] {
             let text = format!("{{\"a\":{}", piece.repeat((1 << 20) / piece.len()));
             let _ = members(&text);

@@ -1,4 +1,4 @@
-//! Agents that speak in blocks of shell instead of calls: what they ran, and what they only proposed.
+//! Commands of agents that write blocks of shell instead of calls: which ran, and which were only proposed.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::part::Part;
 
 const FENCE: &str = "```";
 
-/// The most bytes of a block where what the model says with it has to be shortened.
+/// Most bytes of a block within a text that has to be shortened.
 const BLOCK: usize = 160;
 
-/// How the answer of a program to such a block begins. Nothing else shows that it was run: a model may propose a
-/// command that the user does not want.
+/// Beginnings of a program's answer to such a block. Only the answer shows that the command ran: a model may
+/// propose a command that the user does not want.
 const ANSWERS: [&str; 6] = [
     // mini-swe-agent, which does not put all of them in a form that is known for a program's
     "<returncode>",
@@ -25,7 +25,7 @@ const ANSWERS: [&str; 6] = [
     "<function_results",
 ];
 
-/// The same, where the whole form is known for a program's: SWE-agent and others, OpenHands, and AutoGen.
+/// Beginnings of answers whose whole form identifies a program: SWE-agent and others, OpenHands, and AutoGen.
 const BY_PROGRAM: [&str; 4] = [
     "Observation:",
     "OBSERVATION:",
@@ -33,15 +33,15 @@ const BY_PROGRAM: [&str; 4] = [
     "exitcode: ",
 ];
 
-/// The answer of mini-swe-agent where the command took too long.
+/// Beginning of the answer of mini-swe-agent if the command took too long.
 const STOPPED: &str = "The last command <command>";
 
-/// The newest command that the model wrote and nothing has answered yet, with the number of its unit.
+/// The newest command that the model wrote and that has no answer yet, with the number of its unit.
 #[derive(Debug, Default)]
-pub(crate) struct Proposed(Option<(usize, String)>);
+pub(crate) struct ProposedCommand(Option<(usize, String)>);
 
-impl Proposed {
-    /// Reads the next unit. Gives what was run, each with the number of the unit that holds its command.
+impl ProposedCommand {
+    /// Reads the next unit. Returns the commands that ran, each with the number of the unit that contains it.
     pub(crate) fn read(&mut self, unit: usize, parts: &[Part<'_>]) -> Vec<(usize, Fact)> {
         let mut ran = Vec::new();
         for part in parts {
@@ -52,7 +52,7 @@ impl Proposed {
                     }
                 }
                 Part::User(text) | Part::Program(text) if is_answer(part, text) => {
-                    let failed = errors::exited_badly(text) || begins_with(text, STOPPED);
+                    let failed = errors::exited_with_failure(text) || begins_with(text, STOPPED);
                     ran.extend(self.0.take().map(|(unit, command)| {
                         (
                             unit,
@@ -60,12 +60,12 @@ impl Proposed {
                         )
                     }));
                 }
-                // What the user says may stand beside the answer.
+                // The answer may be next to what the user says.
                 Part::User(_) | Part::Program(_) => {}
                 _ => self.0 = None,
             }
         }
-        // The user's turn is over, and held no answer.
+        // The user's turn is over, and contained no answer.
         if matches!(parts.last(), Some(Part::User(_) | Part::Program(_))) {
             self.0 = None;
         }
@@ -82,7 +82,7 @@ fn begins_with(text: &str, start: &str) -> bool {
     text.trim_start().starts_with(start)
 }
 
-/// The command of an agent that speaks in blocks of shell instead of calls.
+/// Returns the first command in a block of shell of a text.
 fn command(text: &str) -> Option<&str> {
     let (_, block) = text.split_once(FENCE)?;
     let (language, block) = block.split_once('\n')?;
@@ -95,8 +95,8 @@ fn command(text: &str) -> Option<&str> {
     .filter(|command| !command.is_empty())
 }
 
-/// A text of the model's with a command in it, of more than `limit` bytes, with the beginnings of its blocks only:
-/// its own words say more, such as that it has run nothing.
+/// Shortens the blocks of a text by the model with a command and more than `limit` bytes to their beginnings:
+/// the model's own words say more, such as that nothing ran.
 pub(super) fn with_short_blocks(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit || command(text).is_none() {
         return Cow::Borrowed(text);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn ran(answer: Part<'_>) -> Vec<(usize, String)> {
-        let mut proposed = Proposed::default();
+        let mut proposed = ProposedCommand::default();
         assert!(proposed.read(0, &[said(PROPOSAL)]).is_empty());
         let ran = proposed.read(1, &[answer]);
         // What answers once answers nothing more.
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_nothing_answers_was_not_run() {
+    fn a_command_without_an_answer_did_not_run() {
         for answer in [
             Part::User("No, wait with that.".into()),
             Part::Program("<system-reminder>Be brief.</system-reminder>".into()),
         ] {
             assert!(ran(answer).is_empty());
         }
-        let mut proposed = Proposed::default();
+        let mut proposed = ProposedCommand::default();
         let call = Part::Call {
             id: "a".into(),
             name: "look".into(),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_a_program_answers_was_run() {
+    fn a_command_that_a_program_answers_ran() {
         let line = "ran `./deploy.sh production --force`";
         for (answer, line) in [
             (
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_beside_a_long_block_are_not_cut_away() {
+    fn words_next_to_a_long_block_are_kept() {
         let block = "echo moored\n".repeat(100);
         let text = format!("I would run:\n```bash\n{block}```\nI have not done it.");
         let short = with_short_blocks(&text, 700);

@@ -1,13 +1,13 @@
-//! Which facts come first when there is not room for all.
+//! Sorts facts by priority, for when not all fit.
 
 use super::actions::merged;
 use super::facts::{Evidence, Fact};
 use super::rules::{Strength, changes_goal};
 
-/// Rules above this size come after the others: they are mostly pasted text.
+/// Rules of more bytes come after the others: they are mostly pasted text.
 const LONG_RULE: usize = 400;
 
-/// The texts of the facts that are chosen, with their places.
+/// Returns the texts of the facts that `choose` selects, with their places.
 pub(super) fn list<'a>(
     facts: &[(usize, &'a Fact)],
     choose: impl Fn(&'a Fact) -> Option<&'a String>,
@@ -18,8 +18,8 @@ pub(super) fn list<'a>(
         .collect()
 }
 
-/// The last line that tells of an error: one that something speaks for, before one that only
-/// holds a word for it.
+/// Returns the last error: the last line that is surely one, or else the last that only contains a word for
+/// one.
 pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
     let last = |wanted: Evidence| {
         facts.iter().rev().find_map(|(place, fact)| match fact {
@@ -30,13 +30,13 @@ pub(super) fn last_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a 
     last(Evidence::Sure).or_else(|| last(Evidence::Word))
 }
 
-/// The last line that holds a word for an error, whatever speaks for it.
+/// Returns the last line that mentions an error, with any evidence.
 pub(super) fn newest_error<'a>(facts: &[(usize, &'a Fact)]) -> Option<(usize, &'a str)> {
     let mut newest = facts.iter().rev();
     newest.find_map(|(place, fact)| Some((*place, fact.error()?)))
 }
 
-/// Rules, those that bind most first; of these, short ones, and new ones before old ones.
+/// Returns rules, the most binding first; of equally binding ones, short before long, then new before old.
 pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
     let mut rules: Vec<(Strength, bool, usize, &str)> = facts
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn sorted_rules<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a s
         .collect()
 }
 
-/// Requests: the first, the newest that sets another goal, then from the newest back.
+/// Returns requests: the first, the newest that sets another goal, then the others from the newest back.
 pub(super) fn sorted_requests<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
     let mut requests = list(facts, |fact| match fact {
         Fact::Request(request) => Some(request),
@@ -70,7 +70,7 @@ pub(super) fn sorted_requests<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'
     requests
 }
 
-/// What was done: what changed something before what only looked, newest first.
+/// Returns actions: those that changed something before those that only read, each newest first.
 pub(super) fn sorted_actions(facts: &[(usize, &Fact)]) -> Vec<(usize, String)> {
     let actions = facts.iter().filter_map(|(place, fact)| match fact {
         Fact::Action(action) => Some((*place, &**action)),
@@ -78,20 +78,20 @@ pub(super) fn sorted_actions(facts: &[(usize, &Fact)]) -> Vec<(usize, String)> {
     });
     let mut lines: Vec<(bool, usize, String)> = merged(actions)
         .into_iter()
-        .map(|(place, action)| (action.only_looks(), place, action.line()))
+        .map(|(place, action)| (action.is_read_only(), place, action.line()))
         .collect();
     lines.extend(facts.iter().filter_map(|(place, fact)| match fact {
         Fact::Done(line) => Some((false, *place, line.clone())),
         _ => None,
     }));
-    lines.sort_by_key(|(only_looks, place, _)| (*only_looks, std::cmp::Reverse(*place)));
+    lines.sort_by_key(|(is_read_only, place, _)| (*is_read_only, std::cmp::Reverse(*place)));
     lines
         .into_iter()
         .map(|(_, place, line)| (place, line))
         .collect()
 }
 
-/// Values with the number of their line: the first line of each output before the second, newest
+/// Returns values with the number of their line: the first line of each output before the second, newest
 /// outputs first.
 pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, usize, &'a str)> {
     let mut values: Vec<(usize, usize, &str)> = facts
@@ -106,7 +106,7 @@ pub(super) fn sorted_values<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, usiz
     values
 }
 
-/// The newest to-do list: it stands for those before it.
+/// Returns the newest to-do list, which replaces those before it.
 pub(super) fn newest_tasks<'a>(facts: &[(usize, &'a Fact)]) -> Vec<(usize, &'a str)> {
     let newest = facts.iter().rev().find_map(|(_, fact)| match fact {
         Fact::Tasks(tasks) => Some(tasks),

@@ -1,21 +1,21 @@
-//! The numbers of names, found by the names.
+//! Finds the numbers of names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How many trees there are: 2 to the power of this.
+/// The number of trees is 2 to the power of this.
 const BITS: u32 = 10;
 
-/// Numbers by name, in many small trees. The quick hash says only in which: whoever picks names
-/// that all share one gets a search in one tree, not along a list. A keyed hash would do as well in
-/// the host, but a guest has nothing to draw a key from.
+/// Numbers by name, in many small trees. A quick hash chooses the tree, so names that are chosen to collide
+/// are searched in one tree, not in a list. In the host a keyed hash would do as well, but a guest has no
+/// source for a key.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
-    /// None until there is a name.
+pub(crate) struct NameIndex {
+    /// Empty until there is a name.
     trees: Vec<BTreeMap<Arc<str>, usize>>,
 }
 
-impl Known {
+impl NameIndex {
     pub(crate) fn get(&self, name: &str) -> Option<usize> {
         self.trees.get(tree(name))?.get(name).copied()
     }
@@ -30,14 +30,14 @@ impl Known {
     }
 }
 
-/// In which tree a name is.
+/// Returns the index of a name's tree.
 fn tree(name: &str) -> usize {
     let hash = name.as_bytes().chunks(8).fold(0u64, |hash, chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
         (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95)
     });
-    // A product's highest bits hang on all bits of its factors.
+    // The highest bits of a product depend on all bits of its factors.
     (hash >> (u64::BITS - BITS)) as usize
 }
 
@@ -46,8 +46,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_picked_to_share_a_tree_keep_their_own_numbers() {
-        let mut known = Known::default();
+    fn names_that_collide_keep_their_own_numbers() {
+        let mut known = NameIndex::default();
         assert_eq!(known.get("src/ledger.rs"), None);
         let picked: Vec<String> = (0..500_000)
             .map(|number| format!("src/ledger_{number}.rs"))
