@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 
-use super::{Bench, Ran, example};
+use crate::support::{Bench, Ran, example};
 
 /// Bytes that are not UTF-8, behind `start`.
 fn broken(start: &str) -> OsString {

@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 
-use super::{Bench, Ran, example};
+use crate::support::{Bench, Ran, example};
 
 /// A compaction of an example, with these arguments added.
 fn compact(bench: &Bench, more: &[&str]) -> Ran {

@@ -1,7 +1,7 @@
 //! What a terminal is made to do: nothing. Names and arguments that hold escape sequences are
 //! shown, whichever way they get into a message.
 
-use super::{Bench, Ran, example};
+use crate::support::{Bench, Ran, example};
 
 /// Sets a window's title and clears the screen, by both kinds of control characters, turns the
 /// direction of writing, and hides something.
@@ -242,7 +242,7 @@ mod on_a_terminal {
 
     use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
-    use super::super::Bench;
+    use crate::support::Bench;
 
     /// What the program writes to a terminal, and how it ends.
     fn run(bench: &Bench, arguments: &[&str]) -> (Vec<u8>, Option<i32>) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use super::{Bench, Ran, example};
+use crate::support::{Bench, Ran, example};
 
 /// Runs the program with a standard output that nobody reads.
 fn unread(bench: &Bench, arguments: &[&str]) -> Ran {
@@ -264,7 +264,7 @@ mod in_the_middle {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::{Bench, Ran, example};
+    use crate::support::{Bench, Ran, example};
 
     /// The program while it waits for a model, with its output and its receipt begun.
     fn asking(bench: &Bench, timeout: &str) -> (Child, TcpStream) {

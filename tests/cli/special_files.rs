@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::thread;
 
-use super::{Bench, example};
+use crate::support::{Bench, example};
 
 /// A pipe in the file system. Whoever opens it gets this, if anybody does.
 fn pipe(bench: &Bench, name: &str, content: impl Into<Vec<u8>>) -> String {
@@ -111,7 +111,7 @@ fn a_conversation_and_a_config_may_come_out_of_a_pipe() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_standard_input_that_is_not_there_is_told_and_no_empty_conversation() {
-    use super::Ran;
+    use crate::support::Ran;
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
     let run = |arguments: &str, how: &str| {
