@@ -213,6 +213,7 @@ fn what_is_done_is_not_done_again() {
         text.lines()
             .find(|line| line.starts_with("| native:digest"))
             .map(|line| line.split('|').take(4).collect::<String>())
+            .expect("a row of native:digest")
     };
     assert_eq!(recall(&first), recall(&again));
     for (option, told) in [

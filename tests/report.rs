@@ -186,12 +186,15 @@ fn the_page_tells_sizes_reasons_and_how_to_have_it_back() {
         assert!(page.contains(&format!("baler expand {reference}")));
     }
     assert!(page.contains("baler undo run.json"));
-    for reason in receipt["reasons"].as_array().expect("reasons") {
+    let reasons = receipt["reasons"].as_array().expect("reasons");
+    assert!(!reasons.is_empty());
+    for reason in reasons {
         let code = reason["code"].as_str().expect("a code");
         assert!(page.contains(&format!(">{code}</th>")), "{code}");
     }
     let dropped = printed["units"].as_array().expect("units").iter();
     let dropped = dropped.filter(|unit| unit["fate"] == "dropped").count();
+    assert!(dropped > 0);
     assert_eq!(page.matches("class=\"unit dropped\"").count(), dropped);
     let protected = printed["units"].as_array().expect("units").iter();
     let protected = protected.filter(|unit| unit["protected"] == true).count();

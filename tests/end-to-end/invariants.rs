@@ -280,6 +280,7 @@ async fn i4_what_came_after_the_compacted_state_stays() {
         .compact(&conversation, &[], &request)
         .await
         .expect("no archive that could fail");
+    assert!(compaction.is_compacted());
     for message in conversation
         .units()
         .iter()
@@ -436,6 +437,7 @@ async fn i8_text_of_a_guest_can_neither_close_nor_imitate_a_mark() {
             document.matches("</baler:").count()
         );
         let marks = compaction.receipt().units.rewritten + compaction.receipt().units.inserted;
+        assert!(marks > 0, "{}", guest.name);
         assert_eq!(document.matches("<baler:").count(), marks, "{}", guest.name);
         let summaries = compaction
             .conversation()
@@ -513,6 +515,9 @@ async fn i9_receipts_hold_no_text_unless_words_are_asked_for() {
         .as_ref()
         .expect("words");
     assert!(words.reason.is_some() || !words.log.is_empty());
+    // The guest did have the text, so the receipts above could have held it.
+    let words = serde_json::to_string(words).expect("JSON");
+    assert!(words.contains(secret), "{words}");
 }
 
 #[tokio::test]

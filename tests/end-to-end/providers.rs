@@ -1084,6 +1084,7 @@ async fn stays_with_its_result(remark: Option<&str>) {
     let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
     assert!(compaction.is_compacted());
     let document = compaction.document();
+    assert!(blocks(document, "server_tool_use") > 0, "{document}");
     assert_eq!(
         blocks(document, "server_tool_use"),
         blocks(document, "code_execution_tool_result")

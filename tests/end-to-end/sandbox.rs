@@ -432,9 +432,11 @@ async fn calls_leave_no_memory_behind() {
     for round in 0..500 {
         let guest = &guests[usize::from(round % 50 == 0)];
         host.lift_quarantine();
-        let _ = host
+        let compaction = host
             .compact(&conversation, std::slice::from_ref(guest), &request)
-            .await;
+            .await
+            .expect("no archive that could fail");
+        assert_eq!(compaction.receipt().fell_back, round % 50 == 0, "{round}");
         if round == 100 {
             after_hundreds = resident();
         }

@@ -128,7 +128,8 @@ async fn mask_tool_outputs_says_what_was_there() {
 async fn pictures_in_an_output_stay_where_its_text_is_left_alone() {
     let host = host();
     let mask = bundled(host, "mask-tool-outputs").await;
-    let (document, _) = compacted(mask, &anthropic(), 80.0).await;
+    let (document, fates) = compacted(mask, &anthropic(), 80.0).await;
+    assert!(fates.iter().any(|fate| *fate != Fate::Kept), "{fates:?}");
     assert!(document.contains("iVBORw0KGgo="));
 }
 
@@ -155,6 +156,7 @@ async fn a_window_over_an_anthropic_conversation_starts_with_the_user() {
         .await
         .expect("no archive that could fail");
     assert_good(&conversation, &compaction, host);
+    assert!(compaction.is_compacted());
     assert!(render(compaction.document()).starts_with("user Begin."));
 }
 

@@ -43,9 +43,9 @@ async fn it_is_asked_before_every_call_and_works_on_what_the_model_sees() {
     assert!(!model.asked()[1].prompt.contains("Message 3."));
 }
 
-/// PAIN-26, PL-1, PL-16: a strategy of anybody's needs `compact`, and says what it likes of the rest.
+/// PAIN-26, PL-1, PL-16: a strategy that is a component is used by its `compact` alone.
 #[tokio::test]
-async fn a_strangers_strategy_needs_only_compact() {
+async fn component_strategy_compacts_in_a_loop() {
     let mut one = compactor(
         &messages(9),
         "trim",
