@@ -88,7 +88,7 @@ fn archive_gc_refuses_a_folder_that_is_no_archive() {
 }
 
 #[test]
-fn unfinished_files_of_killed_runs_are_told_and_cleared() {
+fn unfinished_files_of_killed_runs_are_listed_and_cleared() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     compact_with_receipt(&bench, &input, "receipt.json", &[]).ends(0);
@@ -142,7 +142,7 @@ fn commands_that_look_into_an_archive_create_nothing() {
 }
 
 #[test]
-fn commands_that_compact_nothing_make_no_archive() {
+fn commands_that_compact_nothing_create_no_archive() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     bench.run(&["validate", &input]).ends(0);
@@ -182,7 +182,7 @@ fn several_programs_store_in_one_place_at_once() {
 /// A disk without room for another byte.
 #[cfg(unix)]
 #[test]
-fn on_a_full_disk_nothing_is_compacted() {
+fn compact_changes_nothing_on_a_full_disk() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     // The key is made while there is room.

@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{Bench, Ran, example, private_folder};
 
 #[test]
-fn the_environment_names_an_archive_and_an_option_goes_before_it() {
+fn archive_option_wins_over_the_environment() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let run = |arguments: &[&str], archive: &str| {
@@ -65,7 +65,7 @@ fn an_archive_in_memory_is_refused() {
 }
 
 #[test]
-fn a_word_that_is_no_place_makes_no_folder_of_that_name() {
+fn archive_name_without_a_path_creates_no_folder() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     for (typed, wrong) in [
@@ -176,7 +176,7 @@ fn run_at(bench: &Bench, home: Option<&str>, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn compact_writes_nothing_where_the_default_archive_cannot_be_made() {
+fn compact_writes_nothing_where_the_default_archive_cannot_be_created() {
     let bench = Bench::new();
     let before = fs::read(example("fix-a-bug.openai.json")).expect("an example");
     let input = bench.file("c.json", &before);
@@ -203,7 +203,7 @@ fn compact_writes_nothing_where_the_default_archive_cannot_be_made() {
 }
 
 #[test]
-fn what_needs_no_default_archive_goes_on_where_it_cannot_be_made() {
+fn commands_without_need_of_an_archive_work_where_the_default_cannot_be_created() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     for (place, home) in places_that_cannot_be_made(&bench) {
@@ -233,7 +233,7 @@ fn what_needs_no_default_archive_goes_on_where_it_cannot_be_made() {
 }
 
 #[test]
-fn a_dry_run_tells_that_the_default_archive_cannot_be_made() {
+fn dry_run_reports_that_the_default_archive_cannot_be_created() {
     let bench = Bench::new();
     let file = bench.file("not-a-folder", "");
     let input = example("fix-a-bug.openai.json");

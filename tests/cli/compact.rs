@@ -56,7 +56,7 @@ fn every_example_gets_smaller_with_every_strategy_and_stays_valid() {
 }
 
 #[test]
-fn nothing_of_the_conversation_is_told_to_people() {
+fn messages_for_people_hold_no_text_of_the_conversation() {
     let bench = Bench::new();
     for strategy in ["native:digest", "mask-tool-outputs"] {
         let ran = bench
@@ -69,7 +69,7 @@ fn nothing_of_the_conversation_is_told_to_people() {
 }
 
 #[test]
-fn what_is_within_its_budget_comes_back_byte_for_byte() {
+fn conversation_within_its_budget_comes_back_byte_for_byte() {
     let bench = Bench::new();
     let odd = "\u{feff} { \"messages\" : [ {\"role\":\"user\",\"content\":\"h\\u0069\", \"x\": 1.50e0} ] ,\r\n\"z\":1e2 }\n\n";
     let ran = bench
@@ -85,7 +85,7 @@ fn what_is_within_its_budget_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn huge_numbers_and_unknown_fields_do_no_harm() {
+fn huge_numbers_and_unknown_fields_stay_as_they_are_written() {
     let bench = Bench::new();
     let document = r#"{"messages":[{"role":"user","content":"x","n":1e999999,"m":-99999999999999999999999999}],"seed":1e400}"#;
     let ran = bench.run_with_input(&["compact"], document.as_bytes());
@@ -168,7 +168,7 @@ fn json_holds_conversation_receipt_and_units() {
 }
 
 #[test]
-fn quiet_says_nothing_but_errors() {
+fn quiet_prints_errors_only() {
     let bench = Bench::new();
     let ran = bench
         .run(&["compact", &example("fix-a-bug.openai.json"), "-q"])
@@ -181,7 +181,7 @@ fn quiet_says_nothing_but_errors() {
 }
 
 #[test]
-fn a_long_strip_stays_short() {
+fn strip_of_a_long_conversation_stays_short() {
     let bench = Bench::new();
     let mut messages = vec![json!({"role": "system", "content": "Be brief."})];
     for turn in 0..2_000 {
@@ -197,7 +197,7 @@ fn a_long_strip_stays_short() {
 }
 
 #[test]
-fn compact_tells_of_outputs_that_it_shortened_before_the_model_saw_them() {
+fn compact_reports_unseen_outputs_that_it_shortened() {
     let bench = Bench::new();
     let mut body = chat_with_a_warning();
     let messages = body["messages"].as_array_mut().expect("messages");
@@ -230,7 +230,7 @@ fn compact_tells_of_outputs_that_it_shortened_before_the_model_saw_them() {
 }
 
 #[test]
-fn what_the_provider_said_and_was_sent_is_taken_into_account() {
+fn reported_usage_and_the_previous_request_correct_the_counts() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
     let ran = bench
@@ -274,7 +274,7 @@ fn what_the_provider_said_and_was_sent_is_taken_into_account() {
 }
 
 #[test]
-fn figures_and_requests_of_another_conversation_are_told() {
+fn figures_and_requests_of_another_conversation_are_reported() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
     bench
@@ -299,7 +299,7 @@ fn figures_and_requests_of_another_conversation_are_told() {
 }
 
 #[test]
-fn a_limit_below_what_has_to_stay_gives_the_smallest_result() {
+fn limit_below_the_protected_units_gives_the_smallest_result() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
     let arguments = [

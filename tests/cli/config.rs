@@ -58,7 +58,7 @@ fn a_config_is_checked_against_the_schema_of_the_first_strategy() {
 }
 
 #[test]
-fn a_typo_in_a_config_is_told_with_what_is_allowed() {
+fn typo_in_a_config_is_reported_with_the_allowed_fields() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
     for (strategy, config, told) in [

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{Bench, compact_with_receipt, example, read_receipt};
 
 #[test]
-fn what_left_is_shown_by_its_reference() {
+fn expand_prints_removed_messages_by_reference() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let before: Value =
@@ -55,7 +55,7 @@ fn what_left_is_shown_by_its_reference() {
 
 /// What lies under its own digest, and yet is nothing that an archive writes.
 #[test]
-fn a_planted_entry_cannot_answer_for_another_reference() {
+fn planted_entry_is_not_printed_for_another_reference() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     compact_with_receipt(&bench, &input, "receipt.json", &[]).ends(0);
@@ -74,7 +74,7 @@ fn a_planted_entry_cannot_answer_for_another_reference() {
 }
 
 #[test]
-fn entries_that_are_not_kept_until_they_are_printed_come_out_whole() {
+fn expand_prints_large_entries_whole() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     compact_with_receipt(&bench, &input, "receipt.json", &[]).ends(0);

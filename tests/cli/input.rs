@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{Bench, example};
 
 #[test]
-fn input_that_cannot_be_read_is_told_by_what_it_is() {
+fn unreadable_input_is_reported_with_its_kind() {
     let bench = Bench::new();
     let example = fs::read(example("fix-a-bug.openai.json")).expect("an example");
     let deep = format!(
@@ -79,7 +79,7 @@ fn input_that_cannot_be_read_is_told_by_what_it_is() {
 }
 
 #[test]
-fn input_that_is_no_file_is_told_with_a_remedy() {
+fn input_that_is_not_a_file_is_reported_with_a_remedy() {
     let bench = Bench::new();
     bench.run(&["compact", "nowhere.json"]).ends(5).says(&[
         "cannot read `nowhere.json`; name a readable file",
@@ -97,7 +97,7 @@ fn input_that_is_no_file_is_told_with_a_remedy() {
 
 #[cfg(unix)]
 #[test]
-fn input_that_may_not_be_read_is_told() {
+fn input_without_read_permission_is_reported() {
     use std::os::unix::fs::PermissionsExt as _;
     let bench = Bench::new();
     let file = bench.file("closed.json", "{}");

@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{Bench, example};
 
 #[test]
-fn strategy_files_that_cannot_be_used_are_told_by_what_they_are() {
+fn unusable_strategy_files_are_reported_with_their_kind() {
     let bench = Bench::new();
     let file = |name: &str, bytes: &[u8]| bench.file(name, bytes);
     let huge = bench.path("huge.wasm");
@@ -77,7 +77,7 @@ fn strategy_files_that_cannot_be_used_are_told_by_what_they_are() {
 }
 
 #[test]
-fn what_a_strategy_says_does_nothing_to_a_terminal() {
+fn text_of_a_strategy_reaches_the_terminal_escaped() {
     let bench = Bench::new();
     for guest in [
         baler_hostile_guests::INTROSPECT_HOSTILE_NAME,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::support::{Bench, example};
 
 #[test]
-fn a_strategy_that_hangs_is_ended_and_a_fallback_takes_over() {
+fn hanging_strategy_is_stopped_and_the_fallback_compacts() {
     let bench = Bench::new();
     let strategy = bench.file("loop-forever.wasm", baler_hostile_guests::LOOP_FOREVER.wasm);
     let input = example("book-a-flight.anthropic.json");
@@ -41,7 +41,7 @@ fn a_strategy_that_hangs_is_ended_and_a_fallback_takes_over() {
 }
 
 #[test]
-fn limits_are_those_that_were_given() {
+fn limits_are_set_by_options() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let hungry = bench.file("memory-bomb.wasm", baler_hostile_guests::MEMORY_BOMB.wasm);

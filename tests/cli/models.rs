@@ -23,7 +23,7 @@ fn a_key_of_the_environment_is_not_sent_over_plain_http_to_another_machine() {
 }
 
 #[test]
-fn a_strategy_that_wants_a_model_gets_none_by_itself() {
+fn strategy_gets_no_model_without_an_option() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
     for strategy in ["tiered-model", "summarize", "anchored", "native:summarize"] {
@@ -58,7 +58,7 @@ fn a_strategy_that_wants_a_model_gets_none_by_itself() {
 }
 
 #[test]
-fn a_model_that_no_named_strategy_asks_is_warned_of() {
+fn unused_model_is_warned_about() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
     let model = ["--model", "http://127.0.0.1:9/v1#small", "--timeout", "1s"];
@@ -83,7 +83,7 @@ fn a_model_that_no_named_strategy_asks_is_warned_of() {
 }
 
 #[test]
-fn instructions_and_a_context_that_no_named_strategy_reads_are_warned_of() {
+fn unused_instructions_and_context_are_warned_about() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
     let run = |arguments: &[&str]| {

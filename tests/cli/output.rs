@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{Bench, example};
 
 #[test]
-fn output_and_receipt_are_written_and_what_left_is_archived() {
+fn output_and_receipt_are_written_and_removed_messages_archived() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let ran = bench
@@ -61,7 +61,7 @@ fn a_file_can_be_compacted_in_place_and_keeps_its_permissions() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_known_before_anything_is_done() {
+fn unwritable_output_is_refused_before_anything_is_done() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     fs::create_dir(bench.path("folder")).expect("a folder");
@@ -88,7 +88,7 @@ fn an_output_that_cannot_be_written_is_known_before_anything_is_done() {
 }
 
 #[test]
-fn a_receipt_never_takes_the_place_of_another_file() {
+fn receipt_never_replaces_another_file() {
     let bench = Bench::new();
     let folder = tempfile::tempdir().expect("a folder");
     let input = folder.path().join("in.json");

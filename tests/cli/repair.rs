@@ -9,7 +9,7 @@ use crate::conversations::{REPAIRS, broken_chat, chat_with_a_warning, half_menda
 use crate::support::Bench;
 
 #[test]
-fn a_broken_rule_is_told_with_its_place_and_remedy_and_nothing_is_done() {
+fn broken_rule_is_reported_with_its_place_and_remedy_and_nothing_is_done() {
     let bench = Bench::new();
     let document = json!({"messages": [
         {"role": "user", "content": "hello"},
@@ -38,7 +38,7 @@ fn a_broken_rule_is_told_with_its_place_and_remedy_and_nothing_is_done() {
 }
 
 #[test]
-fn compact_tolerates_warnings_and_its_repair_takes_them_away() {
+fn compact_tolerates_warnings_and_its_repair_removes_them() {
     let bench = Bench::new();
     let file = bench.file("warned.json", chat_with_a_warning().to_string());
     let arguments = ["compact", &file, "-s", "native:truncate", "--budget", "50%"];
@@ -67,7 +67,7 @@ fn compact_tolerates_warnings_and_its_repair_takes_them_away() {
 }
 
 #[test]
-fn a_repair_is_not_advised_where_it_would_mend_nothing() {
+fn repair_is_not_advised_where_it_would_repair_nothing() {
     let bench = Bench::new();
     // Nobody but the model can name what it called.
     let call = json!({"id": "c1", "type": "function", "function": {"arguments": "{}"}});
@@ -157,7 +157,7 @@ fn a_conversation_within_its_budget_comes_out_repaired() {
 }
 
 #[test]
-fn what_no_repair_can_mend_is_told_and_nothing_is_done() {
+fn unrepairable_violation_is_reported_and_nothing_is_done() {
     let bench = Bench::new();
     let file = bench.file("broken.json", half_mendable());
     for command in ["compact", "should-compact"] {
@@ -175,7 +175,7 @@ fn what_no_repair_can_mend_is_told_and_nothing_is_done() {
 }
 
 #[test]
-fn the_cache_holds_what_stands_before_the_first_repair() {
+fn cache_prefix_ends_at_the_first_repair() {
     let bench = Bench::new();
     let file = bench.file("broken.json", broken_chat().to_string());
     let compacted = |previous: &str| -> Value {
@@ -202,7 +202,7 @@ fn the_cache_holds_what_stands_before_the_first_repair() {
 }
 
 #[test]
-fn of_many_broken_rules_the_first_are_told_and_all_are_counted() {
+fn first_of_many_violations_are_listed_and_all_are_counted() {
     let many = 10_000;
     let bench = Bench::new();
     let file = bench.file("many.json", broken_at(many));

@@ -52,7 +52,7 @@ fn should_compact_answers_on_standard_output_and_by_its_exit_code() {
 }
 
 #[test]
-fn when_it_is_time_has_to_be_said_by_a_size_or_a_window() {
+fn should_compact_needs_a_size_or_a_window() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     for goal in [&[][..], &["--budget", "50%"]] {

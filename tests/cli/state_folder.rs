@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{Bench, Ran, example};
 
 #[test]
-fn without_a_state_folder_it_goes_on_where_it_needs_no_archive_and_says_so() {
+fn missing_state_folder_is_reported_and_stops_only_what_needs_an_archive() {
     let bench = Bench::new();
     let file = bench.file("not-a-folder", "");
     let input = example("fix-a-bug.openai.json");

@@ -64,7 +64,7 @@ fn strategies_of_one_name_are_refused() {
 }
 
 #[test]
-fn a_file_cannot_take_the_name_of_the_hosts_own() {
+fn strategy_file_cannot_have_the_name_of_a_native_strategy() {
     let bench = Bench::new();
     let strategy = bench.file(
         "native:digest.wasm",

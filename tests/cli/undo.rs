@@ -39,7 +39,7 @@ fn a_chain_is_undone_one_by_one_or_in_one_go() {
 }
 
 #[test]
-fn all_that_json_prints_is_a_receipt_too_and_a_repair_is_undone() {
+fn output_of_json_serves_as_receipt_and_a_repair_is_undone() {
     let bench = Bench::new();
     let document = broken_chat().to_string();
     let arguments = ["compact", "--repair", "--json", "--budget", "100000"];
@@ -107,7 +107,7 @@ fn a_run_without_an_archive_leaves_the_receipt_that_undoes_the_one_before() {
 }
 
 #[test]
-fn a_receipt_is_read_with_a_byte_order_mark_too() {
+fn receipt_with_a_byte_order_mark_is_read() {
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
     let before = fs::read_to_string(&input).expect("an example");
@@ -131,7 +131,7 @@ fn a_receipt_is_read_with_a_byte_order_mark_too() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_told_with_the_reason() {
+fn impossible_undo_is_reported_with_its_reason() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     compact_with_receipt(&bench, &input, "wide.json", &["--budget", "100000"]).ends(3);

@@ -188,7 +188,7 @@ fn a_report_of_no_tokens_is_wrong_use() {
 }
 
 #[test]
-fn a_previous_request_that_cannot_be_read_is_told() {
+fn unreadable_previous_request_is_reported() {
     let bench = Bench::new();
     let file = example("fix-a-bug.openai.json");
     let ran = bench
@@ -203,7 +203,7 @@ fn a_previous_request_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn help_tells_exit_codes_and_examples() {
+fn help_shows_exit_codes_and_examples() {
     let bench = Bench::new();
     for command in [
         "compact",

@@ -44,7 +44,7 @@ fn validate_names_each_broken_rule_with_its_place_and_remedy() {
 }
 
 #[test]
-fn validate_shows_warnings_and_takes_a_conversation_with_nothing_else_for_valid() {
+fn validate_shows_warnings_of_a_valid_conversation() {
     let bench = Bench::new();
     let file = bench.file("warned.json", chat_with_a_warning().to_string());
     let ran = bench.run(&["validate", &file]).ends(0);
@@ -77,7 +77,7 @@ fn validate_shows_warnings_and_takes_a_conversation_with_nothing_else_for_valid(
 }
 
 #[test]
-fn validate_tells_what_a_repair_would_do_and_leave() {
+fn validate_reports_what_a_repair_would_change_and_leave() {
     let bench = Bench::new();
     let file = bench.file("broken.json", broken_chat().to_string());
     bench.run(&["validate", &file]).ends(5);

@@ -192,7 +192,7 @@ async fn i3_below_the_floor_the_result_is_the_smallest_that_is_legal() {
 
 /// What somebody pastes is larger than half of the conversation, and has to stay.
 #[tokio::test]
-async fn a_share_leaves_room_for_what_stands_for_the_rest() {
+async fn i3_a_share_below_the_floor_leaves_room_for_an_insertion() {
     let host = host();
     let mut messages = vec![
         json!({"role": "user", "content": "Sort the ledger."}),
@@ -293,7 +293,7 @@ async fn i4_what_came_after_the_compacted_state_stays() {
 }
 
 #[tokio::test]
-async fn i6_what_left_can_be_had_back_by_its_reference() {
+async fn i6_removed_units_are_read_back_by_reference() {
     let folder = tempfile::tempdir().expect("a folder");
     let archive = Archive::open(folder.path().join("archive")).expect("an archive");
     let host = host_with(|builder| builder.archive(archive.clone()));
@@ -353,7 +353,7 @@ async fn i6_placeholders_carry_references_only_where_there_is_an_archive() {
 }
 
 #[tokio::test]
-async fn i6_without_room_in_the_archive_nothing_leaves() {
+async fn i6_compaction_fails_where_the_archive_cannot_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("archive");
     let archive = Archive::open(&path).expect("an archive");
@@ -391,7 +391,7 @@ async fn i7_the_same_input_gives_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn i8_a_stranger_cannot_turn_a_failed_run_into_a_passed_one_unseen() {
+async fn i8_an_output_that_a_guest_rewrote_is_marked_as_rewritten() {
     let host = host();
     let conversation = read(host, &chat());
     let guest = host

@@ -84,7 +84,7 @@ fn a_browser_runs_nothing_of_a_hostile_page() {
 }
 
 #[test]
-fn the_policy_holds_against_what_might_get_onto_a_page() {
+fn content_policy_blocks_a_script_in_a_page() {
     let bench = Bench::new();
     bench.compact(&example(EXAMPLES[0]), "run.json", &[]);
     let page = bench.page(&["run.json"]);

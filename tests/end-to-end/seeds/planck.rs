@@ -23,7 +23,7 @@ fn share() -> baler_host::CompactorOptions {
 
 /// PL-S24, PL-S25, PL-S26, PL-2, PL-3, P17, P18
 #[tokio::test]
-async fn it_is_asked_before_every_call_and_works_on_what_the_model_sees() {
+async fn strategy_is_asked_before_every_call_and_sees_what_the_model_sees() {
     let model = Script::new([Ok("Summary of old messages.")]);
     let config = r#"{"keep-last-messages": 2}"#;
     let mut one = compactor(&messages(1), "summarize", config, Some(&model), share()).await;

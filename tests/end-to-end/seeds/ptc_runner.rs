@@ -75,7 +75,7 @@ async fn the_context_of_the_call_reaches_the_strategy() {
 
 /// T18, PT-T11, PT-T13, PT-I9
 #[tokio::test]
-async fn a_trim_gives_the_model_less_and_keeps_the_record_and_tells_once() {
+async fn trim_shortens_the_request_keeps_the_history_and_sends_events_once() {
     let config = r#"{"keep-recent-turns": 2, "trigger": {"turns": 5}}"#;
     let mut one = compactor(&[user("Find it.")], "trim", config, None, turns(5)).await;
     let mut events = one.events();

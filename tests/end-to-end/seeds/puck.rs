@@ -126,7 +126,7 @@ async fn usage_is_the_size_now_and_not_a_sum() {
 
 /// R12, PU-S22, PU-S14, PU-N14, SU7
 #[tokio::test]
-async fn a_failure_is_told_and_the_context_stays() {
+async fn failure_is_reported_and_the_context_stays() {
     let model = Script::down();
     let config = r#"{"preset": "puck", "keep-last-messages": 1}"#;
     let mut one = compactor(&turns(5), "summarize", config, Some(&model), messages(2)).await;
