@@ -184,7 +184,7 @@ fn no_text_of_a_message_is_printed_or_written() {
 }
 
 #[test]
-fn what_is_done_is_not_done_again() {
+fn resume_measures_only_what_is_missing() {
     let bench = Bench::new();
     bench
         .file("corpus/bakery/one.json", &baking())
@@ -213,6 +213,7 @@ fn what_is_done_is_not_done_again() {
         text.lines()
             .find(|line| line.starts_with("| native:digest"))
             .map(|line| line.split('|').take(4).collect::<String>())
+            .expect("a row of native:digest")
     };
     assert_eq!(recall(&first), recall(&again));
     for (option, told) in [
@@ -430,7 +431,7 @@ fn a_line_that_was_cut_off_anywhere_is_taken_off() {
 }
 
 #[test]
-fn lines_that_hold_no_figures_are_told_and_measured_again() {
+fn lines_without_figures_are_reported_and_measured_again() {
     let bench = Bench::new();
     bench
         .file("corpus/bakery/one.json", &baking())
@@ -551,7 +552,7 @@ fn tables_come_out_where_the_figures_cannot_be_written() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn recordings_that_cannot_be_named_are_left_out_and_told() {
+fn recordings_that_cannot_be_named_are_left_out_and_reported() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
     let bench = Bench::new();
@@ -650,7 +651,7 @@ fn the_name_of_a_set_forges_no_line_of_a_table() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_the_rest_is_measured() {
+fn unreadable_recordings_are_named_and_the_rest_is_measured() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());
     fs::write(bench.path("corpus/bakery/odd.json"), b"{\"messages\": \xff").unwrap();
@@ -668,7 +669,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_measured() {
 }
 
 #[test]
-fn a_conversation_that_broke_a_rule_is_told_apart() {
+fn conversations_that_break_a_rule_are_counted_apart() {
     let bench = Bench::new();
     let orphan = json!({"model": "gpt-4o", "messages": [
         {"role": "user", "content": "Look."},
@@ -689,7 +690,7 @@ fn a_conversation_that_broke_a_rule_is_told_apart() {
 }
 
 #[test]
-fn wrong_use_is_told_with_what_to_do() {
+fn wrong_use_is_reported_with_a_remedy() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());
     bench.file("empty/readme.txt", "");
@@ -767,7 +768,7 @@ fn strategies_of_one_name_are_refused_and_not_joined() {
 }
 
 #[test]
-fn the_least_budget_is_told_as_what_it_is_and_one_given_twice_counts_once() {
+fn least_budget_is_named_and_a_repeated_budget_counts_once() {
     let bench = Bench::new();
     bench.file("corpus/bakery/one.json", &baking());
     let budgets = ["--budget", "0.1%", "--budget", "0.1%"];
@@ -956,7 +957,7 @@ fn evidence_has_a_table_where_questions_are_asked_and_none_elsewhere() {
 }
 
 #[test]
-fn wrong_questions_are_told_with_file_and_place_and_measured_once_they_are_right() {
+fn wrong_questions_are_reported_with_file_and_place_and_measured_once_corrected() {
     let bench = Bench::new();
     let mut wrong = asked();
     wrong[2]["evidence"] = json!([4, 10]);

@@ -17,7 +17,7 @@ use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMete
 use support::{chat, host, read, share};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_compaction_is_told_in_figures_with_names_and_without_text() {
+async fn compaction_metrics_have_names_and_no_text() {
     let exporter = InMemoryMetricExporter::default();
     let provider = SdkMeterProvider::builder()
         .with_reader(PeriodicReader::builder(exporter.clone()).build())

@@ -142,7 +142,7 @@ fn journey(folder: &TempDir) -> String {
 }
 
 #[test]
-fn a_server_serves_programs_and_other_balers_and_ends_when_told() {
+fn server_serves_programs_and_other_balers_and_ends_on_a_signal() {
     let folder = TempDir::new().expect("a folder");
     let body = journey(&folder);
     let mut server = Serving::start(&folder, &["--strategy", "sliding-window"], None);
@@ -205,7 +205,7 @@ fn a_server_serves_programs_and_other_balers_and_ends_when_told() {
 }
 
 #[test]
-fn no_client_can_put_a_strategy_to_rest_for_the_others() {
+fn no_client_can_quarantine_a_strategy_for_the_others() {
     let folder = TempDir::new().expect("a folder");
     let body = journey(&folder);
     let fails = tokens::Witness::start();
@@ -222,7 +222,7 @@ fn no_client_can_put_a_strategy_to_rest_for_the_others() {
 
 #[cfg(unix)]
 #[test]
-fn connections_that_say_nothing_leave_descriptors_for_work() {
+fn silent_connections_leave_descriptors_for_work() {
     let folder = TempDir::new().expect("a folder");
     let body = journey(&folder);
     let elsewhere = Serving::start(&folder, &[], None);
@@ -360,7 +360,7 @@ fn threads_of_a_server_share_what_the_allocator_keeps() {
 
 /// P15, PL-15, PL-S33
 #[test]
-fn a_server_that_is_not_there_or_wants_a_token_is_told_and_the_fallback_runs() {
+fn missing_server_or_token_is_reported_and_the_fallback_runs() {
     let folder = TempDir::new().expect("a folder");
     journey(&folder);
     let server = Serving::start(&folder, &[], Some("s3cret"));
@@ -391,7 +391,7 @@ fn a_server_that_is_not_there_or_wants_a_token_is_told_and_the_fallback_runs() {
 }
 
 #[test]
-fn wrong_use_is_told_with_what_to_do() {
+fn wrong_use_is_reported_with_a_remedy() {
     let folder = TempDir::new().expect("a folder");
     journey(&folder);
     std::fs::write(folder.path().join("token"), " \n").expect("writes");
@@ -454,7 +454,7 @@ fn wrong_use_is_told_with_what_to_do() {
 }
 
 #[test]
-fn a_server_keeps_nothing_of_its_clients_unless_it_is_told_to() {
+fn server_stores_nothing_of_its_clients_by_default() {
     let folder = TempDir::new().expect("a folder");
     let document = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 
-use super::{Bench, Ran, example};
+use crate::support::{Bench, Ran, example};
 
 /// Bytes that are not UTF-8, behind `start`.
 fn broken(start: &str) -> OsString {
@@ -22,7 +22,7 @@ fn run_with(bench: &Bench, name: &OsStr, value: &OsStr, arguments: &[&str]) -> R
 }
 
 #[test]
-fn variables_that_are_no_text_hinder_a_store_only_where_they_are_its_own() {
+fn only_variables_of_the_store_must_be_unicode() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let url = format!("file://{}", bench.path("mine").display());
@@ -39,7 +39,7 @@ fn variables_that_are_no_text_hinder_a_store_only_where_they_are_its_own() {
 }
 
 #[test]
-fn an_archive_of_the_environment_that_is_no_text_is_an_error() {
+fn archive_variable_that_is_not_unicode_is_an_error() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let variable = OsStr::new("BALER_ARCHIVE");
@@ -75,7 +75,7 @@ fn all_commands_find_the_archive_in_a_state_folder_of_any_name() {
 }
 
 #[test]
-fn a_relative_home_is_none() {
+fn relative_home_is_ignored() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let mut command = bench.command();
@@ -90,7 +90,7 @@ fn a_relative_home_is_none() {
 }
 
 #[test]
-fn a_variable_of_the_compiler_alone_makes_no_compiler_of_baler() {
+fn compiler_variable_alone_does_not_start_the_compiler() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let variable = OsStr::new("BALER_COMPILE_COMPONENT");
@@ -106,7 +106,7 @@ fn a_variable_of_the_compiler_alone_makes_no_compiler_of_baler() {
 /// No thread can have a stack of this size.
 #[cfg(target_pointer_width = "64")]
 #[test]
-fn where_there_is_no_room_for_a_thread_it_goes_on_or_says_so() {
+fn lack_of_threads_is_survived_or_reported() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let (variable, size) = (
@@ -146,7 +146,7 @@ fn under(bench: &Bench, limits: &str, arguments: &[&str]) -> Command {
 /// A memory of a component takes 4 GiB of addresses.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[test]
-fn a_strategy_that_the_machine_has_no_memory_for_is_not_to_blame() {
+fn lack_of_memory_is_a_failure_of_the_machine_and_not_of_the_strategy() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     // Compiled while there is room.
@@ -162,7 +162,7 @@ fn a_strategy_that_the_machine_has_no_memory_for_is_not_to_blame() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn too_few_descriptors_are_a_failure_that_is_told() {
+fn too_few_descriptors_are_reported_as_a_failure() {
     let bench = Bench::new();
     let input = example("fix-a-bug.openai.json");
     let compact = ["compact", &input, "-q", "-s", "native:digest"];
@@ -187,7 +187,7 @@ fn too_few_descriptors_are_a_failure_that_is_told() {
 /// Lower limits than its own, which only root may raise again.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_compiler_takes_the_limits_that_it_was_started_with_where_they_are_lower() {
+fn compiler_keeps_inherited_limits_that_are_lower_than_its_own() {
     let bench = Bench::new();
     for limits in ["ulimit -t 60", "ulimit -t 5", "ulimit -v 1000000"] {
         let mut shell = under(&bench, limits, &["baler-compile-component"]);

@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 
-use super::{Bench, Ran, example};
+use crate::support::{Bench, Ran, example};
 
 /// A compaction of an example, with these arguments added.
 fn compact(bench: &Bench, more: &[&str]) -> Ran {
@@ -47,7 +47,7 @@ fn a_session_log_on_standard_input_is_never_replaced_by_a_request() {
 }
 
 #[test]
-fn a_place_that_no_file_can_take_is_refused_before_anything_is_written() {
+fn impossible_target_is_refused_before_anything_is_written() {
     let bench = Bench::new();
     bench.file("receipt.json", "the one before");
     let too_long = "n".repeat(256);
@@ -67,7 +67,7 @@ fn a_place_that_no_file_can_take_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_link_that_leads_to_no_file_is_refused_and_stays() {
+fn dangling_link_is_refused_and_stays() {
     let bench = Bench::new();
     symlink("nothing", bench.path("dangling")).expect("a link");
     symlink("loop", bench.path("loop")).expect("a link");
@@ -108,7 +108,7 @@ fn an_open_descriptor_is_written_to_and_its_file_not_replaced() {
 }
 
 #[test]
-fn a_descriptor_is_written_to_where_it_stands() {
+fn descriptor_is_written_to_at_its_position() {
     use std::process::Command;
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
@@ -166,7 +166,7 @@ fn a_descriptor_that_the_program_was_not_started_with_is_refused() {
 }
 
 #[test]
-fn a_receipt_takes_the_place_of_nothing_that_the_run_reads() {
+fn receipt_replaces_no_file_that_the_run_reads() {
     let bench = Bench::new();
     let input = fs::read(example("plan-a-week.openai.json")).expect("an example");
     bench.file("previous.json", &input);
@@ -203,7 +203,7 @@ fn a_receipt_takes_the_place_of_nothing_that_the_run_reads() {
 }
 
 #[test]
-fn neither_config_nor_key_nor_strategy_is_replaced_by_what_comes_out() {
+fn output_replaces_neither_config_nor_key_nor_strategy() {
     let bench = Bench::new();
     // It makes the key.
     compact(&bench, &[]).ends(0);
@@ -288,7 +288,7 @@ fn no_file_is_written_both_by_its_name_and_as_standard_output() {
 }
 
 #[test]
-fn two_results_do_not_go_into_one_pipe() {
+fn two_results_are_not_written_to_one_pipe() {
     let bench = Bench::new();
     for arguments in [
         &["--receipt", "/dev/stdout"][..],
@@ -347,7 +347,7 @@ fn nothing_is_written_into_the_file_that_is_read() {
 }
 
 #[test]
-fn a_second_name_of_a_file_that_the_run_reads_is_known_as_that() {
+fn second_name_of_a_file_that_the_run_reads_is_recognised() {
     let bench = Bench::new();
     let input = fs::read(example("plan-a-week.openai.json")).expect("an example");
     let file = bench.file("request.json", &input);
@@ -371,7 +371,7 @@ fn a_second_name_of_a_file_that_the_run_reads_is_known_as_that() {
 }
 
 #[test]
-fn what_is_undone_does_not_replace_its_receipt() {
+fn undone_document_does_not_replace_its_receipt() {
     use std::process::Command;
     let bench = Bench::new();
     compact(&bench, &["-o", "out.json", "--receipt", "receipt.json"]).ends(0);
@@ -407,7 +407,7 @@ fn what_is_undone_does_not_replace_its_receipt() {
 }
 
 #[test]
-fn no_result_of_any_command_replaces_the_key_or_stands_behind_a_file_in_use() {
+fn no_result_of_any_command_replaces_the_key_or_a_file_in_use() {
     let bench = Bench::new();
     compact(&bench, &["-o", "out.json", "--receipt", "receipt.json"]).ends(0);
     let key = fs::read(bench.path("state/key")).expect("a key");

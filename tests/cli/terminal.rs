@@ -1,7 +1,7 @@
 //! What a terminal is made to do: nothing. Names and arguments that hold escape sequences are
 //! shown, whichever way they get into a message.
 
-use super::{Bench, Ran, example};
+use crate::support::{Bench, Ran, example};
 
 /// Sets a window's title and clears the screen, by both kinds of control characters, turns the
 /// direction of writing, and hides something.
@@ -15,7 +15,7 @@ fn assert_harmless(text: &str, what: &str) {
 }
 
 #[test]
-fn hostile_names_and_arguments_are_spelled_out_in_every_message() {
+fn hostile_names_and_arguments_are_escaped_in_every_message() {
     let bench = Bench::new();
     let good = example("fix-a-bug.openai.json");
     let in_no_folder = format!("no/{HOSTILE}");
@@ -133,7 +133,7 @@ fn names_and_arguments_forge_no_line_of_a_message() {
 }
 
 #[test]
-fn names_get_no_colour_by_the_stand_in_for_balers_own() {
+fn placeholder_of_balers_colours_in_a_name_gives_no_colour() {
     let bench = Bench::new();
     let mut command = bench.command();
     let command = command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
@@ -148,7 +148,7 @@ fn names_get_no_colour_by_the_stand_in_for_balers_own() {
 }
 
 #[test]
-fn errors_quote_no_more_than_anybody_reads() {
+fn errors_quote_long_arguments_shortened() {
     let bench = Bench::new();
     let good = example("fix-a-bug.openai.json");
     let key = format!("{{\"{}\": 1}}", "k".repeat(3 << 20));
@@ -176,7 +176,7 @@ fn errors_quote_no_more_than_anybody_reads() {
 
 #[cfg(feature = "eval")]
 #[test]
-fn hostile_sets_and_files_of_a_corpus_are_spelled_out() {
+fn hostile_sets_and_files_of_a_corpus_are_escaped() {
     use std::fs;
     let bench = Bench::new();
     let folder = bench.path("corpus").join(format!("set{HOSTILE}"));
@@ -205,7 +205,7 @@ fn hostile_sets_and_files_of_a_corpus_are_spelled_out() {
 }
 
 #[test]
-fn help_and_styles_are_no_worse_for_it() {
+fn help_and_styles_work_although_names_are_escaped() {
     let bench = Bench::new();
     let mut command = bench.command();
     let command = command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
@@ -242,7 +242,7 @@ mod on_a_terminal {
 
     use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
-    use super::super::Bench;
+    use crate::support::Bench;
 
     /// What the program writes to a terminal, and how it ends.
     fn run(bench: &Bench, arguments: &[&str]) -> (Vec<u8>, Option<i32>) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use super::{Bench, Ran, example};
+use crate::support::{Bench, Ran, example};
 
 /// Runs the program with a standard output that nobody reads.
 fn unread(bench: &Bench, arguments: &[&str]) -> Ran {
@@ -15,7 +15,7 @@ fn unread(bench: &Bench, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_result_that_nobody_reads_is_a_failure_and_a_listing_is_none() {
+fn unread_result_is_a_failure_and_unread_listing_is_not() {
     let bench = Bench::new();
     let example = example("book-a-flight.anthropic.json");
     bench
@@ -57,7 +57,7 @@ fn a_result_that_nobody_reads_is_a_failure_and_a_listing_is_none() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_standard_output_that_is_not_there_is_a_failure() {
+fn closed_standard_output_is_a_failure() {
     use std::process::Command;
     let bench = Bench::new();
     let example = example("book-a-flight.anthropic.json");
@@ -87,7 +87,7 @@ fn a_standard_output_that_is_not_there_is_a_failure() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_result_beyond_the_limit_of_file_sizes_is_a_failure_that_is_told() {
+fn result_beyond_the_file_size_limit_is_reported_as_a_failure() {
     use std::process::Command;
     let bench = Bench::new();
     let example = example("book-a-flight.anthropic.json");
@@ -113,7 +113,7 @@ fn a_result_beyond_the_limit_of_file_sizes_is_a_failure_that_is_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn help_beyond_the_limit_of_file_sizes_is_a_failure_that_is_told() {
+fn help_beyond_the_file_size_limit_is_reported_as_a_failure() {
     use std::process::Command;
     let bench = Bench::new();
     for words in ["--help", "--version", "compact --help"] {
@@ -130,7 +130,7 @@ fn help_beyond_the_limit_of_file_sizes_is_a_failure_that_is_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn help_and_dry_runs_that_cannot_be_told_are_failures() {
+fn unprintable_help_and_dry_runs_are_failures() {
     use std::process::Command;
     let bench = Bench::new();
     let example = example("book-a-flight.anthropic.json");
@@ -194,7 +194,7 @@ fn no_file_is_replaced_where_the_result_is_not_read() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_receipt_is_not_left_without_its_conversation_nor_the_other_way_round() {
+fn receipt_and_conversation_are_written_both_or_not_at_all() {
     let bench = Bench::new();
     let before = fs::read(example("plan-a-week.openai.json")).expect("an example");
     let file = bench.file("request.json", &before);
@@ -209,7 +209,7 @@ fn a_receipt_is_not_left_without_its_conversation_nor_the_other_way_round() {
 }
 
 #[test]
-fn what_killed_runs_left_is_removed_by_the_next_one() {
+fn temporary_files_of_killed_runs_are_removed_by_the_next_run() {
     let bench = Bench::new();
     bench.file(".baler-unfinished-aZ09aZ09aZ09aZ09", "half a conversation");
     bench.file(".baler-mine", "another program's");
@@ -232,7 +232,7 @@ fn what_killed_runs_left_is_removed_by_the_next_one() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_error_names_the_file_that_was_named_and_not_the_temporary_one() {
+fn error_names_the_target_and_not_the_temporary_file() {
     use std::process::Command;
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
@@ -264,7 +264,7 @@ mod in_the_middle {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::{Bench, Ran, example};
+    use crate::support::{Bench, Ran, example};
 
     /// The program while it waits for a model, with its output and its receipt begun.
     fn asking(bench: &Bench, timeout: &str) -> (Child, TcpStream) {
@@ -324,7 +324,7 @@ mod in_the_middle {
     }
 
     #[test]
-    fn what_another_program_wrote_to_the_input_meanwhile_is_not_lost() {
+    fn input_that_changed_meanwhile_is_not_replaced() {
         let bench = Bench::new();
         let mut content = fs::read(example("fix-a-bug.openai.json")).expect("an example");
         let input = bench.file("request.json", &content);
@@ -344,7 +344,7 @@ mod in_the_middle {
     }
 
     #[test]
-    fn a_receipt_that_cannot_take_its_place_leaves_the_output_as_it_was() {
+    fn receipt_that_cannot_be_put_in_place_leaves_the_output_as_it_was() {
         let bench = Bench::new();
         bench.file("out.json", "the one before");
         let (child, question) = asking(&bench, "2s");
@@ -360,7 +360,7 @@ mod in_the_middle {
     }
 
     #[test]
-    fn an_output_that_cannot_take_its_place_leaves_the_receipt_as_it_was() {
+    fn output_that_cannot_be_put_in_place_leaves_the_receipt_as_it_was() {
         let bench = Bench::new();
         for before in [None, Some("the one before")] {
             if let Some(before) = before {
@@ -385,7 +385,7 @@ mod in_the_middle {
 
 #[cfg(unix)]
 #[test]
-fn no_receipt_takes_its_place_after_a_run_that_changes_nothing_has_looked_for_one() {
+fn run_that_changes_nothing_does_not_replace_a_receipt_written_meanwhile() {
     use std::fs::{File, TryLockError};
     use std::io::Read as _;
     use std::process::Stdio;

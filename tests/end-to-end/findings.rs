@@ -282,7 +282,7 @@ fn a_recorded_call_without_a_name_is_left_out() {
 
 // An output without an id took its name from any call without one.
 #[test]
-fn an_output_without_an_id_gets_no_name_whether_it_is_read_or_appended() {
+fn output_without_an_id_breaks_the_same_rules_read_or_appended() {
     let answer = json!({"role": "user", "parts": [
         {"functionResponse": {"name": "", "response": {"output": "up"}}},
         {"functionResponse": {"name": "strike", "response": {"output": "down"}}},
@@ -327,6 +327,12 @@ fn a_call_of_another_api_in_a_turn_that_gemini_signs_is_signed_too() {
     let conversation = host().read(lines.join("\n")).expect("it reads");
     assert_eq!(conversation.format(), Format::Gemini);
     assert_eq!(conversation.violations(), []);
+    let document = conversation.document();
+    assert_eq!(
+        document.matches("thoughtSignature").count(),
+        2,
+        "{document}"
+    );
 }
 
 /// A Codex log of these items, and the `call_id` or else the type of each item that was read.

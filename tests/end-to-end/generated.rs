@@ -38,7 +38,7 @@ fn broken(conversation: &Conversation) -> Vec<&Violation> {
 }
 
 #[test]
-fn conversations_that_obey_the_rules_are_found_valid() {
+fn generated_conversations_break_no_rule() {
     for kind in Kind::ALL {
         let host = host_of(kind);
         for seed in 0..400 {
@@ -163,22 +163,22 @@ fn assert_good(before: &Conversation, compaction: &Compaction, what: &str) {
 }
 
 #[tokio::test]
-async fn every_cut_of_made_up_chats_survives_every_strategy() {
+async fn every_cut_of_generated_chats_survives_every_strategy() {
     every_cut_survives_every_strategy(Kind::OpenAiChat).await;
 }
 
 #[tokio::test]
-async fn every_cut_of_made_up_responses_survives_every_strategy() {
+async fn every_cut_of_generated_responses_survives_every_strategy() {
     every_cut_survives_every_strategy(Kind::OpenAiResponses).await;
 }
 
 #[tokio::test]
-async fn every_cut_of_made_up_anthropic_conversations_survives_every_strategy() {
+async fn every_cut_of_generated_anthropic_conversations_survives_every_strategy() {
     every_cut_survives_every_strategy(Kind::Anthropic).await;
 }
 
 #[tokio::test]
-async fn every_cut_of_made_up_gemini_conversations_survives_every_strategy() {
+async fn every_cut_of_generated_gemini_conversations_survives_every_strategy() {
     every_cut_survives_every_strategy(Kind::Gemini).await;
 }
 

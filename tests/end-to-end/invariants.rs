@@ -192,7 +192,7 @@ async fn i3_below_the_floor_the_result_is_the_smallest_that_is_legal() {
 
 /// What somebody pastes is larger than half of the conversation, and has to stay.
 #[tokio::test]
-async fn a_share_leaves_room_for_what_stands_for_the_rest() {
+async fn i3_a_share_below_the_floor_leaves_room_for_an_insertion() {
     let host = host();
     let mut messages = vec![
         json!({"role": "user", "content": "Sort the ledger."}),
@@ -281,6 +281,7 @@ async fn i4_what_came_after_the_compacted_state_stays() {
         .compact(&conversation, &[], &request)
         .await
         .expect("no archive that could fail");
+    assert!(compaction.is_compacted());
     for message in conversation
         .units()
         .iter()
@@ -293,7 +294,7 @@ async fn i4_what_came_after_the_compacted_state_stays() {
 }
 
 #[tokio::test]
-async fn i6_what_left_can_be_had_back_by_its_reference() {
+async fn i6_removed_units_are_read_back_by_reference() {
     let folder = tempfile::tempdir().expect("a folder");
     let archive = Archive::open(folder.path().join("archive")).expect("an archive");
     let host = host_with(|builder| builder.archive(archive.clone()));
@@ -351,7 +352,7 @@ async fn i6_placeholders_carry_references_only_where_there_is_an_archive() {
 }
 
 #[tokio::test]
-async fn i6_without_room_in_the_archive_nothing_leaves() {
+async fn i6_compaction_fails_where_the_archive_cannot_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("archive");
     let archive = Archive::open(&path).expect("an archive");
@@ -389,7 +390,7 @@ async fn i7_the_same_input_gives_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn i8_a_stranger_cannot_turn_a_failed_run_into_a_passed_one_unseen() {
+async fn i8_an_output_that_a_guest_rewrote_is_marked_as_rewritten() {
     let host = host();
     let conversation = read(host, &chat());
     let guest = host
@@ -435,6 +436,7 @@ async fn i8_text_of_a_guest_can_neither_close_nor_imitate_a_mark() {
             document.matches("</baler:").count()
         );
         let marks = compaction.receipt().units.rewritten + compaction.receipt().units.inserted;
+        assert!(marks > 0, "{}", guest.name);
         assert_eq!(document.matches("<baler:").count(), marks, "{}", guest.name);
         let summaries = compaction
             .conversation()
@@ -512,6 +514,9 @@ async fn i9_receipts_hold_no_text_unless_words_are_asked_for() {
         .as_ref()
         .expect("words");
     assert!(words.reason.is_some() || !words.log.is_empty());
+    // The guest did have the text, so the receipts above could have held it.
+    let words = serde_json::to_string(words).expect("JSON");
+    assert!(words.contains(secret), "{words}");
 }
 
 #[tokio::test]

@@ -12,33 +12,33 @@ mod support;
 
 /// Recorded conversations, where there are some.
 mod corpus;
-/// The host's own work and its deadline.
+/// The deadline of the host's own work.
 mod deadlines;
 /// What fuzzing found.
 mod findings;
-/// Made-up conversations of every format.
+/// Generated conversations of every format.
 mod generated;
-/// One test for each hostile guest: the fault, or why it is harmless.
+/// One test for each hostile guest: its fault, or its harmless result.
 mod hostile;
-/// I1 to I9 of ARCHITECTURE.md, one by one.
+/// The invariants I1 to I9 of ARCHITECTURE.md, and the fallback.
 mod invariants;
-/// Texts that are to join a message of the user's.
+/// Inserted texts that join a protected user message.
 mod joined;
-/// Marks in other spellings, and out of place.
+/// Marks that were re-encoded, copied or recorded in a log (I8), and recorded summaries (I4).
 mod marks;
 /// Strategies that ask a model, and models that fail.
 mod models;
-/// What providers ask for beside the rules: limits, thinking, caches, logs.
+/// Limits, thinking, caches and stored state of providers; session logs.
 mod providers;
-/// Published files agree with the code; the example program and the guests' own tests run.
+/// Published files agree with the code; the example program and the tests of the guests run.
 mod published;
-/// Conversations that came in invalid and were repaired.
+/// Invalid conversations that are repaired before they are compacted.
 mod repairs;
-/// What the sandbox promises beside faults: limits, cache, cancelling, quarantine.
+/// The sandbox beside faults: its compiler and cache, limits, cancelling, quarantine, memory.
 mod sandbox;
-/// What the systems before baler did, by their ids.
+/// The behaviours of the earlier systems in docs/seeds.md, by id.
 mod seeds;
-/// The strategies that ship with baler, as guests.
+/// The bundled guest strategies.
 mod strategies;
-/// Tool outputs that the model has not seen yet.
+/// Tool outputs that the model has not seen yet (I4).
 mod unseen;

@@ -58,7 +58,7 @@ fn failures() -> Vec<(&'static str, Reply)> {
 
 /// PAIN-17, PL-S19, P26, ALL-N3, ALL-N9, ALL-N15, AP-N10, PU-N13, PL-I5
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_its_model_does_a_strategy_ends_in_time_and_well() {
+async fn summarize_ends_in_time_with_a_valid_result_whatever_its_model_does() {
     let host = host_beside(|builder| builder.key(SecretKey::new([7; 32])));
     let summarize = bundled(&host, "summarize").await;
     // It is asked once who it is, before its time is taken.
@@ -128,7 +128,7 @@ async fn a_model_that_answers_writes_the_summary() {
 
 /// What its model does not tell, the digest does.
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_its_model_does_tiered_model_hands_over() {
+async fn tiered_model_writes_a_digest_whatever_its_model_does() {
     let host = host_beside(|builder| builder.key(SecretKey::new([7; 32])));
     let tiered = bundled(&host, "tiered-model").await;
     let conversation = read(&host, &chat());

@@ -61,7 +61,7 @@ fn blocks(document: &str, kind: &str) -> usize {
 }
 
 #[tokio::test]
-async fn thinking_goes_where_the_model_would_refuse_it_behind_a_change() {
+async fn thinking_behind_a_change_is_removed_for_models_that_refuse_it() {
     let conversation = read(&thinking("claude-opus-5-5", json!({})));
     let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
     assert!(compaction.is_compacted());
@@ -711,7 +711,7 @@ fn what_the_provider_reported_corrects_the_counts() {
 }
 
 #[tokio::test]
-async fn the_receipt_tells_what_becomes_of_the_providers_cache() {
+async fn receipt_reports_the_effect_on_the_providers_cache() {
     let mut conversation = read(&json!([
         {"role": "system", "content": listing("rule", 100)},
         {"role": "user", "content": "Mend the tariff parser."},
@@ -749,7 +749,7 @@ async fn the_receipt_tells_what_becomes_of_the_providers_cache() {
 }
 
 #[test]
-fn the_last_request_tells_what_is_unchanged() {
+fn previous_request_shows_what_is_unchanged() {
     let first = json!({"model": "gpt-5", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]});
     let mut longer = first.clone();
     let messages = longer["messages"].as_array_mut().expect("a list");
@@ -1090,6 +1090,7 @@ async fn stays_with_its_result(remark: Option<&str>) {
     let compaction = compact(&conversation, &budget(conversation.tokens() / 2)).await;
     assert!(compaction.is_compacted());
     let document = compaction.document();
+    assert!(blocks(document, "server_tool_use") > 0, "{document}");
     assert_eq!(
         blocks(document, "server_tool_use"),
         blocks(document, "code_execution_tool_result")

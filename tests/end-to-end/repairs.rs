@@ -46,7 +46,7 @@ async fn a_repaired_conversation_is_compacted_and_the_receipt_names_each_repair(
 }
 
 #[tokio::test]
-async fn within_its_budget_it_comes_back_repaired_which_is_told_once() {
+async fn conversation_within_its_budget_comes_back_repaired_which_is_reported_once() {
     let host = host();
     let (document, expected) = broken_chat();
     let conversation = repaired(host, &document);
@@ -70,7 +70,7 @@ async fn within_its_budget_it_comes_back_repaired_which_is_told_once() {
 }
 
 #[tokio::test]
-async fn what_a_repair_changed_or_left_out_can_be_had_back() {
+async fn what_a_repair_changed_or_left_out_is_in_the_archive() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("archive");
     let archive = Archive::open(&path).expect("an archive");

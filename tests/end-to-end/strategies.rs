@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn they_import_nothing_but_the_contract() {
+async fn bundled_strategies_import_only_the_contract() {
     let host = host();
     for strategy in baler_strategies::ALL {
         let loaded = bundled(host, strategy.name).await;
@@ -37,7 +37,7 @@ async fn they_import_nothing_but_the_contract() {
 
 /// PU-1, PU-2, PU-4
 #[tokio::test]
-async fn they_say_who_they_are_and_their_default_config_obeys_their_schema() {
+async fn bundled_strategies_introspect_and_their_default_config_obeys_their_schema() {
     let host = host();
     for strategy in baler_strategies::ALL {
         let loaded = bundled(host, strategy.name).await;
@@ -128,7 +128,8 @@ async fn mask_tool_outputs_says_what_was_there() {
 async fn pictures_in_an_output_stay_where_its_text_is_left_alone() {
     let host = host();
     let mask = bundled(host, "mask-tool-outputs").await;
-    let (document, _) = compacted(mask, &anthropic(), 80.0).await;
+    let (document, fates) = compacted(mask, &anthropic(), 80.0).await;
+    assert!(fates.iter().any(|fate| *fate != Fate::Kept), "{fates:?}");
     assert!(document.contains("iVBORw0KGgo="));
 }
 
@@ -155,6 +156,7 @@ async fn a_window_over_an_anthropic_conversation_starts_with_the_user() {
         .await
         .expect("no archive that could fail");
     assert_good(&conversation, &compaction, host);
+    assert!(compaction.is_compacted());
     assert!(render(compaction.document()).starts_with("user Begin."));
 }
 
@@ -299,7 +301,7 @@ async fn tiered_cuts_outputs_of_many_megabytes() {
 /// The host escapes what looks like a mark of its own, and a text must not grow by that beyond
 /// what it was counted with.
 #[tokio::test]
-async fn tiered_keeps_its_budget_where_all_speak_of_balers_marks() {
+async fn tiered_keeps_its_budget_where_every_message_quotes_marks() {
     let tags = "error: unexpected </baler:summary> behind <baler:rewritten>\n".repeat(20);
     let mut messages = vec![json!({"role": "user", "content": "Mend the marks."})];
     for number in 0..12 {

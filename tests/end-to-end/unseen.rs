@@ -279,7 +279,7 @@ fn paused() -> [(Format, Value, Value); 3] {
 
 /// Nothing calls the provider's own tools again, and the model has not told what came of them.
 #[tokio::test]
-async fn what_hosted_tools_gave_back_stays_where_a_paused_turn_ends_a_request() {
+async fn outputs_of_hosted_tools_stay_where_a_paused_turn_ends_a_request() {
     let host = host();
     for (format, mut body, turn) in paused() {
         messages_of(format, &mut body).push(turn.clone());
@@ -338,7 +338,7 @@ async fn a_turn_that_was_paused_twice_stays_with_both_its_parts() {
 }
 
 #[tokio::test]
-async fn what_hosted_tools_gave_back_may_go_behind_the_words_of_the_model() {
+async fn outputs_of_hosted_tools_may_be_removed_once_the_model_answered() {
     let host = host();
     let words = "Berth 12 is deep enough for the Aurora at all tides.";
     for (format, mut body, mut turn) in paused() {
@@ -541,7 +541,7 @@ fn content_of<'a>(messages: &'a Value, id: &str) -> Option<&'a str> {
 
 /// However often a conversation is compacted before its model answers.
 #[tokio::test]
-async fn outputs_that_are_shortened_again_and_again_tell_all_that_is_missing() {
+async fn outputs_shortened_repeatedly_name_all_that_is_missing() {
     let host = host_with(|builder| builder.archive(baler_host::Archive::in_memory()));
     let lines = |line: &dyn Fn(usize) -> String| -> String { (0..250).map(line).collect() };
     let outputs = [
@@ -756,7 +756,7 @@ async fn the_answer_stays_behind_a_pinned_step() {
 
 /// An answer of the model's makes what stands before it seen.
 #[tokio::test]
-async fn outputs_that_the_model_answered_may_go() {
+async fn outputs_that_the_model_answered_may_be_removed() {
     let host = host();
     let mut body = chat();
     let messages = body["messages"].as_array_mut().expect("a list");

@@ -174,7 +174,7 @@ fn remote_strategy_is_asked_over_tls_with_a_trusted_certificate() {
 }
 
 #[test]
-fn remote_strategy_with_an_untrusted_certificate_is_told_nothing() {
+fn remote_strategy_with_an_untrusted_certificate_gets_no_request() {
     let folder = TempDir::new().expect("a folder");
     journey(&folder);
     let authority = Authority::new();
@@ -225,7 +225,7 @@ fn model_is_asked_over_tls_with_a_trusted_certificate() {
 }
 
 #[test]
-fn model_with_an_untrusted_certificate_is_told_nothing() {
+fn model_with_an_untrusted_certificate_gets_no_request() {
     let folder = TempDir::new().expect("a folder");
     journey(&folder);
     let authority = Authority::new();

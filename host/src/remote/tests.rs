@@ -741,6 +741,7 @@ async fn below_the_floor_all_but_truncate_itself_fall_back() {
 async fn one_host_can_be_the_remote_strategy_of_another_in_every_format() {
     let here = host();
     for kind in Kind::ALL {
+        let mut compacted = 0;
         for seed in 0..8 {
             let generated = conversation(kind, 40, &mut Choices::from_seed(seed));
             let document = here.read(generated.document()).expect("reads");
@@ -774,7 +775,9 @@ async fn one_host_can_be_the_remote_strategy_of_another_in_every_format() {
             );
             let broken: Vec<_> = far.conversation().broken().collect();
             assert!(broken.is_empty(), "{kind:?} {seed}: {broken:?}");
+            compacted += usize::from(far.is_compacted());
         }
+        assert!(compacted > 0, "{kind:?}");
     }
 }
 

@@ -9,6 +9,7 @@ async fn compact_fits_conversations_of_every_format_to_the_budget() {
     let server = serve(|builder| builder).await;
     let host = host();
     for kind in Kind::ALL {
+        let mut compacted = 0;
         for seed in 0..4 {
             let document = generated_conversation(kind, seed);
             let format: Format = kind.name().parse().expect("a format");
@@ -25,10 +26,14 @@ async fn compact_fits_conversations_of_every_format_to_the_budget() {
             let result = host.read(answer["document"].to_string()).expect("reads");
             assert!(result.broken().next().is_none(), "{kind:?} {seed}");
             if answer["outcome"] == "compacted" {
-                let tokens = &receipt["tokens"];
-                assert!(tokens["after"].as_u64() < tokens["before"].as_u64());
+                compacted += 1;
+                let tokens = |name: &str| receipt["tokens"][name].as_u64().expect("a number");
+                assert!(tokens("after") < tokens("before"));
+                let limit = tokens("budget").max(tokens("floor"));
+                assert!(tokens("after") <= limit, "{kind:?} {seed}: {receipt}");
             }
         }
+        assert!(compacted > 0, "{kind:?}");
     }
 }
 

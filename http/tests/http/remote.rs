@@ -49,6 +49,7 @@ async fn two_chained_servers_compact_conversations_of_every_format() {
     let middle = serve(|builder| builder.chain(vec![good(&last.url())])).await;
     let host = host();
     for kind in Kind::ALL {
+        let mut compacted = 0;
         for seed in 0..3 {
             let format: Format = kind.name().parse().expect("a format");
             let options = ReadOptions {
@@ -82,7 +83,9 @@ async fn two_chained_servers_compact_conversations_of_every_format() {
                 far.conversation().broken().next().is_none(),
                 "{kind:?} {seed}"
             );
+            compacted += usize::from(far.is_compacted());
         }
+        assert!(compacted > 0, "{kind:?}");
     }
     let figures = get(&last, "/metrics").await.body;
     assert!(

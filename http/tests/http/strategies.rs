@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -34,6 +35,51 @@ pub(crate) fn slow(seconds: f64) -> Vec<Strategy> {
     vec![Strategy::remote(Arc::new(Slow(Duration::from_secs_f64(
         seconds,
     ))))]
+}
+
+/// A strategy that never answers, and counts the calls that were cancelled.
+#[derive(Debug, Default)]
+pub(crate) struct Endless {
+    cancelled: AtomicUsize,
+}
+
+impl Endless {
+    pub(crate) fn chain(self: &Arc<Self>) -> Vec<Strategy> {
+        vec![Strategy::remote(self.clone())]
+    }
+
+    pub(crate) fn cancelled(&self) -> usize {
+        self.cancelled.load(Ordering::SeqCst)
+    }
+}
+
+/// Counts a call as cancelled when it is dropped.
+struct Call<'a>(&'a Endless);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.cancelled.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Remote for Endless {
+    fn name(&self) -> &str {
+        "endless"
+    }
+
+    fn address(&self) -> &str {
+        "test:endless"
+    }
+
+    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+        Box::pin(async move {
+            if question == Question::Compact {
+                let _call = Call(self);
+                std::future::pending::<()>().await;
+            }
+            Ok(UNCHANGED.to_vec())
+        })
+    }
 }
 
 /// A strategy with an empty answer, which is malformed.

@@ -250,11 +250,12 @@ async fn an_error_with_status_200_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_dropped_question_ends() {
+async fn question_can_be_dropped_while_the_server_is_silent() {
     let server = server([Reply::silence()]);
     let client = builder(Provider::OpenAi, &server).build().unwrap();
     let question = question();
     let again = || true;
     let asked = client.ask(&question, PLENTY, &again);
     assert!(tokio::time::timeout(SHORT, asked).await.is_err());
+    assert_eq!(server.requests().len(), 1);
 }

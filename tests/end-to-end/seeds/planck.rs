@@ -23,7 +23,7 @@ fn share() -> baler_host::CompactorOptions {
 
 /// PL-S24, PL-S25, PL-S26, PL-2, PL-3, P17, P18
 #[tokio::test]
-async fn it_is_asked_before_every_call_and_works_on_what_the_model_sees() {
+async fn strategy_is_asked_before_every_call_and_sees_what_the_model_sees() {
     let model = Script::new([Ok("Summary of old messages.")]);
     let config = r#"{"keep-last-messages": 2}"#;
     let mut one = compactor(&messages(1), "summarize", config, Some(&model), share()).await;
@@ -43,9 +43,9 @@ async fn it_is_asked_before_every_call_and_works_on_what_the_model_sees() {
     assert!(!model.asked()[1].prompt.contains("Message 3."));
 }
 
-/// PAIN-26, PL-1, PL-16: a strategy of anybody's needs `compact`, and says what it likes of the rest.
+/// PAIN-26, PL-1, PL-16: a strategy that is a component is used by its `compact` alone.
 #[tokio::test]
-async fn a_strangers_strategy_needs_only_compact() {
+async fn component_strategy_compacts_in_a_loop() {
     let mut one = compactor(
         &messages(9),
         "trim",

@@ -95,6 +95,7 @@ fn raws(conversation: &Conversation) -> Vec<&str> {
 /// often.
 fn mended(kind: Kind, format: Format, inside: bool) -> BTreeMap<&'static str, usize> {
     let mut which = BTreeMap::new();
+    let mut repaired = 0;
     for seed in 0..SEEDS {
         let mut choices = Choices::from_seed(seed);
         let mut generated = conversation(kind, 4 + choices.below(30), &mut choices);
@@ -102,6 +103,7 @@ fn mended(kind: Kind, format: Format, inside: bool) -> BTreeMap<&'static str, us
         let before = read(format, &generated.document());
         let after = before.repaired();
         let repairs = after.repairs();
+        repaired += usize::from(!repairs.is_empty());
         let told = || {
             let documents = [before.document(), after.document()].join("\n");
             format!("{format} {seed}: {repairs:#?}\n{documents}")
@@ -138,6 +140,7 @@ fn mended(kind: Kind, format: Format, inside: bool) -> BTreeMap<&'static str, us
             }
         }
     }
+    assert!(repaired > 30, "{format}: only {repaired} were repaired");
     which
 }
 

@@ -33,12 +33,11 @@ fn the_schema_agrees_with_what_is_read() {
         serde_json::from_str(include_str!("../../config.schema.json")).expect("it is JSON");
     assert_eq!(schema["properties"]["keep"]["default"], "budget");
     assert_eq!(crate::Config::default().keep, crate::Keep::Budget);
-    for form in schema["properties"]["keep"]["oneOf"]
+    let forms = schema["properties"]["keep"]["oneOf"]
         .as_array()
-        .expect("it has forms")
-        .iter()
-        .skip(1)
-    {
+        .expect("it has forms");
+    assert_eq!(forms.len(), 4);
+    for form in forms.iter().skip(1) {
         let name = form["required"][0].as_str().expect("it names the field");
         let config = format!(r#"{{"keep":{{"{name}":1}}}}"#);
         assert!(

@@ -79,7 +79,8 @@ fn an_earlier_summary_is_merged() {
 #[test]
 fn a_failure_loses_no_earlier_summary() {
     let recording = failing(after("The build is red.", 2), "down");
-    assert!(attempt(&recording, &recording.situation(PLENTY), LAST).is_err());
+    let result = attempt(&recording, &recording.situation(PLENTY), LAST);
+    assert!(matches!(result, Err(Failure::Model(_))));
 }
 
 /// PL-N5, ALL-N5: the result of a compaction is not compacted again.

@@ -20,7 +20,7 @@ fn of(instructions: &str, prompt: &str) -> (String, String) {
 
 /// PL-S16: the system text is the instruction, the user message is the whole transcript.
 #[test]
-fn instruction_and_transcript_are_put_in_four_forms() {
+fn instruction_and_transcript_are_put_in_three_forms() {
     let form = |form| parts(&Question { form, ..QUESTION });
     assert_eq!(form(Form::Bare), of("Summarise.", "User: hi"));
     assert_eq!(

@@ -88,5 +88,6 @@ fn calls_with_odd_arguments_are_told_or_left_out() {
             .push(json!({"role": "tool", "tool_call_id": id, "content": "{\"a\": ".repeat(500)}));
     }
     messages.push(json!({"role": "user", "content": "Go on."}));
-    compact(&json!(messages).to_string(), Budget::Share(0.2));
+    let compaction = compact(&json!(messages).to_string(), Budget::Share(0.2));
+    assert!(compaction.is_compacted());
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::thread;
 
-use super::{Bench, example};
+use crate::support::{Bench, example};
 
 /// A pipe in the file system. Whoever opens it gets this, if anybody does.
 fn pipe(bench: &Bench, name: &str, content: impl Into<Vec<u8>>) -> String {
@@ -18,7 +18,7 @@ fn pipe(bench: &Bench, name: &str, content: impl Into<Vec<u8>>) -> String {
 }
 
 #[test]
-fn a_file_without_an_end_is_read_up_to_its_limit_which_is_told() {
+fn endless_file_is_read_to_its_limit_which_is_reported() {
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
     let cases: [(&[&str], &str); 4] = [
@@ -48,7 +48,7 @@ fn a_file_without_an_end_is_read_up_to_its_limit_which_is_told() {
 }
 
 #[test]
-fn a_key_that_cannot_be_read_is_told_with_its_cause_once() {
+fn unreadable_key_is_reported_with_its_cause_once() {
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
     let key = ["--model", "openai:small", "--model-key", "file:nowhere"];
@@ -81,7 +81,7 @@ fn a_strategy_that_is_no_regular_file_is_refused_without_waiting() {
 }
 
 #[test]
-fn a_conversation_and_a_config_may_come_out_of_a_pipe() {
+fn conversation_and_config_are_read_from_pipes() {
     let bench = Bench::new();
     let example = example("fix-a-bug.openai.json");
     let config = r#"{"keep": 5}"#;
@@ -110,8 +110,8 @@ fn a_conversation_and_a_config_may_come_out_of_a_pipe() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_standard_input_that_is_not_there_is_told_and_no_empty_conversation() {
-    use super::Ran;
+fn closed_standard_input_is_reported_and_not_read_as_empty() {
+    use crate::support::Ran;
     let bench = Bench::new();
     let input = example("plan-a-week.openai.json");
     let run = |arguments: &str, how: &str| {

@@ -1,0 +1,39 @@
+//! The program `baler` as people run it: exit codes, standard output, standard error, and files.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests are tests"
+)]
+
+mod archive;
+mod archive_location;
+mod compact;
+mod config;
+mod conversations;
+#[cfg(unix)]
+mod environment;
+mod expand;
+mod input;
+mod introspect;
+mod limits;
+mod models;
+mod output;
+mod repair;
+mod should_compact;
+#[cfg(unix)]
+mod special_files;
+mod state_folder;
+mod strategies;
+mod support;
+#[cfg(target_os = "linux")]
+mod targets;
+#[cfg(unix)]
+mod terminal;
+mod undo;
+mod usage;
+mod validate;
+mod whole_files;
+
+#[path = "../state/mod.rs"]
+mod state;

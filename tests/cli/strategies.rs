@@ -1,0 +1,87 @@
+//! `baler strategies`, and the names of strategies.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Bench, example};
+
+#[test]
+fn strategies_are_listed_and_can_be_asked() {
+    let bench = Bench::new();
+    let list = bench.run(&["strategies", "--json"]).ends(0).stdout;
+    let list: Vec<Value> = serde_json::from_str(&list).expect("JSON");
+    assert!(list.len() >= 4);
+    let words = bench.run(&["strategies"]).ends(0).stdout;
+    for strategy in list {
+        let name = strategy["name"].as_str().expect("a name");
+        assert!(words.contains(name));
+        assert!(
+            !strategy["description"]
+                .as_str()
+                .expect("a description")
+                .is_empty(),
+            "{name}"
+        );
+        let shown = bench.run(&["introspect", name]).ends(0).stdout;
+        assert!(shown.starts_with(&format!("{name}\n")), "{shown}");
+        let json = bench.run(&["introspect", name, "--json"]).ends(0).stdout;
+        assert_eq!(
+            serde_json::from_str::<Value>(&json).expect("JSON")["strategy"],
+            name
+        );
+        if strategy["native"] == false {
+            assert!(
+                shown.contains("What it says of itself:")
+                    && shown.contains("contract  baler:compaction@0.1.0")
+            );
+        }
+    }
+}
+
+#[test]
+fn strategies_of_one_name_are_refused() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("mine")).expect("a folder");
+    let bundled = baler_strategies::by_name("sliding-window").expect("bundled");
+    for file in ["theirs.wasm", "mine/theirs.wasm", "trim.wasm"] {
+        bench.file(file, bundled.wasm);
+    }
+    let input = example("fix-a-bug.openai.json");
+    for (one, two, name) in [
+        ("theirs.wasm", "mine/theirs.wasm", "theirs"),
+        ("trim.wasm", "trim", "trim"),
+    ] {
+        let told = format!("`{one}` and `{two}` have one name, `{name}`");
+        bench
+            .run(&["compact", &input, "-s", one, "-s", two])
+            .ends(2)
+            .says(&[&told, "give the file of one another name"]);
+    }
+    bench
+        .run(&["compact", &input, "-s", "theirs.wasm", "-s", "trim.wasm"])
+        .ends(0);
+}
+
+#[test]
+fn strategy_file_cannot_have_the_name_of_a_native_strategy() {
+    let bench = Bench::new();
+    let strategy = bench.file(
+        "native:digest.wasm",
+        baler_hostile_guests::LOOP_FOREVER.wasm,
+    );
+    bench
+        .run(&[
+            "compact",
+            &example("fix-a-bug.openai.json"),
+            "-s",
+            &strategy,
+            "--timeout",
+            "50ms",
+        ])
+        .ends(4)
+        .says(&[
+            "native-digest: it was not done in time",
+            "native:digest: its plan was carried out",
+        ]);
+}
