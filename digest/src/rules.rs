@@ -100,7 +100,11 @@ fn strength_of_words(sentence: &str) -> Option<Strength> {
 }
 
 /// Whether `word`, which is [`lowered`], and what follows it are the words of `phrase`.
-fn goes<'a>(phrase: &[&str], word: &str, rest: &(impl Iterator<Item = &'a str> + Clone)) -> bool {
+fn matches_phrase<'a>(
+    phrase: &[&str],
+    word: &str,
+    rest: &(impl Iterator<Item = &'a str> + Clone),
+) -> bool {
     let mut next = rest.clone();
     phrase.split_first().is_some_and(|(first, others)| {
         *first == word
