@@ -479,7 +479,7 @@ fn wrong_use_is_told_before_anything_is_read() {
         ),
         (
             &["compact", "--model", "opnai:gpt-5"],
-            "`opnai` is no provider; write openai:MODEL",
+            "`opnai` is not a known provider; write openai:MODEL",
         ),
         (
             &[
@@ -489,11 +489,11 @@ fn wrong_use_is_told_before_anything_is_read() {
                 "--model-key",
                 "sk-1234567890",
             ],
-            "it is never given itself",
+            "and never the key itself",
         ),
         (
             &["compact", "--model", "http://me:hunter2@gulls.example/v1#m"],
-            "--model: a base URL holds no user and no password",
+            "--model: a base URL must not contain a user name or a password",
         ),
         (
             &["compact", "--timeout", "18446744073709551615s"],

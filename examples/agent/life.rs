@@ -137,7 +137,7 @@ async fn chain(host: &Host, summarizer: &ScriptedServer) -> anyhow::Result<Vec<S
     let client = Client::builder(ModelChoice::compatible(address.parse()?, "small")?)
         .key(KeySource::None)
         .context_window(32_000)
-        .attempt_time(Duration::from_millis(300))
+        .attempt_timeout(Duration::from_millis(300))
         .build()?;
     let bundled = baler_strategies::by_name("summarize").context("it ships with baler")?;
     let limits = Limits {
@@ -169,18 +169,11 @@ fn prepare(summarizer: &ScriptedServer, numbers: &mut Numbers) {
                 "The tariff is being mended. Case {} was read and its test runs. Nothing is open but the rest.",
                 numbers.below(900)
             );
-            Reply::answer(
-                provider,
-                &Answer {
-                    text,
-                    finish: Finish::Stop,
-                    input_tokens: 900,
-                    output_tokens: 30,
-                },
-            )
+            let answer = Answer::new(text, Finish::Stop).with_usage(900, 30);
+            Reply::answer(provider, &answer)
         }
     };
-    summarizer.otherwise(reply);
+    summarizer.set_default_reply(reply);
 }
 
 /// What the agent is about to send: valid, within the window, with nothing of the task lost, and
