@@ -25,7 +25,7 @@ pub use tally::{Row, Tally};
 
 use crate::messages::Messages;
 use crate::sound::Before;
-use crate::{Kind, Recorded};
+use crate::{Recording, RecordingKind};
 use compacted::Compacting;
 
 /// Shares of what is not overhead that a result may have, in percent.
@@ -91,7 +91,7 @@ impl Checker {
     }
 
     /// Checks one conversation at these cuts and budgets.
-    pub async fn check(&self, recorded: &Recorded, cuts: Cuts, percents: &[u32]) -> Tally {
+    pub async fn check(&self, recorded: &Recording, cuts: Cuts, percents: &[u32]) -> Tally {
         let mut tally = Tally::new(recorded);
         let Some(lane) = self.lanes.get(recorded.format) else {
             tally.fail(Check::Read, "there is no such format");
@@ -110,8 +110,8 @@ impl Checker {
 
 impl Lane {
     /// The request body: for a log, the one that the host makes of it.
-    fn document<'a>(&self, recorded: &'a Recorded) -> Result<Cow<'a, str>, ReadError> {
-        if recorded.kind == Kind::Document {
+    fn document<'a>(&self, recorded: &'a Recording) -> Result<Cow<'a, str>, ReadError> {
+        if recorded.kind == RecordingKind::Document {
             return Ok(Cow::Borrowed(&recorded.document));
         }
         let read = self.host.read(recorded.document.as_str())?;
@@ -120,7 +120,7 @@ impl Lane {
 
     async fn check(
         &self,
-        recorded: &Recorded,
+        recorded: &Recording,
         document: &str,
         cuts: Cuts,
         percents: &[u32],
@@ -182,7 +182,7 @@ impl Lane {
 
     async fn check_cut(
         &self,
-        recorded: &Recorded,
+        recorded: &Recording,
         conversation: &Conversation,
         percents: &[u32],
         tally: &mut Tally,
@@ -218,7 +218,7 @@ impl Lane {
     /// With every strategy, to every budget.
     async fn compact_all(
         &self,
-        recorded: &Recorded,
+        recorded: &Recording,
         conversation: &Conversation,
         percents: &[u32],
         tally: &mut Tally,

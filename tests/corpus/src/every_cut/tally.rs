@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{Check, Failure};
-use crate::Recorded;
+use crate::Recording;
 use crate::sound::Wrong;
 
 /// Failures of one kind that are shown one by one.
@@ -58,7 +58,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(recorded: &Recorded) -> Self {
+    pub(super) fn new(recorded: &Recording) -> Self {
         Self {
             name: Some((recorded.set.clone(), recorded.format)),
             id: recorded.id.clone(),
