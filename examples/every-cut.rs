@@ -131,7 +131,7 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
         .build()
 }
 
-/// What was done so far, told on stderr every few seconds.
+/// The progress, printed on stderr every few seconds.
 struct Progress {
     tally: Tally,
     done: usize,

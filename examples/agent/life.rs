@@ -57,7 +57,7 @@ pub(crate) struct Story {
     pub(crate) held: usize,
     pub(crate) questions: u32,
     pub(crate) questions_failed: u32,
-    /// Compactions in a row, at most, each of them at the step right behind the one before.
+    /// The most compactions in consecutive steps.
     pub(crate) most_in_a_row: usize,
     pub(crate) largest: u32,
     pub(crate) time: Duration,
@@ -193,8 +193,7 @@ fn check(compactor: &Compactor, unseen: &[Value]) -> anyhow::Result<()> {
     check_unseen(document, unseen)
 }
 
-/// Every output that the model has not seen is there behind its call, whole or as the host shortened
-/// it.
+/// Checks that every unseen output follows its call, whole or as the host shortened it.
 fn check_unseen(document: &str, unseen: &[Value]) -> anyhow::Result<()> {
     let body: Value = serde_json::from_str(document)?;
     let messages = body["messages"].as_array();
