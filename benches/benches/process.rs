@@ -1,5 +1,5 @@
-//! The program as a process: time and peak memory of `baler compact`, and how long the fallback takes if a guest loops.
-//! Needs `cargo build --release` first.
+//! The program as a process: time and peak memory of `baler compact`, and how long the fallback takes if a
+//! guest loops. Needs `cargo build --release` first.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! The cost of reading a conversation of each format, and of extending one: tables of medians. They come from one run,
-//! because they are compared with each other.
+//! The cost of reading a conversation of each format, and of extending one: tables of medians. They come from
+//! one run, because they are compared with each other.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! The cost of each stage of a compaction: a table of medians. Criterion would measure the stages in separate runs, and
-//! they have to be compared with each other.
+//! The cost of each stage of a compaction: a table of medians. Criterion would measure the stages in separate
+//! runs, and they have to be compared with each other.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,

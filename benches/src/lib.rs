@@ -1,5 +1,5 @@
-//! Generated conversations for benches, from a seed, and as varied as real ones. Repetitive text would make a tokenizer
-//! look faster than it is.
+//! Generated conversations for benches, from a seed, and as varied as real ones. Repetitive text would make a
+//! tokenizer look faster than it is.
 
 use serde_json::{Value, json};
 
@@ -23,8 +23,8 @@ impl Numbers {
     }
 }
 
-/// Words, common ones first. The list is halved at random before each draw, so the first words are drawn most often, as
-/// in real text.
+/// Words, common ones first. The list is halved at random before each draw, so the first words are drawn most
+/// often, as in real text.
 const WORDS: &[&str] = &[
     "the",
     "to",

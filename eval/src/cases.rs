@@ -22,8 +22,8 @@ const MIN_NEEDED: usize = 5;
 /// The cuts, as shares of the units. A conversation with questions is also cut at its end.
 const CUTS: [f64; 3] = [0.4, 0.6, 0.8];
 
-/// The most compactions of a log that are measured. Each reads the log up to it, so the cost is quadratic in their
-/// number.
+/// The most compactions of a log that are measured. Each reads the log up to it, so the cost is quadratic in
+/// their number.
 const MAX_RECORDED: usize = 64;
 
 /// A name that was last mentioned before this share of the history is far.
@@ -65,8 +65,8 @@ pub(crate) struct Needed {
 }
 
 impl Case {
-    /// Returns the characters of the protected units: the newest user message, pins, pending calls, and unseen outputs
-    /// at their shortest.
+    /// Returns the characters of the protected units: the newest user message, pins, pending calls, and
+    /// unseen outputs at their shortest.
     pub(crate) fn floor(&self, options: &Options) -> usize {
         let units = self.conversation.units();
         let newest = units.iter().rposition(|unit| unit.kind == UnitKind::User);
@@ -102,11 +102,11 @@ pub(crate) enum UnusableRecording {
     Invalid,
 }
 
-/// Returns the cuts of a recorded conversation at which something can be measured; with `recorded`, those at the
-/// program's own compactions.
+/// Returns the cuts of a recorded conversation at which something can be measured; with `recorded`, those at
+/// the program's own compactions.
 ///
-/// Questions are measured at the end, for which they were written. At earlier cuts only those with early evidence could
-/// be measured, and these would count several times.
+/// Questions are measured at the end, for which they were written. At earlier cuts only those with early
+/// evidence could be measured, and these would count several times.
 pub(crate) fn cases(
     host: &Host,
     record: &Recording,
@@ -352,8 +352,8 @@ fn system(conversation: &Conversation) -> String {
     found.join("\n")
 }
 
-/// Returns the user's sentences with never, always, must, do not, don't or only, without their final punctuation.
-/// Summaries of earlier compactions do not count.
+/// Returns the user's sentences with never, always, must, do not, don't or only, without their final
+/// punctuation. Summaries of earlier compactions do not count.
 fn rules(conversation: &Conversation, units: &[Vec<Message>]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut known: HashSet<String> = HashSet::new();

@@ -92,8 +92,8 @@ impl NamedMessage {
         Self { texts, names }
     }
 
-    /// Whether a text contains the message word for word, or enough of its names. A rewritten message without names
-    /// cannot be recognised.
+    /// Whether a text contains the message word for word, or enough of its names. A rewritten message without
+    /// names cannot be recognised.
     fn is_in(&self, text: &str, names: &HashSet<Name>) -> bool {
         let is_there = |own: &String| places(text, own).next().is_some();
         if self.texts.iter().all(is_there) {
@@ -112,8 +112,8 @@ fn names_in(text: &str) -> HashSet<Name> {
     names
 }
 
-/// Whether a normalized text contains the answer outside of outdated values: if `Rome Street` is outdated, its `Rome` is
-/// not the answer `Rome`.
+/// Whether a normalized text contains the answer outside of outdated values: if `Rome Street` is outdated,
+/// its `Rome` is not the answer `Rome`.
 fn is_answered(question: &Question, text: &str) -> bool {
     let answer = normalize(&question.answer);
     if places(text, &answer).next().is_none() {
@@ -136,8 +136,8 @@ fn is_answered(question: &Question, text: &str) -> bool {
     })
 }
 
-/// Finds a value in a text, except as part of a longer number or of a longer word in ASCII letters. In other scripts,
-/// words are not separated or take endings, so a part of a word counts there.
+/// Finds a value in a text, except as part of a longer number or of a longer word in ASCII letters. In other
+/// scripts, words are not separated or take endings, so a part of a word counts there.
 fn places<'a>(text: &'a str, value: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let goes_on = |one: Option<char>, other: Option<char>| {
         let (Some(one), Some(other)) = (one, other) else {

@@ -1,13 +1,13 @@
 //! Measures how much strategies keep of what is needed later, without asking a model.
 //!
-//! A recorded conversation is cut, and a strategy compacts the part before the cut. The part after the cut shows what
-//! was needed. *Recall*: of the names (paths, identifiers, ids, numbers) before the cut that the model used again after
-//! it, the share that the result still contains. If a set has questions and names the messages that hold the answers,
-//! the share of these messages and answers in the result is measured as well. Baselines of equal size are measured for
-//! comparison.
+//! A recorded conversation is cut, and a strategy compacts the part before the cut. The part after the cut
+//! shows what was needed. *Recall*: of the names (paths, identifiers, ids, numbers) before the cut that the
+//! model used again after it, the share that the result still contains. If a set has questions and names the
+//! messages that hold the answers, the share of these messages and answers in the result is measured as well.
+//! Baselines of equal size are measured for comparison.
 //!
-//! Sizes are characters of content: text, thinking, names and arguments of calls, and outputs. A picture counts as
-//! 4,800. Instructions and the system prompt are never removed and do not count.
+//! Sizes are characters of content: text, thinking, names and arguments of calls, and outputs. A picture
+//! counts as 4,800. Instructions and the system prompt are never removed and do not count.
 
 mod baselines;
 mod bounded_file;

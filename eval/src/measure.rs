@@ -14,8 +14,8 @@ use crate::message::{Message, Role};
 use crate::names::{self, Name, NameKind};
 use crate::{search, unseen};
 
-/// The figures of a strategy at one cut under one budget. Shares are from 0 to 1; `None` if there was nothing to look
-/// for.
+/// The figures of a strategy at one cut under one budget. Shares are from 0 to 1; `None` if there was nothing
+/// to look for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measurement {
@@ -33,7 +33,8 @@ pub struct Measurement {
     pub last_error: Option<f64>,
     /// The share of values that the task still needs.
     pub wanted: Option<f64>,
-    /// The share of messages with answers to questions that are kept word for word, or with four fifths of their names.
+    /// The share of messages with answers to questions that are kept word for word, or with four fifths of
+    /// their names.
     pub evidence: Option<f64>,
     /// The share of questions of which all these messages are kept.
     pub evidence_strict: Option<f64>,
@@ -169,8 +170,8 @@ impl<'a> Scorer<'a> {
     }
 }
 
-/// Describes a failure of the host or the machine in an attempt, which says nothing about the strategy. `None` if there
-/// was no such failure.
+/// Describes a failure of the host or the machine in an attempt, which says nothing about the strategy.
+/// `None` if there was no such failure.
 fn failed_in_host(result: &AttemptResult) -> Option<String> {
     match result {
         AttemptResult::Host { error } => Some(error.clone()),

@@ -14,8 +14,8 @@ use baler_host::Pins;
 pub struct Options {
     /// The budgets, as shares of the history from 0.001 to 1, in steps of 0.001.
     pub budgets: Vec<f64>,
-    /// Whether to cut where a program compacted by itself, with the size of its own summary as the budget. Otherwise,
-    /// cuts are at 40, 60 and 80 % of the units, and at the end if there are questions.
+    /// Whether to cut where a program compacted by itself, with the size of its own summary as the budget.
+    /// Otherwise, cuts are at 40, 60 and 80 % of the units, and at the end if there are questions.
     pub at_recorded_compactions: bool,
     /// What strategies must keep. Baselines pin nothing.
     pub pins: Pins,

@@ -91,13 +91,13 @@ pub struct ResumedRun {
 }
 
 impl Evaluation {
-    /// Measures all conversations that are not in `done`, which comes from [`Evaluation::resume`] or is empty. Calls
-    /// `on_result` with the result of each finished conversation. The names of the strategies must differ from each
-    /// other and from [`Baseline::names`], because figures are identified by them.
+    /// Measures all conversations that are not in `done`, which comes from [`Evaluation::resume`] or is
+    /// empty. Calls `on_result` with the result of each finished conversation. The names of the strategies
+    /// must differ from each other and from [`Baseline::names`], because figures are identified by them.
     ///
     /// # Errors
-    /// The host or the machine failed, also during the attempt of a strategy, or `on_result` failed. The run ends then,
-    /// and the conversation in question has no result.
+    /// The host or the machine failed, also during the attempt of a strategy, or `on_result` failed. The run
+    /// ends then, and the conversation in question has no result.
     pub fn run(
         host: &Host,
         strategies: &[Strategy],
@@ -155,10 +155,10 @@ impl Evaluation {
         Ok(Self { results })
     }
 
-    /// Reads the file of an earlier run: its [`RunFingerprint`] in the first line, which must equal `fingerprint`, and a
-    /// [`ConversationResult`] in each further line. Leaves out results of recordings that are not in `records` or were
-    /// changed since, lines without a result, and a last line that is cut off. Returns `None` if there is no file yet,
-    /// or at most a part of its first line.
+    /// Reads the file of an earlier run: its [`RunFingerprint`] in the first line, which must equal
+    /// `fingerprint`, and a [`ConversationResult`] in each further line. Leaves out results of recordings
+    /// that are not in `records` or were changed since, lines without a result, and a last line that is cut
+    /// off. Returns `None` if there is no file yet, or at most a part of its first line.
     ///
     /// # Errors
     /// The file cannot be read, or belongs to another run or to something else.

@@ -2,8 +2,8 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-/// Returns for each of `sought` whether one of `texts` contains it. All are searched for at once, because single
-/// searches would read all texts again for each.
+/// Returns for each of `sought` whether one of `texts` contains it. All are searched for at once, because
+/// single searches would read all texts again for each.
 pub(crate) fn contained_in<'t>(
     sought: &[String],
     texts: impl Iterator<Item = &'t str> + Clone,

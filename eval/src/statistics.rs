@@ -95,8 +95,8 @@ impl<'a> Summary<'a> {
         })
     }
 
-    /// Returns the mean of a figure of a strategy under a budget: over cuts, then over conversations, then over these
-    /// sets, which have equal weight. `None` if no set has this figure.
+    /// Returns the mean of a figure of a strategy under a budget: over cuts, then over conversations, then
+    /// over these sets, which have equal weight. `None` if no set has this figure.
     #[must_use]
     pub(crate) fn mean(
         &self,

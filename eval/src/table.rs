@@ -169,7 +169,8 @@ fn with_questions(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     text
 }
 
-/// Writes the figures of a budget without the cuts at which strategies had no choice. Empty if there are no such cuts.
+/// Writes the figures of a budget without the cuts at which strategies had no choice. Empty if there are no
+/// such cuts.
 fn with_choice(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     const FIGURES: [fn(&Row) -> Option<f64>; 3] = [
         |row| row.measured.recall.filter(|_| row.has_choice()),

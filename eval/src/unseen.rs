@@ -1,5 +1,5 @@
-//! Unseen outputs: those after the model's last message. A compaction must keep each of them with its call, whole or as
-//! the host shortened it.
+//! Unseen outputs: those after the model's last message. A compaction must keep each of them with its call,
+//! whole or as the host shortened it.
 
 use crate::message::{Message, Part, PartKind, Role};
 
@@ -51,7 +51,8 @@ fn seen_messages(units: &[Vec<Message>]) -> usize {
     last.map_or(0, |last| last + 1)
 }
 
-/// Returns for each unit with unseen outputs its size with all of them at their shortest; `None` for other units.
+/// Returns for each unit with unseen outputs its size with all of them at their shortest; `None` for other
+/// units.
 pub(crate) fn shortest(units: &[Vec<Message>]) -> Vec<Option<usize>> {
     let seen = seen_messages(units);
     let mut at = 0;

@@ -68,8 +68,8 @@ impl Fit {
     }
 }
 
-/// The fit of the times, beside linear work of the same sizes. Sizes that ended in another way than their neighbours, such as at a limit,
-/// are fitted apart; the worst counts.
+/// The fit of the times, beside linear work of the same sizes. Sizes that ended in another way than their
+/// neighbours, such as at a limit, are fitted apart; the worst counts.
 pub(crate) fn times(measured: &[Measured]) -> Option<Fit> {
     measured
         .chunk_by(|one, next| one.outcome == next.outcome)

@@ -1,12 +1,12 @@
 //! Why a model gave no answer.
 
-/// Why a question has no answer. The texts are at most a few hundred characters long and never contain the key; they
-/// may quote the provider.
+/// Why a question has no answer. The texts are at most a few hundred characters long and never contain the
+/// key; they may quote the provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// All attempts failed in a way that may pass: no connection, no answer in time, a failure of the provider, or a
-    /// rate limit.
+    /// All attempts failed in a way that may pass: no connection, no answer in time, a failure of the
+    /// provider, or a rate limit.
     #[error("the model did not answer: {0}")]
     Unavailable(String),
     /// The question is too long for the model.

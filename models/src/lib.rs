@@ -1,10 +1,10 @@
 //! Models, as baler asks them: one question at a time, without history and without tools.
 //!
-//! The host knows a model only as a [`Model`]. The model decides when a request is worth repeating and reports what
-//! an answer used. The host decides how often, and for how much, a strategy may ask.
+//! The host knows a model only as a [`Model`]. The model decides when a request is worth repeating and
+//! reports what an answer used. The host decides how often, and for how much, a strategy may ask.
 //!
-//! To use a provider, build a `clients::Client` (feature `clients`). To use a model of your own, implement [`Model`].
-//! In both cases, pass the model to `baler_host::ModelGrant::new`.
+//! To use a provider, build a `clients::Client` (feature `clients`). To use a model of your own, implement
+//! [`Model`]. In both cases, pass the model to `baler_host::ModelGrant::new`.
 //!
 //! | feature | adds |
 //! |---|---|

@@ -34,7 +34,8 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Returns what is known of the model.
     fn info(&self) -> &ModelInfo;
 
-    /// Asks a question. Repeats requests that may succeed later, while `time` lasts and `may_retry` permits it.
+    /// Asks a question. Repeats requests that may succeed later, while `time` lasts and `may_retry` permits
+    /// it.
     ///
     /// # Errors
     /// The future resolves to a [`ModelError`] if there is no answer.
@@ -49,8 +50,8 @@ pub trait Model: fmt::Debug + Send + Sync {
 /// The future that [`Model::ask`] returns.
 pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<Answer, ModelError>> + Send + 'a>>;
 
-/// Called before a request is sent again; `false` forbids it. Each request may be billed, so the host counts each
-/// against its grant. `&|| true` always permits it.
+/// Called before a request is sent again; `false` forbids it. Each request may be billed, so the host counts
+/// each against its grant. `&|| true` always permits it.
 pub type MayRetry<'a> = &'a (dyn Fn() -> bool + Send + Sync);
 
 /// What is known of a model.

@@ -164,8 +164,9 @@ fn list(place: usize, messages: &RawValue, questions: Option<&RawValue>) -> Pars
     }
 }
 
-/// Reads one conversation per line: request bodies, or objects with messages. The first line decides whether the file
-/// has this shape. A later line without a conversation is returned as it is, so that it is reported as unreadable.
+/// Reads one conversation per line: request bodies, or objects with messages. The first line decides whether
+/// the file has this shape. A later line without a conversation is returned as it is, so that it is reported
+/// as unreadable.
 pub(super) fn lines(text: &str) -> Vec<Parsed> {
     let mut found = Vec::new();
     for (place, line) in text.lines().enumerate() {

@@ -7,9 +7,9 @@ use super::{CHAT, Parsed};
 /// The line that begins a chat.
 const START: &str = "# aider chat started at";
 
-/// Reads the chats with more than one message. Lines with `####` are the user's, lines with `>` were printed by aider,
-/// and all other lines are the model's. What aider printed becomes the output of a tool call without arguments, because
-/// it is neither the user's nor the model's text.
+/// Reads the chats with more than one message. Lines with `####` are the user's, lines with `>` were printed
+/// by aider, and all other lines are the model's. What aider printed becomes the output of a tool call
+/// without arguments, because it is neither the user's nor the model's text.
 pub(super) fn chats(text: &str) -> Vec<Parsed> {
     let mut chats: Vec<Vec<Passage>> = vec![Vec::new()];
     for line in text.lines() {

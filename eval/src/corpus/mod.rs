@@ -1,8 +1,8 @@
 //! Recorded conversations, from a folder.
 //!
-//! The shape of a file decides how it is read: a request body, the log of a session, a run of an agent with its
-//! messages, a list of such runs, requests recorded as YAML, or chats in Markdown. A file of another shape holds no
-//! conversation.
+//! The shape of a file decides how it is read: a request body, the log of a session, a run of an agent with
+//! its messages, a list of such runs, requests recorded as YAML, or chats in Markdown. A file of another
+//! shape holds no conversation.
 //!
 //! A JSON object may contain, next to its messages, `questions` about them.
 
@@ -30,20 +30,21 @@ pub struct Recording {
     pub id: String,
     /// What `document` holds.
     pub kind: RecordingKind,
-    /// The name of the wire format, such as `openai-chat`. For a log: the format of the requests that the program
-    /// sent.
+    /// The name of the wire format, such as `openai-chat`. For a log: the format of the requests that the
+    /// program sent.
     pub format: &'static str,
     /// A request body, a list of messages, or the text of a log.
     pub document: String,
     /// The calls that solve the task; empty if they were not recorded.
     pub wanted: Vec<WantedCall>,
-    /// Questions about the conversation, or what is wrong with them, and where. They are not part of the document.
+    /// Questions about the conversation, or what is wrong with them, and where. They are not part of the
+    /// document.
     pub questions: Result<Vec<Question>, String>,
 }
 
 impl Recording {
-    /// Returns the beginning of a SHA-256 of everything that is measured. It shows whether the recording was changed
-    /// since figures were written.
+    /// Returns the beginning of a SHA-256 of everything that is measured. It shows whether the recording was
+    /// changed since figures were written.
     #[must_use]
     pub fn content_hash(&self) -> String {
         let beside = format!(

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use crate::message::{Message, Role};
 use crate::normalize::normalize;
 
-/// The most answers and outdated values of all questions about a conversation together, and the most messages that
-/// they name: a text is searched for each of them.
+/// The most answers and outdated values of all questions about a conversation together, and the most messages
+/// that they name: a text is searched for each of them.
 const MAX_VALUES: usize = 10_000;
 
 /// The most outdated values of one answer.

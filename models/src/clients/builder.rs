@@ -15,8 +15,8 @@ use super::key::{Key, KeyError, KeySource};
 use super::{limits, wire};
 use crate::{ModelInfo, Price, Provider};
 
-/// Sets up a [`Client`]. Limits that are not set are the documented ones of the model, or low ones if the model is
-/// unknown.
+/// Sets up a [`Client`]. Limits that are not set are the documented ones of the model, or low ones if the
+/// model is unknown.
 ///
 /// ```
 /// use baler_models::Model as _;
@@ -98,7 +98,8 @@ impl ClientBuilder {
     }
 
     /// Sets where to read the key. The default is the provider's variable ([`Provider::key_variable`]). For a
-    /// compatible server, this variable need not be set, and its key is not sent over plain HTTP to another machine.
+    /// compatible server, this variable need not be set, and its key is not sent over plain HTTP to another
+    /// machine.
     #[must_use]
     pub fn key(mut self, source: KeySource) -> Self {
         self.key = Some(source);
@@ -133,20 +134,19 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets fields that are merged into the body of each request, such as how much the model thinks. Thinking counts
-    /// towards the limit of an answer and may use all of it.
+    /// Sets fields that are merged into the body of each request, such as how much the model thinks. Thinking
+    /// counts towards the limit of an answer and may use all of it.
     ///
-    /// For OpenAI: `{"reasoning_effort": "low"}`. For Gemini:
-    /// `{"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}`. They override the client's own fields, so
-    /// leave out `model` and `stream`.
+    /// For OpenAI: `{"reasoning_effort": "low"}`. For Gemini: `{"generationConfig": {"thinkingConfig":
+    /// {"thinkingBudget": 0}}}`. They override the client's own fields, so leave out `model` and `stream`.
     #[must_use]
     pub fn extra_fields(mut self, fields: Map<String, Value>) -> Self {
         self.extra_fields = fields;
         self
     }
 
-    /// Sets how long one attempt may take; the default is 5 minutes. All attempts together end within the time that
-    /// the caller of [`Model::ask`](crate::Model::ask) gives.
+    /// Sets how long one attempt may take; the default is 5 minutes. All attempts together end within the
+    /// time that the caller of [`Model::ask`](crate::Model::ask) gives.
     #[must_use]
     pub const fn attempt_timeout(mut self, time: Duration) -> Self {
         self.attempt_timeout = time;
@@ -156,7 +156,8 @@ impl ClientBuilder {
     /// Builds the client. Reads the key, and sends nothing.
     ///
     /// # Errors
-    /// The key cannot be read or would be sent unencrypted, a setting is missing or invalid, or TLS cannot be set up.
+    /// The key cannot be read or would be sent unencrypted, a setting is missing or invalid, or TLS cannot be
+    /// set up.
     pub fn build(self) -> Result<Client, SetupError> {
         let info = self.info()?;
         let provider = self.choice.provider;
@@ -169,8 +170,8 @@ impl ClientBuilder {
         let is_key_named = self.key.is_some();
         let source = self.key.unwrap_or_else(|| default_key(provider));
         let key = source.read()?;
-        // A caller may send a key that they named for a server in their own network. A key that happens to be in the
-        // environment is never sent unencrypted to another machine.
+        // A caller may send a key that they named for a server in their own network. A key that happens to be
+        // in the environment is never sent unencrypted to another machine.
         if key.is_some() && !is_key_named && !base_url.is_https() && !base_url.is_local() {
             return Err(SetupError::KeyOverHttp { base_url });
         }
@@ -239,8 +240,8 @@ fn headers(provider: Provider, key: Option<&Key>) -> HeaderMap {
     headers
 }
 
-/// The addresses of `localhost`, whatever the machine's resolver says: what is sent there unencrypted must not leave
-/// the machine. The port is the URL's.
+/// The addresses of `localhost`, whatever the machine's resolver says: what is sent there unencrypted must
+/// not leave the machine. The port is the URL's.
 const LOCALHOST: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
@@ -258,8 +259,8 @@ fn connections(base_url: &BaseUrl, has_key: bool) -> Result<reqwest::ClientBuild
             .map_err(|error| SetupError::Tls(Box::new(error)))?;
         tls.with_no_client_auth()
     } else {
-        // No certificate is ever checked, because redirects are not followed. So a machine without certificates can
-        // ask its own server.
+        // No certificate is ever checked, because redirects are not followed. So a machine without
+        // certificates can ask its own server.
         tls.with_root_certificates(rustls::RootCertStore::empty())
             .with_no_client_auth()
     };
@@ -271,7 +272,8 @@ fn connections(base_url: &BaseUrl, has_key: bool) -> Result<reqwest::ClientBuild
         // `retry.rs` counts all retries.
         .retry(reqwest::retry::never())
         .connect_timeout(CONNECT_TIMEOUT)
-        // Questions are rare: an idle connection would be stale by the next one, or belong to another runtime.
+        // Questions are rare: an idle connection would be stale by the next one, or belong to another
+        // runtime.
         .pool_max_idle_per_host(0)
         .no_gzip()
         .no_brotli()

@@ -8,8 +8,8 @@ use crate::Provider;
 
 /// A provider and one of its models.
 ///
-/// Written `openai:gpt-5-mini`, `anthropic:claude-haiku-4-5` or `gemini:gemini-2.5-flash`. For an OpenAI-compatible
-/// server: its base URL, `#` and the model, such as `http://localhost:11434/v1#qwen3:8b`.
+/// Written `openai:gpt-5-mini`, `anthropic:claude-haiku-4-5` or `gemini:gemini-2.5-flash`. For an
+/// OpenAI-compatible server: its base URL, `#` and the model, such as `http://localhost:11434/v1#qwen3:8b`.
 ///
 /// ```
 /// use baler_models::Provider;

@@ -27,9 +27,9 @@ use crate::{Answer, AnswerFuture, MayRetry, Model, ModelError, ModelInfo, Provid
 /// | not JSON, JSON of another shape, more than 8 MiB | [`ModelError::InvalidAnswer`] |
 /// | untrusted certificate | [`ModelError::InsecureConnection`] |
 ///
-/// Every retry needs time and the caller's permission ([`MayRetry`]). The pause doubles from half a second to half a
-/// minute, reduced at random by up to half; or it is what the provider asks for. The text of an answer is empty if the
-/// model called a tool, or only thought.
+/// Every retry needs time and the caller's permission ([`MayRetry`]). The pause doubles from half a second to
+/// half a minute, reduced at random by up to half; or it is what the provider asks for. The text of an answer
+/// is empty if the model called a tool, or only thought.
 pub struct Client {
     pub(super) http: reqwest::Client,
     pub(super) endpoint: Url,

@@ -9,8 +9,8 @@ pub(super) struct Limits {
     pub(super) max_output_tokens: u32,
 }
 
-/// Prefix of the model's name, context window and maximum output. The first match counts. If a provider limits
-/// questions and answers separately, the window is the limit of a question.
+/// Prefix of the model's name, context window and maximum output. The first match counts. If a provider
+/// limits questions and answers separately, the window is the limit of a question.
 ///
 /// - `OpenAI`: <https://platform.openai.com/docs/models>. GPT-5 has a window of 400,000, of which a question
 ///   can take 272,000. For larger models of the family, the user sets the window.
@@ -69,8 +69,8 @@ const fn defaults(provider: Provider) -> (u32, u32) {
         Provider::OpenAi => (128_000, 4_096),
         Provider::Anthropic => (200_000, 4_096),
         Provider::Gemini => (32_768, 8_192),
-        // By default, Ollama serves a window of 4,096 unless it has much memory, and truncates longer questions
-        // silently (https://docs.ollama.com/context-length).
+        // By default, Ollama serves a window of 4,096 unless it has much memory, and truncates longer
+        // questions silently (https://docs.ollama.com/context-length).
         Provider::Compatible => (4_096, 1_024),
     }
 }

@@ -16,12 +16,12 @@
 //! # }
 //! ```
 //!
-//! Asking needs a tokio runtime with time and I/O. Each attempt opens its own connection, so a client can be used in
-//! several runtimes, one after another. The system resolves host names on a thread that cannot be cancelled: a program
-//! that must end in time should shut down its runtime with `shutdown_background`.
+//! Asking needs a tokio runtime with time and I/O. Each attempt opens its own connection, so a client can be
+//! used in several runtimes, one after another. The system resolves host names on a thread that cannot be
+//! cancelled: a program that must end in time should shut down its runtime with `shutdown_background`.
 //!
-//! Servers are untrusted: bodies are bounded, redirects are not followed, no wait exceeds the caller's time, and errors
-//! quote only short texts without the key.
+//! Servers are untrusted: bodies are bounded, redirects are not followed, no wait exceeds the caller's time,
+//! and errors quote only short texts without the key.
 
 mod base_url;
 mod builder;

@@ -15,15 +15,16 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How long attempts continue if no connection can be made: a server that restarts is back by then.
 const UNREACHABLE_TIME: Duration = Duration::from_secs(10);
 
-/// The most attempts at a server that responds with errors. Their pauses together are at most about a minute, unless
-/// the server asks for more: a rate limit per minute has passed then, and a caller should not wait longer.
+/// The most attempts at a server that responds with errors. Their pauses together are at most about a minute,
+/// unless the server asks for more: a rate limit per minute has passed then, and a caller should not wait
+/// longer.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Replaces times that are too long to be added to a clock.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Repeats attempts until one gives an answer or a final error, `time` is over, or `may_retry` forbids another
-/// attempt.
+/// Repeats attempts until one gives an answer or a final error, `time` is over, or `may_retry` forbids
+/// another attempt.
 pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
     time: Duration,
     attempt_timeout: Duration,
@@ -94,7 +95,8 @@ pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
     }
 }
 
-/// The error after the last attempt. `why` is added if neither the time nor the number of attempts ended them.
+/// The error after the last attempt. `why` is added if neither the time nor the number of attempts ended
+/// them.
 fn gave_up(
     reason: &str,
     retry_after: Option<Duration>,
@@ -116,8 +118,8 @@ fn gave_up(
 fn pause(attempt: u32, retry_after: Option<Duration>) -> Duration {
     let doubled = FIRST_PAUSE.saturating_mul(1 << (attempt - 1).min(16));
     let longest = doubled.min(LONGEST_PAUSE);
-    // Random, so that clients that were rejected together do not return together. A server that asks for hardly any
-    // time still gets the usual pause.
+    // Random, so that clients that were rejected together do not return together. A server that asks for
+    // hardly any time still gets the usual pause.
     match retry_after {
         Some(time) if time >= FIRST_PAUSE => {
             time.saturating_add(FIRST_PAUSE.mul_f64(fastrand::f64() / 2.0))

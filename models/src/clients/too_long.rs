@@ -2,7 +2,8 @@
 
 use super::wire::ErrorBody;
 
-/// Phrases in lower case, each with the words that precede the limit; empty if the text does not contain the limit.
+/// Phrases in lower case, each with the words that precede the limit; empty if the text does not contain the
+/// limit.
 const PHRASES: [(&str, &str); 18] = [
     // OpenAI, vLLM, OpenRouter, DeepSeek
     ("maximum context length is", "maximum context length is"),

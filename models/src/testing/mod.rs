@@ -18,9 +18,9 @@
 //! # }
 //! ```
 //!
-//! The server has its own threads and needs no runtime. Each connection serves one request. Replies are given in the
-//! order in which requests have been read completely. After the last reply, every request gets the default reply
-//! ([`ScriptedServer::set_default_reply`]), or else status 501, which clients do not retry.
+//! The server has its own threads and needs no runtime. Each connection serves one request. Replies are given
+//! in the order in which requests have been read completely. After the last reply, every request gets the
+//! default reply ([`ScriptedServer::set_default_reply`]), or else status 501, which clients do not retry.
 
 mod connection;
 mod reply;

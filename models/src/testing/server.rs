@@ -11,7 +11,8 @@ use super::connection::{self, RecordedRequest};
 use super::reply::Reply;
 use crate::Provider;
 
-/// A server with scripted replies. Dropping it ends the server and all its connections. The module has an example.
+/// A server with scripted replies. Dropping it ends the server and all its connections. The module has an
+/// example.
 #[derive(Debug)]
 pub struct ScriptedServer {
     address: SocketAddr,

@@ -1,5 +1,5 @@
-//! Clients against a server that simulates providers. Limits of times are generous: the machines that run tests are
-//! busy.
+//! Clients against a server that simulates providers. Limits of times are generous: the machines that run
+//! tests are busy.
 
 #![allow(
     clippy::panic,

@@ -1,7 +1,8 @@
 //! Recorded conversations, for tests and measurements.
 //!
-//! The conversations are not part of the repository. The environment variable `BALER_CORPUS` names their folder. If
-//! there is no such folder, [`conversations`] returns `None`, and tests that need conversations report this and pass.
+//! The conversations are not part of the repository. The environment variable `BALER_CORPUS` names their
+//! folder. If there is no such folder, [`conversations`] returns `None`, and tests that need conversations
+//! report this and pass.
 //!
 //! Files that cannot be read are left out. Each test prints how much it checked.
 

@@ -1,5 +1,5 @@
-//! The messages of a document, and documents with fewer of them. Independent of the host's code, because it checks the
-//! host.
+//! The messages of a document, and documents with fewer of them. Independent of the host's code, because it
+//! checks the host.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,7 +1,7 @@
 //! The protocols: how each writes questions, answers and errors.
 //!
-//! Replies are untrusted. Only the values that are needed are read, so a body of millions of small values uses no more
-//! memory than its bytes.
+//! Replies are untrusted. Only the values that are needed are read, so a body of millions of small values
+//! uses no more memory than its bytes.
 
 mod anthropic;
 mod error_body;
@@ -48,7 +48,8 @@ pub(super) fn endpoint(provider: Provider, base_url: &BaseUrl, model: &str) -> U
     }
 }
 
-/// Writes the body of a question whose answer has at most `max_tokens` tokens, and merges `extra_fields` into it.
+/// Writes the body of a question whose answer has at most `max_tokens` tokens, and merges `extra_fields` into
+/// it.
 pub(super) fn question(
     provider: Provider,
     model: &str,

@@ -145,7 +145,8 @@ impl Compacting<'_> {
         }
     }
 
-    /// Whether the result contains the messages of each kept unit, in order. A user message may have additional parts.
+    /// Whether the result contains the messages of each kept unit, in order. A user message may have
+    /// additional parts.
     fn is_verbatim(&self, compaction: &Compaction) -> bool {
         let Some(after) = Messages::of(compaction.document()) else {
             return false;

@@ -10,8 +10,8 @@ struct Turn<'a> {
     messages: Vec<&'a Value>,
 }
 
-/// Checks that results follow the message with their calls, and that each call is answered once, except at the end;
-/// and that instructions are between a message of the user and one of the model.
+/// Checks that results follow the message with their calls, and that each call is answered once, except at
+/// the end; and that instructions are between a message of the user and one of the model.
 pub(super) fn rules(all: &[Value]) -> Result<(), &'static str> {
     instructions_are_in_place(all)?;
     let messages: Vec<&Value> = all.iter().filter(|own| own["role"] != "system").collect();

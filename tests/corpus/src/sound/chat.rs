@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{SILENT, Step, is_silent};
 
-/// Checks that tool messages directly follow the message with their calls, and that each call is answered once, except
-/// at the end.
+/// Checks that tool messages directly follow the message with their calls, and that each call is answered
+/// once, except at the end.
 pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
     let mut step = Step::default();
     for message in messages {

@@ -33,8 +33,8 @@ fn names<'a>(functions: &[&'a Value]) -> Vec<&'a str> {
     names
 }
 
-/// Checks that each content with calls follows one of the user, and is followed by one with as many responses, except
-/// at the end.
+/// Checks that each content with calls follows one of the user, and is followed by one with as many
+/// responses, except at the end.
 pub(super) fn rules(contents: &[Value]) -> Result<(), &'static str> {
     if contents.is_empty() {
         return Err("nobody speaks");
@@ -67,7 +67,8 @@ pub(super) fn rules(contents: &[Value]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Checks that the user is first, that the model makes all calls, and that responses have the names of their calls.
+/// Checks that the user is first, that the model makes all calls, and that responses have the names of their
+/// calls.
 pub(super) fn doubts(contents: &[Value]) -> Vec<&'static str> {
     let mut doubts = Vec::new();
     if contents.first().is_some_and(|first| !is_users(first)) {

@@ -1,5 +1,5 @@
-//! A second implementation of the rules, independent of the host's code: whether a result keeps its conversation's
-//! messages, and whether its provider would accept it.
+//! A second implementation of the rules, independent of the host's code: whether a result keeps its
+//! conversation's messages, and whether its provider would accept it.
 
 mod anthropic;
 mod chat;
@@ -26,9 +26,9 @@ pub(crate) enum Wrong {
     Lost(&'static str),
 }
 
-/// Checks a result of a conversation in this format: that its provider would accept it, that kept messages are
-/// byte-identical, and that protected content is kept. Assumes the default policy. A conversation without a list of
-/// messages passes.
+/// Checks a result of a conversation in this format: that its provider would accept it, that kept messages
+/// are byte-identical, and that protected content is kept. Assumes the default policy. A conversation without
+/// a list of messages passes.
 ///
 /// # Errors
 /// The result fails a check. The error contains no text of the conversation.
