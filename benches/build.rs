@@ -7,7 +7,7 @@ use baler_guest_build::{Kind, components};
 
 #[expect(
     clippy::print_stderr,
-    reason = "this is how a build script tells what is wrong"
+    reason = "build scripts report errors on standard error"
 )]
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");

@@ -213,7 +213,7 @@ def has_choice(row):
 
 
 def where_chosen(evaluation, strategy, budget, figure):
-    """A figure without the cuts at which what must stay takes the whole budget."""
+    """A figure without the cuts at which the protected units take the whole budget."""
     return mean_of(
         (result, row["measured"][figure])
         for result, row in evaluation.rows(strategy, budget)
@@ -236,7 +236,7 @@ def with_choice(evaluation, budget):
         ]
         for strategy in evaluation.strategies
     ]
-    told = f"At {without} of {len(first)} cuts what must stay takes the whole budget. Without these:"
+    told = f"At {without} of {len(first)} cuts the protected units take the whole budget. Without these:"
     return [told, table(["", "recall", "far", "last error"], rows)]
 
 
@@ -271,7 +271,7 @@ def not_reached(evaluation, at_summaries):
                 told = f"- `tiered` at {percent(budget)}: {missing}, wanted {wanted:.2f}"
                 if figure == "last-error":
                     chosen = where_chosen(evaluation, "tiered", budget, figure)
-                    told += "; without the cuts at which what must stay takes the whole budget "
+                    told += "; without the cuts at which the protected units take the whole budget "
                     told += plain(chosen)
                 missed.append(told)
     for budget in evaluation.budgets:

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use baler_corpus::every_cut::{Checker, Cuts, PERCENTS, Tally};
-use baler_corpus::{Corpus, Recorded};
+use baler_corpus::{Corpus, Recording};
 use baler_host::Host;
 
 /// The command line.
@@ -38,18 +38,18 @@ fn main() -> anyhow::Result<ExitCode> {
     let folder = &arguments.folder;
     let Some(Corpus {
         conversations: mut recorded,
-        unread,
+        unreadable,
     }) = Corpus::read(folder)
     else {
         bail!("there is no folder {}", folder.display());
     };
-    for (path, error) in &unread {
+    for (path, error) in &unreadable {
         eprintln!("{} is left out: {error}", path.display());
     }
     recorded.retain(|one| arguments.set.as_deref().is_none_or(|set| set == one.set));
     // The longest first, so that no thread ends long after the others.
     recorded.sort_by_key(|one| std::cmp::Reverse(one.document.len()));
-    let recorded: Vec<Recorded> = recorded.into_iter().step_by(arguments.every).collect();
+    let recorded: Vec<Recording> = recorded.into_iter().step_by(arguments.every).collect();
     let start = Instant::now();
     let tally = run(&recorded, arguments.threads, arguments.cuts)?;
     println!("{tally}");
@@ -90,7 +90,7 @@ fn number(word: Option<String>, option: &str) -> anyhow::Result<usize> {
 }
 
 /// Each thread takes the next conversation until there is none.
-fn run(recorded: &[Recorded], threads: usize, cuts: Cuts) -> anyhow::Result<Tally> {
+fn run(recorded: &[Recording], threads: usize, cuts: Cuts) -> anyhow::Result<Tally> {
     let checker = runtime()?
         .block_on(Checker::new(
             Host::builder,
@@ -131,7 +131,7 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
         .build()
 }
 
-/// What was done so far, told on stderr every few seconds.
+/// The progress, printed on stderr every few seconds.
 struct Progress {
     tally: Tally,
     done: usize,

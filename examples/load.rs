@@ -1,5 +1,5 @@
-//! What `baler serve` carries: 200 requests of 200 KB at once, beside a route that only gives the
-//! body back; and what good strategies' clients notice of a hostile one beside them.
+//! The load that `baler serve` handles: 200 requests of 200 KB at once, compared with a route that only
+//! returns the body; and how a hostile strategy affects the clients of other strategies.
 //!
 //! `cargo run --release --example load`
 

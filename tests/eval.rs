@@ -973,8 +973,8 @@ fn wrong_questions_are_reported_with_file_and_place_and_measured_once_corrected(
     ];
     let first = bench.run(&arguments);
     assert!(first.status.success(), "{}", said(&first));
-    let told = "- plans, week.json#0: `questions[2].evidence[1]` is past the end, where there are \
-                10 messages: 10\n";
+    let told =
+        "- plans, week.json#0: `questions[2].evidence[1]` is past the end of 10 messages: 10\n";
     assert!(said(&first).contains(told), "{}", said(&first));
     assert!(said(&first).contains("- bakery: 1 conversations, 3 cuts"));
     // They are not noted as done.

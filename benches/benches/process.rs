@@ -1,9 +1,9 @@
-//! The program as a process: time and peak memory of `baler compact`, and how soon the fallback
-//! answers when a guest loops. Wants `cargo build --release` first.
+//! The program as a process: time and peak memory of `baler compact`, and how long the fallback takes if a
+//! guest loops. Needs `cargo build --release` first.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
-    reason = "it is a command that prints a table, and ends where it cannot measure"
+    reason = "a command that prints a table, and panics if it cannot measure"
 )]
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn main() {
     let state = folder.path().join("state");
     println!("medians of {RUNS} runs of `target/release/baler compact`");
     println!("{:<52} {:>10} {:>12}", "", "ms", "peak MB");
-    let version = runs(Command::new(&program).arg("--version"));
+    let version = measure(Command::new(&program).arg("--version"));
     println!(
         "{:<52} {:>10.1} {:>12.1}",
         "baler --version (starting a process)", version.0, version.1
@@ -32,7 +32,7 @@ fn main() {
             "sliding-window",
             "mask-tool-outputs",
         ] {
-            let (time, memory) = runs(&mut compact(&program, &state, &path, strategy));
+            let (time, memory) = measure(&mut compact(&program, &state, &path, strategy));
             println!(
                 "{:<52} {time:>10.1} {memory:>12.1}",
                 format!("{megabytes} MB, {strategy}")
@@ -44,7 +44,7 @@ fn main() {
     let path = folder.path().join("1.json");
     let mut command = compact(&program, &state, &path, &guest.display().to_string());
     command.args(["--timeout", "100ms"]);
-    let (time, memory) = runs(&mut command);
+    let (time, memory) = measure(&mut command);
     println!(
         "{:<52} {time:>10.1} {memory:>12.1}",
         "1 MB, a guest that loops, --timeout 100ms"
@@ -61,9 +61,9 @@ fn compact(program: &Path, state: &Path, path: &Path, strategy: &str) -> Command
     command
 }
 
-/// Median time in ms, and the largest peak of memory in MB.
-fn runs(command: &mut Command) -> (f64, f64) {
-    // The first run compiles what has to be compiled.
+/// Returns the median time in ms, and the peak memory in MB.
+fn measure(command: &mut Command) -> (f64, f64) {
+    // The first run compiles the strategies.
     let mut times: Vec<f64> = (0..=RUNS)
         .map(|_| {
             let start = Instant::now();
@@ -80,7 +80,7 @@ fn runs(command: &mut Command) -> (f64, f64) {
     (times[RUNS / 2], peak(command))
 }
 
-/// As GNU time reports it.
+/// Returns the peak memory in MB, as GNU time reports it.
 fn peak(command: &Command) -> f64 {
     let output = Command::new("/usr/bin/time")
         .args(["-f", "%M"])
@@ -95,7 +95,7 @@ fn peak(command: &Command) -> f64 {
     kib.map_or(f64::NAN, |kib| kib * 1024.0 / 1e6)
 }
 
-/// `target/release/baler`, beside which this bench was built.
+/// Returns the path of `target/release/baler`, next to which this bench was built.
 fn program() -> PathBuf {
     let own = std::env::current_exe().expect("this program");
     own.ancestors()

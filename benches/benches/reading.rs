@@ -1,9 +1,9 @@
-//! What it costs to read a conversation of each format, and to let one grow: tables of medians.
-//! Not a statistics harness, because the figures are compared with each other in one run.
+//! The cost of reading a conversation of each format, and of extending one: tables of medians. They come from
+//! one run, because they are compared with each other.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
-    reason = "it is a command that prints a table, and ends where it cannot measure"
+    reason = "a command that prints a table, and panics if it cannot measure"
 )]
 
 use std::hint::black_box;
@@ -14,10 +14,11 @@ use baler_generated::{Choices, Kind, conversation};
 use baler_host::{
     Budget, Compactor, CompactorOptions, Conversation, Decision, Format, Host, Request, Strategy,
 };
+use tokio::runtime::Runtime;
 
 const RUNS: usize = 31;
 
-/// Bytes of each conversation that is read.
+/// The size of each conversation that is read, in bytes.
 const BYTES: usize = 8_000_000;
 
 fn main() {
@@ -58,7 +59,7 @@ fn reading() {
     }
 }
 
-/// A conversation of many short messages.
+/// Generates a conversation of many short messages.
 fn small(kind: Kind) -> String {
     let mut seed = 0;
     let mut about = 4_000;
@@ -73,7 +74,7 @@ fn small(kind: Kind) -> String {
     }
 }
 
-/// A conversation of few, long tool outputs, as agents that read files have them.
+/// Generates a conversation of few, long tool outputs, as of an agent that reads files.
 fn large(kind: Kind) -> String {
     let line = r#"   41 | let rate = parse(&input[41..])?; // \"tariff\" of 日本\n"#;
     let text = line.repeat(8_000 / line.len());
@@ -148,73 +149,110 @@ fn growing() {
         .build()
         .expect("a runtime");
     let host = Arc::new(Host::builder().build().expect("a host"));
-    // It asks for the figures of all units, and looks at each.
+    // This guest reads the figures of all units.
     let keep_last = include_bytes!(concat!(env!("OUT_DIR"), "/keep-last.wasm"));
     let guest = runtime
         .block_on(host.load("keep-last", keep_last))
         .expect("loads");
     for units in [100, 1_000, 10_000] {
-        let mut talk = host.read(baler_benches::short(units)).expect("reads");
-        let request = Request {
-            budget: Budget::Tokens(u32::MAX),
-            ..Request::default()
-        };
-        let mut number = 0;
-        let mut next = || {
-            number += 1;
-            format!(r#"{{"role":"user","content":"And what about case {number} of the tariff?"}}"#)
-        };
-        let append = median(|| talk.append(&next()).expect("a message"));
-        let trigger = median(|| {
-            black_box(host.is_due(&talk, &request));
-        });
-        let both = median(|| {
-            talk.append(&next()).expect("a message");
-            black_box(host.is_due(&talk, &request));
-        });
-        let mut compactor = Compactor::new(
-            Arc::clone(&host),
-            talk.clone(),
-            [Strategy::digest()],
-            CompactorOptions {
-                context_window: Some(u32::MAX),
-                ..CompactorOptions::default()
-            },
-        )
-        .expect("makes sense");
-        let step = median(|| {
-            compactor.append(&next()).expect("a message");
-            let step = runtime.block_on(compactor.step()).expect("no archive");
-            assert!(step.pressure.is_none());
-        });
-        let ask = |talk: &Conversation, strategy: &Strategy| {
-            let asked = runtime.block_on(host.should_compact(talk, strategy, &request));
-            assert!(
-                matches!(asked.decision, Decision::Wait(_)),
-                "{:?}",
-                asked.attempt
-            );
-        };
-        let guest_alone = median(|| ask(&talk, &guest));
-        let with_guest = median(|| {
-            talk.append(&next()).expect("a message");
-            ask(&talk, &guest);
-        });
-        let document = talk.document().to_owned();
-        let anew = median(|| {
-            black_box(host.read(document.as_str()).expect("reads"));
-        });
-        println!(
-            "{units:<10} {:>10.1} {:>14.2} {:>12.1} {:>12.1} {:>12.1} {:>16.1} {:>14.1}",
-            micros(append),
-            micros(trigger),
-            micros(both),
-            micros(step),
-            micros(guest_alone),
-            micros(with_guest),
-            micros(anew)
-        );
+        print_row(units, &step_times(units, &host, &runtime, &guest));
     }
+}
+
+/// Median times of one step of an agent, by how it decides.
+struct StepTimes {
+    append: Duration,
+    trigger: Duration,
+    append_and_trigger: Duration,
+    compactor: Duration,
+    guest: Duration,
+    append_and_guest: Duration,
+    read_again: Duration,
+}
+
+fn step_times(units: usize, host: &Arc<Host>, runtime: &Runtime, guest: &Strategy) -> StepTimes {
+    let mut conversation = host.read(baler_benches::short(units)).expect("reads");
+    let request = Request {
+        budget: Budget::Tokens(u32::MAX),
+        ..Request::default()
+    };
+    let mut number = 0;
+    let mut next = || {
+        number += 1;
+        format!(r#"{{"role":"user","content":"And what about case {number} of the tariff?"}}"#)
+    };
+    let append = median(|| conversation.append(&next()).expect("a message"));
+    let trigger = median(|| {
+        black_box(host.is_due(&conversation, &request));
+    });
+    let append_and_trigger = median(|| {
+        conversation.append(&next()).expect("a message");
+        black_box(host.is_due(&conversation, &request));
+    });
+    let compactor = compactor_step(host, runtime, conversation.clone(), &mut next);
+    let ask = |conversation: &Conversation| {
+        let asked = runtime.block_on(host.should_compact(conversation, guest, &request));
+        assert!(
+            matches!(asked.decision, Decision::Wait(_)),
+            "{:?}",
+            asked.attempt
+        );
+    };
+    let guest = median(|| ask(&conversation));
+    let append_and_guest = median(|| {
+        conversation.append(&next()).expect("a message");
+        ask(&conversation);
+    });
+    let document = conversation.document().to_owned();
+    let read_again = median(|| {
+        black_box(host.read(document.as_str()).expect("reads"));
+    });
+    StepTimes {
+        append,
+        trigger,
+        append_and_trigger,
+        compactor,
+        guest,
+        append_and_guest,
+        read_again,
+    }
+}
+
+/// Measures a step of a compactor: it appends a message and decides.
+fn compactor_step(
+    host: &Arc<Host>,
+    runtime: &Runtime,
+    conversation: Conversation,
+    next: &mut impl FnMut() -> String,
+) -> Duration {
+    let mut compactor = Compactor::new(
+        Arc::clone(host),
+        conversation,
+        [Strategy::digest()],
+        CompactorOptions {
+            context_window: Some(u32::MAX),
+            ..CompactorOptions::default()
+        },
+    )
+    .expect("valid options");
+    median(|| {
+        compactor.append(&next()).expect("a message");
+        let step = runtime.block_on(compactor.step()).expect("no archive");
+        assert!(step.pressure.is_none());
+    })
+}
+
+fn print_row(units: usize, times: &StepTimes) {
+    println!(
+        "{units:<10} {:>10.1} {:>14.2} {:>12.1} {:>12.1} {:>12.1} {:>16.1} {:>14.1}",
+        micros(times.append),
+        micros(times.trigger),
+        micros(times.append_and_trigger),
+        micros(times.compactor),
+        micros(times.guest),
+        micros(times.append_and_guest),
+        micros(times.read_again)
+    );
 }
 
 fn micros(time: Duration) -> f64 {

@@ -1,10 +1,10 @@
-//! What a call into the sandbox costs: an empty one, and `sliding-window` over conversations of
-//! growing length, beside the same code compiled natively.
+//! The cost of calls into the sandbox: an empty call, and `sliding-window` on conversations of different
+//! lengths, next to the same code compiled natively.
 
 #![allow(
     missing_docs,
     clippy::expect_used,
-    reason = "a bench ends where it cannot measure, and criterion's macro documents nothing"
+    reason = "a bench panics if it cannot measure, and criterion's macros generate undocumented items"
 )]
 
 use std::hint::black_box;
@@ -31,8 +31,8 @@ fn load(host: &Host, runtime: &Runtime, name: &str) -> Strategy {
         .expect("loads")
 }
 
-/// `should-compact` of a strategy that has no opinion: a fresh store and instance, one call
-/// that does nothing, and all of it thrown away.
+/// Measures `should-compact` of a strategy that leaves the decision to the host: a fresh store and instance,
+/// and one call that does nothing.
 fn empty_call(criterion: &mut Criterion) {
     let (host, runtime) = (Host::builder().build().expect("a host"), runtime());
     let strategy = load(&host, &runtime, "sliding-window");
@@ -57,8 +57,8 @@ fn plans(criterion: &mut Criterion) {
             ..Request::default()
         };
         group.bench_with_input(BenchmarkId::new("guest", units), &units, |bencher, _| {
-            // The strategy's own time, as receipts tell it: from the fresh store to the plan in
-            // the host's hands. Checking and applying it is in the bench `whole_way`.
+            // The strategy's time in the receipt: from the fresh store to the returned plan. The bench
+            // `whole_way` measures the checks and the application.
             bencher.iter_custom(|iterations| {
                 (0..iterations)
                     .map(|_| {

@@ -1,14 +1,15 @@
-//! The whole way of a conversation, each stage apart: a table of medians. Not a statistics
-//! harness, because the stages come from one run each and have to be compared with each other.
+//! The cost of each stage of a compaction: a table of medians. Criterion would measure the stages in separate
+//! runs, and they have to be compared with each other.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
-    reason = "it is a command that prints a table, and ends where it cannot measure"
+    reason = "a command that prints a table, and panics if it cannot measure"
 )]
 
 use std::time::{Duration, Instant};
 
 use baler_host::{Budget, Host, Limits, Request, Stages, Strategy, Tokenizer};
+use tokio::runtime::Runtime;
 
 const RUNS: usize = 31;
 
@@ -24,83 +25,11 @@ fn main() {
     );
     for megabytes in [1, 4] {
         let document = baler_benches::agent(megabytes * 1_000_000);
-        let size = document.len() as f64 / 1e6;
-        let mut uncached: Vec<f64> = (0..RUNS)
-            .map(|_| {
-                let tokenizer = Tokenizer::named("o200k_base").expect("it is built in");
-                tokenizer.warm_up();
-                let host = Host::builder()
-                    .tokenizer(tokenizer)
-                    .build()
-                    .expect("a host");
-                let start = Instant::now();
-                host.read(document.as_str()).expect("reads");
-                start.elapsed().as_secs_f64() * 1e3
-            })
-            .collect();
-        let uncached = median(&mut uncached);
-        println!(
-            "{:<32} {uncached:>8.2} {:>62.0}",
-            format!("{size:.1} MB, read, counting all"),
-            size / uncached * 1e3
-        );
+        print_uncached_reading(&document);
         let host = Host::builder().build().expect("a host");
-        let window = baler_strategies::by_name("sliding-window").expect("it ships with baler");
-        let mask = baler_strategies::by_name("mask-tool-outputs").expect("it ships with baler");
-        let tiered = baler_strategies::by_name("tiered").expect("it ships with baler");
-        let [window, mask, tiered] = [window, mask, tiered].map(|one| {
-            runtime
-                .block_on(host.load(one.name, one.wasm))
-                .expect("loads")
-        });
-        let tenth = Request {
-            budget: Budget::Share(0.1),
-            ..Request::default()
-        };
-        let of_all = Request::default;
-        let runs = [
-            ("", of_all(), window),
-            ("", of_all(), mask),
-            ("", of_all(), Strategy::digest()),
-            (" to 10 %", tenth.clone(), Strategy::digest()),
-            ("", of_all(), Strategy::truncate()),
-            ("", of_all(), tiered.clone()),
-            (" to 10 %", tenth, tiered),
-        ];
-        for (to, request, strategy) in runs {
-            let mut runs: Vec<(f64, Stages, f64)> = Vec::new();
-            // The first run fills the cache of counts.
-            for _ in 0..=RUNS {
-                let start = Instant::now();
-                let conversation = host.read(document.as_str()).expect("reads");
-                let read = start.elapsed().as_secs_f64() * 1e3;
-                let chain = std::slice::from_ref(&strategy);
-                let compaction = runtime
-                    .block_on(host.compact(&conversation, chain, &request))
-                    .expect("no archive that could fail");
-                let whole = start.elapsed().as_secs_f64() * 1e3;
-                assert!(
-                    !compaction.receipt().fell_back,
-                    "{:?}",
-                    compaction.receipt().attempts
-                );
-                runs.push((read, compaction.receipt().stages, whole));
-            }
-            runs.remove(0);
-            let of = |stage: fn(&(f64, Stages, f64)) -> f64| {
-                median(&mut runs.iter().map(stage).collect::<Vec<_>>())
-            };
-            let whole = of(|run| run.2);
-            println!(
-                "{:<32} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {whole:>8.2} {:>8.0}",
-                format!("{size:.1} MB, {}{to}", strategy.name()),
-                of(|run| run.0),
-                of(|run| run.1.strategy_us as f64 / 1e3),
-                of(|run| run.1.check_us as f64 / 1e3),
-                of(|run| run.1.apply_us as f64 / 1e3),
-                of(|run| run.1.verify_us as f64 / 1e3),
-                size / whole * 1e3,
-            );
+        for (suffix, request, strategy) in cases(&host, &runtime) {
+            let runs = compactions(&host, &runtime, &document, &strategy, &request);
+            print_stages(&format!("{}{suffix}", strategy.name()), &document, &runs);
         }
     }
     let host = Host::builder().build().expect("a host");
@@ -110,7 +39,115 @@ fn main() {
     );
 }
 
-/// How long a caller waits for the fallback's result when a guest never returns.
+/// Measures reading a document with a tokenizer that has not counted anything yet.
+fn print_uncached_reading(document: &str) {
+    let mut times: Vec<f64> = (0..RUNS)
+        .map(|_| {
+            let tokenizer = Tokenizer::named("o200k_base").expect("it is built in");
+            tokenizer.warm_up();
+            let host = Host::builder()
+                .tokenizer(tokenizer)
+                .build()
+                .expect("a host");
+            let start = Instant::now();
+            host.read(document).expect("reads");
+            milliseconds(start)
+        })
+        .collect();
+    let size = megabytes(document);
+    let time = median(&mut times);
+    println!(
+        "{:<32} {time:>8.2} {:>62.0}",
+        format!("{size:.1} MB, read, counting all"),
+        size / time * 1e3
+    );
+}
+
+/// The measured strategies, each with its request and a suffix for its name in the table.
+fn cases(host: &Host, runtime: &Runtime) -> [(&'static str, Request, Strategy); 7] {
+    let [window, mask, tiered] = ["sliding-window", "mask-tool-outputs", "tiered"].map(|name| {
+        let bundled = baler_strategies::by_name(name).expect("it ships with baler");
+        runtime
+            .block_on(host.load(bundled.name, bundled.wasm))
+            .expect("loads")
+    });
+    let tenth = Request {
+        budget: Budget::Share(0.1),
+        ..Request::default()
+    };
+    [
+        ("", Request::default(), window),
+        ("", Request::default(), mask),
+        ("", Request::default(), Strategy::digest()),
+        (" to 10 %", tenth.clone(), Strategy::digest()),
+        ("", Request::default(), Strategy::truncate()),
+        ("", Request::default(), tiered.clone()),
+        (" to 10 %", tenth, tiered),
+    ]
+}
+
+/// One run: times in milliseconds, and the stages as the receipt reports them.
+struct Run {
+    read: f64,
+    stages: Stages,
+    whole: f64,
+}
+
+fn compactions(
+    host: &Host,
+    runtime: &Runtime,
+    document: &str,
+    strategy: &Strategy,
+    request: &Request,
+) -> Vec<Run> {
+    // The first run fills the cache of token counts.
+    (0..=RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            let conversation = host.read(document).expect("reads");
+            let read = milliseconds(start);
+            let chain = std::slice::from_ref(strategy);
+            let compaction = runtime
+                .block_on(host.compact(&conversation, chain, request))
+                .expect("no archive that could fail");
+            let whole = milliseconds(start);
+            let receipt = compaction.receipt();
+            assert!(!receipt.fell_back, "{:?}", receipt.attempts);
+            Run {
+                read,
+                stages: receipt.stages,
+                whole,
+            }
+        })
+        .skip(1)
+        .collect()
+}
+
+fn print_stages(name: &str, document: &str, runs: &[Run]) {
+    let of = |value: fn(&Run) -> f64| median(&mut runs.iter().map(value).collect::<Vec<_>>());
+    let size = megabytes(document);
+    let whole = of(|run| run.whole);
+    println!(
+        "{:<32} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {whole:>8.2} {:>8.0}",
+        format!("{size:.1} MB, {name}"),
+        of(|run| run.read),
+        of(|run| run.stages.strategy_us as f64 / 1e3),
+        of(|run| run.stages.check_us as f64 / 1e3),
+        of(|run| run.stages.apply_us as f64 / 1e3),
+        of(|run| run.stages.verify_us as f64 / 1e3),
+        size / whole * 1e3,
+    );
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+fn megabytes(document: &str) -> f64 {
+    document.len() as f64 / 1e6
+}
+
+/// Returns how long a caller waits for the fallback's result if a guest never returns, in milliseconds.
 async fn looping(host: &Host) -> f64 {
     let limits = Limits {
         time: Duration::from_millis(100),
@@ -132,7 +169,7 @@ async fn looping(host: &Host) -> f64 {
             .compact(&conversation, chain, &Request::default())
             .await
             .expect("no archive that could fail");
-        times.push(start.elapsed().as_secs_f64() * 1e3);
+        times.push(milliseconds(start));
         assert!(compaction.receipt().fell_back);
     }
     median(&mut times)

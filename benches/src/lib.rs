@@ -1,20 +1,20 @@
-//! Conversations to measure with: made up, from a seed, and as mixed as real ones. Repetitive
-//! text would make a tokenizer look faster than it is.
+//! Generated conversations for benches, from a seed, and as varied as real ones. Repetitive text would make a
+//! tokenizer look faster than it is.
 
 use serde_json::{Value, json};
 
-/// Numbers from a seed, always the same.
+/// Pseudo-random numbers from a seed.
 #[derive(Debug)]
 pub struct Numbers(u64);
 
 impl Numbers {
-    /// From a seed.
+    /// Starts a sequence.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed | 1)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -23,8 +23,8 @@ impl Numbers {
     }
 }
 
-/// Common words first: they are drawn as in real text, each rank half as often as the rank
-/// before it, by halves of the list.
+/// Words, common ones first. The list is halved at random before each draw, so the first words are drawn most
+/// often, as in real text.
 const WORDS: &[&str] = &[
     "the",
     "to",
@@ -129,7 +129,7 @@ fn word(numbers: &mut Numbers) -> &'static str {
     WORDS[numbers.below(end)]
 }
 
-/// Prose, code, paths, numbers and other scripts, of about `bytes`.
+/// Generates about `bytes` of prose, code, paths, numbers and other scripts.
 #[must_use]
 pub fn text(numbers: &mut Numbers, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 100);
@@ -175,7 +175,7 @@ pub fn text(numbers: &mut Numbers, bytes: usize) -> String {
     text
 }
 
-/// An agent's conversation in OpenAI Chat form of about `bytes`: a user message every twelve
+/// Generates an agent's conversation in the format OpenAI Chat, of about `bytes`: a user message every twelve
 /// steps, steps with one to three calls, outputs from 200 bytes to 8 kB.
 #[must_use]
 pub fn agent(bytes: usize) -> String {
@@ -216,7 +216,7 @@ pub fn agent(bytes: usize) -> String {
     json!({"model": "gpt-4o", "messages": messages}).to_string()
 }
 
-/// A conversation of `units` short units, for what costs by the unit.
+/// Generates a conversation of `units` short units, for costs that depend on their number.
 #[must_use]
 pub fn short(units: usize) -> String {
     let messages: Vec<Value> = (0..units)

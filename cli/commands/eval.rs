@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, anyhow};
-use baler_eval::corpus::{Corpus, Recorded};
-use baler_eval::{Baseline, Evaluation, Measuring, Of, Options};
+use baler_eval::corpus::{Corpus, Recording};
+use baler_eval::{Baseline, Evaluation, Options, RunFingerprint, SkipReason};
 use baler_host::{Host, Pins, Strategy, Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -22,67 +22,65 @@ use crate::{chain, figures, files, report};
 
 /// Measure what strategies keep of recorded conversations that is needed later
 ///
-/// Each conversation is cut where 40, 60 and 80 % of it are over. A strategy compacts what
-/// stands before the cut, and what really happened behind it tells what would have been needed:
-/// the names (paths, symbols, ids, numbers) that the model went on to use. Where a conversation
-/// has questions with the messages that hold the answers, it is cut at its end, too, and what is
-/// left of these is told. Beside the strategies stand baselines of equal size. No model is asked,
-/// and no text of a message is printed.
+/// Each conversation is cut after 40, 60 and 80 % of its units. A strategy compacts the part before
+/// the cut. The part after the cut shows what was needed: the names (paths, symbols, ids, numbers)
+/// that the model used again. A conversation with questions is also cut at its end, and measured by
+/// how many of the answers, and of the messages that hold them, are kept. Baselines of equal size
+/// are measured for comparison. No model is asked, and no text of a message is printed.
 ///
-/// Sizes are characters: strategies are given that counter, too.
+/// Sizes are in characters, for strategies as well.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct EvalCommand {
-    /// A folder of recorded conversations, in folders by set: request bodies, session logs, runs
-    /// with their messages, YAML cassettes, Markdown chats. A JSON object may have, beside its
+    /// A folder of recorded conversations, in one folder per set: request bodies, session logs, runs
+    /// with their messages, YAML cassettes, Markdown chats. A JSON object may contain, next to its
     /// messages, `questions`: [{"question": "…", "answer": "…", "evidence": [3, 7]}]
     corpus: PathBuf,
 
-    /// A strategy by name, .wasm file or URL; may be given several times, files under different
-    /// names [default: all that need no model]
+    /// A strategy by name, .wasm file or URL; may be given several times. Files need different names
+    /// [default: all strategies that need no model]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<String>,
 
     #[command(flatten)]
     remote: RemoteArguments,
 
-    /// The share of the history that a result may have, from 0.1% on in steps of 0.1%; may be given
-    /// several times [default: 5%, 10%, 25%, 50%]
+    /// The budget as a share of the history, from 0.1% to 100% in steps of 0.1%; may be given several
+    /// times [default: 5%, 10%, 25%, 50%]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     budget: Vec<f64>,
 
-    /// Cut where a program compacted by itself, and give what its own summary had
+    /// Cut where a program compacted by itself, with the size of its own summary as the budget
     #[arg(long, conflicts_with = "budget")]
     recorded: bool,
 
-    /// Pin the first user message, as `baler compact` does; the baselines pin nothing
+    /// Pin the first user message, as `baler compact` does. Baselines pin nothing
     #[arg(long)]
     pin_first: bool,
 
-    /// Only conversations of this set; may be given several times
+    /// Measure only conversations of this set; may be given several times
     #[arg(long, value_name = "NAME")]
     set: Vec<String>,
 
-    /// Write all figures into a file as JSON, whole or not at all, outside of the corpus
+    /// Write all figures to a JSON file outside of the corpus. If the run fails, nothing is written
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Write the tables into a file instead of to standard output, as --json does
+    /// Write the tables to a file outside of the corpus instead of to standard output
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
-    /// Write charts into this folder, outside of the corpus, as SVG files: recall, far recall,
+    /// Write charts to this folder outside of the corpus, as SVG files: recall, far recall,
     /// instructions and last error, each by budget
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
 
-    /// Note each finished conversation in a file outside of the corpus, and leave out those that it
-    /// already names, unless they were changed since. One run at a time has the file
+    /// Record each finished conversation in a file outside of the corpus, and skip those that it
+    /// already contains, unless they were changed since. Only one run at a time can use the file
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
-    /// Conversations that are worked on at the same time, 256 at most [default: one for each
-    /// core]
+    /// The number of conversations measured at the same time, at most 256 [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
 
@@ -112,7 +110,7 @@ impl EvalCommand {
         let threads = self
             .threads
             .map_or_else(|| Options::default().threads, NonZeroUsize::get)
-            // The rest would have nothing to do.
+            // More threads would have nothing to do.
             .min(records.len())
             .max(1);
         let messages = Messages { quiet: true };
@@ -128,12 +126,12 @@ impl EvalCommand {
             true => Options::default().budgets,
             false => self.budget.clone(),
         };
-        // One that is given twice would be measured twice, and cuts counted twice.
+        // Cuts would be counted twice if a budget was given twice.
         budgets.sort_by(f64::total_cmp);
         budgets.dedup();
         let options = Options {
             budgets,
-            recorded: self.recorded,
+            at_recorded_compactions: self.recorded,
             pins: if self.pin_first {
                 Pins::FirstUser
             } else {
@@ -143,8 +141,8 @@ impl EvalCommand {
         };
         let (done, notes) = match &self.resume {
             Some(file) => {
-                let measuring = Measuring::of(&strategies, &options);
-                let (done, notes) = notes::resumed(file, &measuring, &records)?;
+                let fingerprint = RunFingerprint::of(&strategies, &options);
+                let (done, notes) = notes::resumed(file, &fingerprint, &records)?;
                 (done, Some(notes))
             }
             None => (Evaluation::default(), None),
@@ -157,8 +155,8 @@ impl EvalCommand {
         let evaluation =
             Evaluation::run(&host, &strategies, &records, &options, &done, &|result| {
                 bar.set_position(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1);
-                // Wrong questions may be right the next time.
-                let is_final = result.skipped != Some(Of::Mislabelled);
+                // The questions may be corrected before the next run.
+                let is_final = result.skipped != Some(SkipReason::Mislabelled);
                 match notes.as_ref().filter(|_| is_final) {
                     Some(notes) => notes.add(&serde_json::to_string(result)?),
                     None => Ok(()),
@@ -166,19 +164,19 @@ impl EvalCommand {
             });
         bar.finish_and_clear();
         let evaluation = evaluation.context(
-            "not everything was measured; see to the cause and run this again (with --resume, what is finished stays)",
+            "not everything was measured; fix the cause and run this again (--resume keeps what is finished)",
         )?;
         results.write(&evaluation)?;
         Ok(Exit::Done)
     }
 
-    /// Recordings are not to be replaced, and figures among them would be read as recordings.
+    /// Rejects output files in the corpus: they could replace recordings, or be read as recordings.
     fn check_corpus_stays(&self) -> Result<(), Failure> {
         let Ok(corpus) = self.corpus.canonicalize() else {
             return Ok(());
         };
         for (option, file) in self.written() {
-            let folder = folder_there(&file);
+            let folder = existing_folder(&file);
             let is_in = |folder: PathBuf| {
                 let mut folders = folder.ancestors();
                 folders.any(|folder| files::is_same(folder, &corpus))
@@ -193,7 +191,7 @@ impl EvalCommand {
         Ok(())
     }
 
-    /// The files that are written, with their options.
+    /// Returns the files that are written, with their options.
     fn written(&self) -> Vec<(&'static str, PathBuf)> {
         let files = [
             ("--json", &self.json),
@@ -209,7 +207,7 @@ impl EvalCommand {
         files.chain(charts).collect()
     }
 
-    /// What is written last would be all that is left of a file with two purposes.
+    /// Rejects a file with two purposes: the last output would replace the others.
     fn check_files_differ(&self) -> Result<(), Failure> {
         let written = self.written();
         let prints = self.markdown.is_none();
@@ -240,21 +238,21 @@ impl EvalCommand {
         Ok(())
     }
 
-    fn records(&self) -> Result<Vec<Recorded>, Failure> {
+    fn records(&self) -> Result<Vec<Recording>, Failure> {
         let shown = self.corpus.display();
         let corpus = Corpus::read(&self.corpus).ok_or_else(|| {
             Failure::wrong_use(anyhow!(
-                "there is no folder `{shown}`; name one that holds recorded conversations"
+                "there is no folder `{shown}`; name a folder with recorded conversations"
             ))
         })?;
-        for (path, error) in &corpus.unread {
+        for (path, error) in &corpus.unreadable {
             let text = format!("`{}` is left out: {error}", path.display());
             Messages { quiet: false }.warn(&text);
         }
         let mut records = corpus.conversations;
         if records.is_empty() {
             return Err(Failure::wrong_use(anyhow!(
-                "no conversation was found in `{shown}`; `baler eval --help` says what can be read"
+                "no conversation was found in `{shown}`; `baler eval --help` lists what can be read"
             )));
         }
         let mut sets: Vec<String> = records.iter().map(|record| record.set.clone()).collect();
@@ -289,7 +287,7 @@ impl EvalCommand {
                 strategies.push(strategy);
             } else if !self.strategy.is_empty() {
                 return Err(Failure::wrong_use(anyhow!(
-                    "`{name}` asks a model, and nothing is asked here; leave it out"
+                    "`{name}` asks a model, which `baler eval` does not; leave it out"
                 )));
             }
         }
@@ -298,8 +296,8 @@ impl EvalCommand {
     }
 }
 
-/// The folder that a file is in, or the nearest one on the way there where that is to be made.
-fn folder_there(file: &Path) -> Option<PathBuf> {
+/// Returns the folder of a file, or its nearest ancestor that exists.
+fn existing_folder(file: &Path) -> Option<PathBuf> {
     let place = files::place(file);
     let mut folders = place.as_deref().unwrap_or(file).ancestors().skip(1);
     folders.find_map(|folder| match folder.as_os_str().is_empty() {
@@ -308,8 +306,8 @@ fn folder_there(file: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Refuses a strategy whose figures would be joined with those of a baseline: figures go by names, and
-/// no two strategies share one.
+/// Rejects a strategy with the name of a baseline, because figures are identified by name. No two strategies have the
+/// same name.
 fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
     let baselines: Vec<&str> = Baseline::names().collect();
     let taken = strategies
@@ -318,7 +316,7 @@ fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
         .find(|name| baselines.contains(name));
     match taken {
         Some(name) => Err(Failure::wrong_use(anyhow!(
-            "figures go by names, and `{}` is the name of a baseline (these are {}); rename the .wasm file (its strategy is called as the file is)",
+            "figures are identified by name, and `{}` is the name of a baseline (the baselines are {}); rename the .wasm file, which gives its strategy the name",
             figures::cleaned(name),
             baselines.join(", ")
         ))),
@@ -326,7 +324,7 @@ fn check_names(strategies: &[Strategy]) -> Result<(), Failure> {
     }
 }
 
-/// A share, typed as a percentage. Figures are told apart by thousandths, and 0 of these are no share.
+/// Reads a percentage as a share. Budgets are identified by thousandths, so smaller shares are rejected.
 fn percent(text: &str) -> Result<f64, String> {
     text.strip_suffix('%')
         .and_then(|number| number.trim().parse::<f64>().ok())
@@ -340,12 +338,11 @@ fn percent(text: &str) -> Result<f64, String> {
         })
 }
 
-/// A number of threads. Far more than there are cores would make nothing faster, and the system
-/// may not give them.
+/// Reads a number of threads. Far more threads than cores do not help, and the system may not grant them.
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    const MOST: usize = 256;
+    const MAX: usize = 256;
     text.parse::<NonZeroUsize>()
         .ok()
-        .filter(|threads| threads.get() <= MOST)
-        .ok_or_else(|| format!("expected a number from 1 to {MOST}"))
+        .filter(|threads| threads.get() <= MAX)
+        .ok_or_else(|| format!("expected a number from 1 to {MAX}"))
 }

@@ -1,35 +1,40 @@
-//! What keeps as much as a strategy may without any thought: what strategies are compared with.
+//! Baselines: simple methods of the same size, with which strategies are compared.
 
 use crate::cases::Case;
-use crate::reading::{Piece, PieceKind, Said, Who};
+use crate::message::{Message, Part, PartKind, Role};
 
-/// The name in tables of what a program wrote itself.
+/// The name in tables of summaries that a program wrote itself.
 pub(crate) const RECORDED: &str = "recorded";
 
-/// A simple way to keep so many characters.
+/// A simple method to keep a given number of characters.
+///
+/// ```
+/// use baler_eval::Baseline;
+///
+/// assert_eq!(Baseline::KeepLast.name(), "keep-last");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
-    /// Whole units from the end; the oldest of them shortened to fit.
+    /// The newest units. The oldest of them is shortened to fit.
     KeepLast,
-    /// The same with the first user message pinned.
+    /// The first user message and the newest units.
     FirstAndLast,
-    /// Outputs of tools left out, oldest first, until it fits; then the newest units.
+    /// Without tool outputs, oldest first, until the rest fits. Then the newest units.
     Mask,
-    /// Units drawn by chance, the same each time.
+    /// Random units, the same in each run.
     Random,
 }
 
 impl Baseline {
-    /// All of them.
+    /// All baselines.
     pub const ALL: [Self; 4] = [Self::KeepLast, Self::FirstAndLast, Self::Mask, Self::Random];
 
-    /// The names in tables that no strategy can have: those of baselines, and that of what a program
-    /// wrote itself, which stands for comparison, too.
+    /// Returns the names that no strategy can have: those of the baselines, and that of recorded summaries.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Self::ALL.into_iter().map(Self::name).chain([RECORDED])
     }
 
-    /// The name in tables.
+    /// Returns the name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,7 +45,7 @@ impl Baseline {
         }
     }
 
-    /// The text that it keeps of a case, of about `room` characters.
+    /// Returns the text that the baseline keeps of a case, about `room` characters.
     pub(crate) fn keep(self, case: &Case, room: usize) -> String {
         let sizes = case.sizes();
         let own: Vec<usize> = (0..case.units.len())
@@ -65,7 +70,7 @@ impl Baseline {
             Self::Mask => masked(case, &own, room),
             Self::Random => {
                 let mut order = own;
-                // A shuffle by a fixed sequence.
+                // Shuffle with a fixed sequence.
                 let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ case.size as u64;
                 for place in (1..order.len()).rev() {
                     state ^= state << 13;
@@ -79,11 +84,11 @@ impl Baseline {
     }
 }
 
-fn is_user(unit: &[Said]) -> bool {
-    unit.iter().any(|said| said.who == Who::User)
+fn is_user(unit: &[Message]) -> bool {
+    unit.iter().any(|message| message.role == Role::User)
 }
 
-/// The last of these units that have room, the first that has none shortened.
+/// Returns the last of these units that fit. The first that does not fit is shortened.
 fn newest(case: &Case, units: &[usize], sizes: &[usize], room: usize) -> String {
     let mut left = room;
     let mut text = String::new();
@@ -98,38 +103,38 @@ fn newest(case: &Case, units: &[usize], sizes: &[usize], room: usize) -> String 
     text
 }
 
-/// Adds a unit, or what fits of it: outputs are shortened first, all at their ends.
-fn add(unit: &[Said], room: usize, text: &mut String) {
-    let pieces: Vec<&Piece> = unit.iter().flat_map(|said| &said.pieces).collect();
-    let size: usize = pieces.iter().map(|piece| piece.size).sum();
+/// Adds a unit, or what fits of it. Outputs are shortened first, at their ends.
+fn add(unit: &[Message], room: usize, text: &mut String) {
+    let parts: Vec<&Part> = unit.iter().flat_map(|message| &message.parts).collect();
+    let size: usize = parts.iter().map(|part| part.size).sum();
     if size <= room {
-        for piece in pieces {
-            push(&piece.text, usize::MAX, text);
+        for part in parts {
+            push(&part.text, usize::MAX, text);
         }
         return;
     }
-    let of_outputs: usize = pieces
+    let of_outputs: usize = parts
         .iter()
-        .filter(|piece| is_output(piece))
-        .map(|piece| piece.size)
+        .filter(|part| is_output(part))
+        .map(|part| part.size)
         .sum();
     let others = size - of_outputs;
-    for piece in pieces {
+    for part in parts {
         let share = if others < room && of_outputs > 0 {
-            if is_output(piece) {
-                piece.size * (room - others) / of_outputs
+            if is_output(part) {
+                part.size * (room - others) / of_outputs
             } else {
-                piece.size
+                part.size
             }
         } else {
-            piece.size * room / size.max(1)
+            part.size * room / size.max(1)
         };
-        push(&piece.text, share, text);
+        push(&part.text, share, text);
     }
 }
 
-fn is_output(piece: &Piece) -> bool {
-    piece.kind == PieceKind::Output
+fn is_output(part: &Part) -> bool {
+    part.kind == PartKind::Output
 }
 
 fn push(own: &str, characters: usize, text: &mut String) {
@@ -140,24 +145,24 @@ fn push(own: &str, characters: usize, text: &mut String) {
     text.push('\n');
 }
 
-/// Outputs go, oldest first, as far as needed; where that is not enough, old units go too.
+/// Removes outputs, oldest first, as far as needed. If that is not enough, old units are removed as well.
 fn masked(case: &Case, own: &[usize], room: usize) -> String {
     const PLACEHOLDER: usize = 30;
     let mut size = case.size;
-    let mut kept: Vec<Vec<Said>> = own.iter().map(|unit| case.units[*unit].clone()).collect();
-    for said in kept.iter_mut().flatten() {
-        for piece in &mut said.pieces {
-            if size > room && piece.kind == PieceKind::Output && piece.size > PLACEHOLDER {
-                size -= piece.size - PLACEHOLDER;
-                piece.size = PLACEHOLDER;
-                piece.text.clear();
+    let mut kept: Vec<Vec<Message>> = own.iter().map(|unit| case.units[*unit].clone()).collect();
+    for message in kept.iter_mut().flatten() {
+        for part in &mut message.parts {
+            if size > room && part.kind == PartKind::Output && part.size > PLACEHOLDER {
+                size -= part.size - PLACEHOLDER;
+                part.size = PLACEHOLDER;
+                part.text.clear();
             }
         }
     }
     let mut left = room;
     let mut text = String::new();
     for unit in kept.iter().rev() {
-        let own: usize = unit.iter().map(Said::size).sum();
+        let own: usize = unit.iter().map(Message::size).sum();
         add(unit, left, &mut text);
         if own > left {
             break;

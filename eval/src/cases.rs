@@ -1,4 +1,4 @@
-//! Cuts of a conversation: what stood before, and what of it was needed behind.
+//! Cuts of a conversation: the history before, and what of it was needed after.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -6,66 +6,67 @@ use std::collections::{HashMap, HashSet};
 use baler_host::{Conversation, Format, Host, Pins, ReadOptions, Unit, UnitKind};
 use serde_json::Value;
 
-use crate::corpus::{Kind as Recording, Question, Recorded, WantedCall};
-use crate::entities::{self, Name};
+use crate::corpus::{Question, Recording, RecordingKind, WantedCall};
 use crate::evidence::Evidence;
+use crate::message::{Message, PartKind, Role, strings};
+use crate::names::{self, Name};
 use crate::options::Options;
-use crate::reading::{PieceKind, Said, Who, strings};
 use crate::{search, unseen};
 
-/// Messages behind a cut in which use is looked for.
+/// The number of messages after a cut in which uses are looked for.
 const AHEAD: usize = 60;
 
-/// Cuts with fewer needed names say nothing.
-const LEAST: usize = 5;
+/// The least number of needed names at which recall is measured.
+const MIN_NEEDED: usize = 5;
 
-/// Where a conversation is cut: shares of its units. One with questions is cut at its end, too.
+/// The cuts, as shares of the units. A conversation with questions is also cut at its end.
 const CUTS: [f64; 3] = [0.4, 0.6, 0.8];
 
-/// Compactions of one log that are looked at. Each reads the log up to it, so that a log of nothing
-/// but compactions would cost the square of its length.
-const MOST_RECORDED: usize = 64;
+/// The most compactions of a log that are measured. Each reads the log up to it, so the cost is quadratic in
+/// their number.
+const MAX_RECORDED: usize = 64;
 
-/// Names last mentioned before this share of the history are far.
+/// A name that was last mentioned before this share of the history is far.
 const FAR: f64 = 0.75;
 
 /// A conversation up to a cut, and what was needed of it.
 #[derive(Debug)]
 pub(crate) struct Case {
-    /// How many messages it has.
+    /// The number of messages before the cut.
     pub(crate) cut: usize,
-    /// What a strategy is given.
+    /// The conversation up to the cut, which strategies compact.
     pub(crate) conversation: Conversation,
-    /// What the history says, unit by unit.
-    pub(crate) units: Vec<Vec<Said>>,
-    /// Characters of the history, instructions left out.
+    /// The messages of each unit.
+    pub(crate) units: Vec<Vec<Message>>,
+    /// Characters of the history without instructions.
     pub(crate) size: usize,
+    /// The names that are needed after the cut.
     pub(crate) needed: Vec<Needed>,
-    /// The user's sentences with a rule in them, with one space between words.
+    /// The user's sentences with a rule, with one space between words.
     pub(crate) rules: Vec<String>,
-    /// The last line of tool output that tells of an error.
+    /// The last line of tool output that reports an error.
     pub(crate) error: Option<String>,
-    /// Values that a task asks for and that are not yet used.
+    /// Values that the task needs and that were not used yet.
     pub(crate) wanted: Vec<String>,
-    /// What questions that come next name of it.
+    /// The questions about the history, and the messages that they name.
     pub(crate) evidence: Evidence,
-    /// A summary that was recorded at this cut.
+    /// The summary that the program wrote at this cut.
     pub(crate) recorded: Option<String>,
 }
 
-/// A name that stood in the history and was used later.
+/// A name in the history that was used later.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Needed {
     pub(crate) name: Name,
-    /// It was last mentioned long ago.
+    /// Whether the name was last mentioned long before the cut.
     pub(crate) is_far: bool,
-    /// It was used in the arguments of a call.
+    /// Whether the name was used in the arguments of a call.
     pub(crate) in_arguments: bool,
 }
 
 impl Case {
-    /// Characters of what must stay whatever is done: the newest user message, what is pinned,
-    /// pending calls, and outputs that the model has not seen, at their shortest.
+    /// Returns the characters of the protected units: the newest user message, pins, pending calls, and
+    /// unseen outputs at their shortest.
     pub(crate) fn floor(&self, options: &Options) -> usize {
         let units = self.conversation.units();
         let newest = units.iter().rposition(|unit| unit.kind == UnitKind::User);
@@ -85,42 +86,46 @@ impl Case {
             .sum()
     }
 
-    /// The size of each unit.
+    /// Returns the size of each unit.
     pub(crate) fn sizes(&self) -> Vec<usize> {
-        let size = |unit: &Vec<Said>| unit.iter().map(Said::size).sum();
+        let size = |unit: &Vec<Message>| unit.iter().map(Message::size).sum();
         self.units.iter().map(size).collect()
     }
 }
 
 /// Why a conversation has no cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoCases {
-    /// It cannot be read.
+pub(crate) enum UnusableRecording {
+    /// The conversation cannot be read.
     Unread,
-    /// It breaks a rule of its format as it was recorded.
+    /// The conversation breaks a rule of its format.
     Invalid,
 }
 
-/// The cuts of a recorded conversation that say something. With `recorded` those at its own
-/// compactions instead.
+/// Returns the cuts of a recorded conversation at which something can be measured; with `recorded`, those at
+/// the program's own compactions.
 ///
-/// Questions are asked at its end, for which they were written. At an earlier cut only those with
-/// early evidence could be, and these would count several times.
-pub(crate) fn cases(host: &Host, record: &Recorded, recorded: bool) -> Result<Vec<Case>, NoCases> {
+/// Questions are measured at the end, for which they were written. At earlier cuts only those with early
+/// evidence could be measured, and these would count several times.
+pub(crate) fn cases(
+    host: &Host,
+    record: &Recording,
+    recorded: bool,
+) -> Result<Vec<Case>, UnusableRecording> {
     if recorded {
         return Ok(recorded_cases(host, record));
     }
     let whole = match record.kind {
-        Recording::Log => without_compactions(&record.document),
-        Recording::Document => record.document.clone(),
+        RecordingKind::Log => without_compactions(&record.document),
+        RecordingKind::Document => record.document.clone(),
     };
     let format = match record.kind {
-        Recording::Log => None,
-        Recording::Document => record.format.parse().ok(),
+        RecordingKind::Log => None,
+        RecordingKind::Document => record.format.parse().ok(),
     };
-    let whole = read_as(host, whole, format).ok_or(NoCases::Unread)?;
+    let whole = read_as(host, whole, format).ok_or(UnusableRecording::Unread)?;
     if whole.is_broken() {
-        return Err(NoCases::Invalid);
+        return Err(UnusableRecording::Invalid);
     }
     let units = read(&whole);
     let mut cuts: Vec<usize> = CUTS
@@ -136,7 +141,7 @@ pub(crate) fn cases(host: &Host, record: &Recorded, recorded: bool) -> Result<Ve
     let cases = cuts.into_iter().filter_map(|cut| {
         let document = first_units(&whole, cut)?;
         let conversation = read_as(host, document, Some(whole.format()))?;
-        let behind: Vec<&Said> = units[cut..].iter().flatten().collect();
+        let behind: Vec<&Message> = units[cut..].iter().flatten().collect();
         let questions = if cut == units.len() { questions } else { &[] };
         case(conversation, &behind, &record.wanted, questions, None)
     });
@@ -151,9 +156,9 @@ fn read_as(host: &Host, document: String, format: Option<Format>) -> Option<Conv
     host.read_with(document.into_bytes(), options).ok()
 }
 
-/// Cuts where a program compacted by itself.
-fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
-    if record.kind != Recording::Log {
+/// Returns the cuts at which a program compacted by itself.
+fn recorded_cases(host: &Host, record: &Recording) -> Vec<Case> {
+    if record.kind != RecordingKind::Log {
         return Vec::new();
     }
     let mut cases = Vec::new();
@@ -165,7 +170,7 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
         }
         at += line.len();
     }
-    for (place, end) in ends.iter().enumerate().take(MOST_RECORDED) {
+    for (place, end) in ends.iter().enumerate().take(MAX_RECORDED) {
         let next = ends
             .get(place + 1)
             .copied()
@@ -177,21 +182,21 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
             continue;
         };
         let behind = read(&after);
-        // The host reads on from the newest compaction: first what it left, then what came.
+        // The host reads from the newest compaction on: first its summary, then the messages after it.
         let mut summary = String::new();
-        for (unit, said) in after.units().iter().zip(&behind) {
+        for (unit, messages) in after.units().iter().zip(&behind) {
             if unit.kind == UnitKind::Summary {
-                for piece in said.iter().flat_map(|said| &said.pieces) {
-                    summary.push_str(without_tags(&piece.text));
+                for part in messages.iter().flat_map(|message| &message.parts) {
+                    summary.push_str(without_tags(&part.text));
                 }
             }
         }
-        let came: Vec<&Said> = after
+        let came: Vec<&Message> = after
             .units()
             .iter()
             .zip(&behind)
             .filter(|(unit, _)| unit.kind != UnitKind::Summary)
-            .flat_map(|(_, said)| said)
+            .flat_map(|(_, messages)| messages)
             .collect();
         let options = ReadOptions {
             format: Some(before.format()),
@@ -209,7 +214,7 @@ fn recorded_cases(host: &Host, record: &Recorded) -> Vec<Case> {
     cases
 }
 
-/// A recorded summary without the tags that the host puts around it, which its program did not write.
+/// Removes the tags that the host puts around a recorded summary.
 fn without_tags(text: &str) -> &str {
     let inner = text
         .strip_prefix("<baler:recorded ")
@@ -220,25 +225,25 @@ fn without_tags(text: &str) -> &str {
 
 fn case(
     conversation: Conversation,
-    behind: &[&Said],
+    behind: &[&Message],
     wanted: &[WantedCall],
     questions: &[Question],
     recorded: Option<String>,
 ) -> Option<Case> {
     let units = read(&conversation);
-    let history: Vec<&Said> = units.iter().flatten().collect();
-    let size = history.iter().map(|said| said.size()).sum();
+    let history: Vec<&Message> = units.iter().flatten().collect();
+    let size = history.iter().map(|message| message.size()).sum();
     let needed = needed(&history, behind, &conversation);
     let wanted = open_values(&history, wanted);
     let evidence = Evidence::of(questions, &history);
-    if size == 0 || (needed.len() < LEAST && wanted.is_empty() && evidence.is_empty()) {
+    if size == 0 || (needed.len() < MIN_NEEDED && wanted.is_empty() && evidence.is_empty()) {
         return None;
     }
     Some(Case {
         cut: history.len(),
         rules: rules(&conversation, &units),
         error: last_error(&history),
-        needed: if needed.len() < LEAST {
+        needed: if needed.len() < MIN_NEEDED {
             Vec::new()
         } else {
             needed
@@ -252,55 +257,55 @@ fn case(
     })
 }
 
-/// What a conversation says, unit by unit.
-pub(crate) fn read(conversation: &Conversation) -> Vec<Vec<Said>> {
+/// Reads the messages of each unit of a conversation.
+pub(crate) fn read(conversation: &Conversation) -> Vec<Vec<Message>> {
     let format = conversation.format().to_string();
     (0..conversation.units().len())
         .map(|unit| {
             let raw = conversation.raw_messages(unit);
-            raw.map(|raw| Said::read(&format, raw)).collect()
+            raw.map(|raw| Message::read(&format, raw)).collect()
         })
         .collect()
 }
 
-/// Names whose first mention behind the cut is the model's own, and that stood before it.
-fn needed(history: &[&Said], behind: &[&Said], conversation: &Conversation) -> Vec<Needed> {
-    let total: usize = history.iter().map(|said| said.size()).sum();
+/// Returns the names of the history that the model is the first to mention after the cut.
+fn needed(history: &[&Message], behind: &[&Message], conversation: &Conversation) -> Vec<Needed> {
+    let total: usize = history.iter().map(|message| message.size()).sum();
     let far = total as f64 * FAR;
     let mut last: HashMap<Name, usize> = HashMap::new();
     let mut instructions: HashSet<Name> = HashSet::new();
-    entities::each(&system(conversation), |kind, name| {
+    names::each(&system(conversation), |kind, name| {
         instructions.insert((kind, name.to_owned()));
     });
     let mut at = 0;
-    for said in history {
-        for piece in &said.pieces {
-            entities::each(&piece.text, |kind, name| {
+    for message in history {
+        for part in &message.parts {
+            names::each(&part.text, |kind, name| {
                 let name = (kind, name.to_owned());
-                if said.who == Who::Instructions {
+                if message.role == Role::Instructions {
                     instructions.insert(name);
                 } else {
                     last.insert(name, at);
                 }
             });
         }
-        at += said.size();
+        at += message.size();
     }
     let mut seen: HashSet<Name> = HashSet::new();
     let mut needed = Vec::new();
-    for said in behind.iter().take(AHEAD) {
+    for message in behind.iter().take(AHEAD) {
         let mut new: HashMap<Name, bool> = HashMap::new();
         let mut order = Vec::new();
-        for piece in &said.pieces {
-            if piece.kind == PieceKind::Thinking {
+        for part in &message.parts {
+            if part.kind == PartKind::Thinking {
                 continue;
             }
-            entities::each(&piece.text, |kind, name| {
+            names::each(&part.text, |kind, name| {
                 let name = (kind, name.to_owned());
                 if seen.contains(&name) {
                     return;
                 }
-                let in_call = piece.kind == PieceKind::Call;
+                let in_call = part.kind == PartKind::Call;
                 match new.get_mut(&name) {
                     Some(in_arguments) => *in_arguments |= in_call,
                     None => {
@@ -312,7 +317,7 @@ fn needed(history: &[&Said], behind: &[&Said], conversation: &Conversation) -> V
         }
         for name in order {
             let in_arguments = new.get(&name).copied().unwrap_or(false);
-            if said.who == Who::Assistant
+            if message.role == Role::Assistant
                 && let Some(at) = last.get(&name)
                 && !instructions.contains(&name)
             {
@@ -328,7 +333,7 @@ fn needed(history: &[&Said], behind: &[&Said], conversation: &Conversation) -> V
     needed
 }
 
-/// The system prompt, where it stands beside the messages.
+/// Returns the system prompt, if it is not among the messages.
 fn system(conversation: &Conversation) -> String {
     let Ok(body) = serde_json::from_str::<Value>(conversation.document()) else {
         return String::new();
@@ -347,9 +352,9 @@ fn system(conversation: &Conversation) -> String {
     found.join("\n")
 }
 
-/// The user's sentences that say never, always, must, do not, don't or only, without what ends them.
-/// Summaries that an earlier compaction wrote are nobody's.
-fn rules(conversation: &Conversation, units: &[Vec<Said>]) -> Vec<String> {
+/// Returns the user's sentences with never, always, must, do not, don't or only, without their final
+/// punctuation. Summaries of earlier compactions do not count.
+fn rules(conversation: &Conversation, units: &[Vec<Message>]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut known: HashSet<String> = HashSet::new();
     let own = conversation
@@ -357,13 +362,13 @@ fn rules(conversation: &Conversation, units: &[Vec<Said>]) -> Vec<String> {
         .iter()
         .zip(units)
         .filter(|(unit, _)| unit.kind != UnitKind::Summary)
-        .flat_map(|(_, said)| said)
-        .filter(|said| said.who == Who::User)
-        .flat_map(|said| &said.pieces)
-        .filter(|piece| piece.kind == PieceKind::Text);
-    for piece in own {
-        // What programs write as the user is no rule of the user's.
-        let words = baler_digest::own_words(&piece.text);
+        .flat_map(|(_, message)| message)
+        .filter(|message| message.role == Role::User)
+        .flat_map(|message| &message.parts)
+        .filter(|part| part.kind == PartKind::Text);
+    for part in own {
+        // Texts that programs write into the user's messages are not rules of the user.
+        let words = baler_digest::own_words(&part.text);
         baler_digest::each_sentence(&words, &mut |sentence| {
             let is_question = sentence.ends_with(['?', '？', '؟']);
             let sentence = sentence.trim_end_matches(['.', '!', '?']);
@@ -388,31 +393,31 @@ fn is_rule(sentence: &str) -> bool {
         || words.windows(2).any(|pair| pair == ["do", "not"])
 }
 
-fn last_error(history: &[&Said]) -> Option<String> {
+fn last_error(history: &[&Message]) -> Option<String> {
     let outputs = history
         .iter()
         .rev()
-        .flat_map(|said| said.pieces.iter().rev())
-        .filter(|piece| piece.kind == PieceKind::Output);
+        .flat_map(|message| message.parts.iter().rev())
+        .filter(|part| part.kind == PartKind::Output);
     outputs
-        .flat_map(|piece| piece.text.lines().rev().map(str::trim))
+        .flat_map(|part| part.text.lines().rev().map(str::trim))
         .find(|line| baler_digest::mentions_error(line))
         .map(str::to_owned)
 }
 
-/// Values of wanted calls that were not made yet, as far as they stand in the history.
-fn open_values(history: &[&Said], wanted: &[WantedCall]) -> Vec<String> {
+/// Returns the values of wanted calls that were not made yet, as far as the history contains them.
+fn open_values(history: &[&Message], wanted: &[WantedCall]) -> Vec<String> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    let pieces = || {
+    let parts = || {
         history
             .iter()
-            .filter(|said| said.who != Who::Instructions)
-            .flat_map(|said| &said.pieces)
+            .filter(|message| message.role != Role::Instructions)
+            .flat_map(|message| &message.parts)
     };
-    let calls = pieces().filter(|piece| piece.kind == PieceKind::Call);
-    let made: HashSet<&str> = calls.map(|piece| piece.text.as_str()).collect();
+    let calls = parts().filter(|part| part.kind == PartKind::Call);
+    let made: HashSet<&str> = calls.map(|part| part.text.as_str()).collect();
     let mut open: Vec<String> = Vec::new();
     for call in wanted {
         let mut values = Vec::new();
@@ -424,19 +429,19 @@ fn open_values(history: &[&Said], wanted: &[WantedCall]) -> Vec<String> {
     }
     open.sort();
     open.dedup();
-    let known = search::stand_in(&open, pieces().map(|piece| piece.text.as_str()));
+    let known = search::contained_in(&open, parts().map(|part| part.text.as_str()));
     let open = open.into_iter().zip(known);
     open.filter_map(|(value, is_known)| is_known.then_some(value))
         .collect()
 }
 
-/// The document with its first units alone.
+/// Returns the document with its first units only.
 fn first_units(conversation: &Conversation, units: usize) -> Option<String> {
     let document = conversation.document();
     let last = conversation.raw_messages(units.checked_sub(1)?).last()?;
     let count = conversation.units().len();
     let end_of = |raw: &str| {
-        // The messages of a conversation that was read are places in its document.
+        // The messages of a conversation are slices of its document.
         let start = raw.as_ptr().addr().checked_sub(document.as_ptr().addr())?;
         Some(start + raw.len())
     };
@@ -445,30 +450,30 @@ fn first_units(conversation: &Conversation, units: usize) -> Option<String> {
     Some(format!("{}{}", document.get(..end)?, document.get(tail..)?))
 }
 
-/// A log as it would be had nothing been compacted.
+/// Returns a log as if nothing had been compacted.
 fn without_compactions(log: &str) -> String {
     log.split_inclusive('\n')
         .filter(|line| {
-            let of = OfCompaction::of(line);
+            let of = CompactionMarks::of(line);
             !of.is_boundary() && !of.is_compact_summary
         })
         .collect()
 }
 
 fn is_boundary(line: &str) -> bool {
-    OfCompaction::of(line).is_boundary()
+    CompactionMarks::of(line).is_boundary()
 }
 
-/// What a line of a log tells of a compaction, however its JSON is spelled.
+/// The fields of a log's line that mark a compaction.
 #[derive(Default, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct OfCompaction<'a> {
+struct CompactionMarks<'a> {
     #[serde(borrow)]
     subtype: Option<Cow<'a, str>>,
     is_compact_summary: bool,
 }
 
-impl<'a> OfCompaction<'a> {
+impl<'a> CompactionMarks<'a> {
     fn of(line: &'a str) -> Self {
         serde_json::from_str(line).unwrap_or_default()
     }
@@ -487,19 +492,19 @@ mod tests {
     use super::*;
 
     /// A message of the format OpenAI Chat.
-    fn said(message: &Value) -> Said {
-        Said::read("openai-chat", &message.to_string())
+    fn message(message: &Value) -> Message {
+        Message::read("openai-chat", &message.to_string())
     }
 
     #[test]
-    fn values_of_wanted_calls_are_open_until_the_call_is_made() {
+    fn open_values_are_those_of_calls_that_were_not_made() {
         let call = json!({"role": "assistant", "tool_calls": [{"function": {"name": "book", "arguments": "{\"id\":\"W1\"}"}}]});
         let history = [
-            said(&json!({"role": "system", "content": "W4"})),
-            said(&json!({"role": "user", "content": "Book W1, and then W2."})),
-            said(&call),
+            message(&json!({"role": "system", "content": "W4"})),
+            message(&json!({"role": "user", "content": "Book W1, and then W2."})),
+            message(&call),
         ];
-        let history: Vec<&Said> = history.iter().collect();
+        let history: Vec<&Message> = history.iter().collect();
         let wanted = ["W2", "W1", "W2", "W3", "W4"].map(|id| WantedCall {
             name: "book".to_owned(),
             arguments: json!({"id": id}),
@@ -508,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_summary_counts_without_the_tags_of_the_host() {
+    fn without_tags_returns_the_recorded_summary() {
         let words = "W1 is > booked.\nW2 is not.";
         let line = |number: usize, is_summary: bool, content: &str| {
             let line = json!({"type": "user", "sessionId": "s", "uuid": number.to_string(), "parentUuid": (number > 1).then_some("1"),
@@ -518,14 +523,14 @@ mod tests {
         let log = line(1, true, words) + &line(2, false, "Go on.");
         let host = Host::builder().build().expect("a host");
         let conversation = host.read(log).expect("reads");
-        let summary = &read(&conversation)[0][0].pieces[0].text;
+        let summary = &read(&conversation)[0][0].parts[0].text;
         assert_ne!(summary, words);
         assert_eq!(without_tags(summary), words);
         assert_eq!(without_tags(words), words);
     }
 
     #[test]
-    fn rules_are_whole_sentences_however_their_lines_break() {
+    fn rules_are_whole_sentences_whatever_their_line_breaks() {
         let text = "Do not\n  use HX-77120; only\tTS-11 is yours, e.g. for a.rs. Never push!\n\nNever do these:\n- delete files";
         let document = json!([{"role": "user", "content": text}]).to_string();
         let host = Host::builder().build().expect("a host");
@@ -541,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn many_wanted_calls_and_rules_take_no_time_by_their_square() {
+    fn many_wanted_calls_and_rules_do_not_take_quadratic_time() {
         const MANY: usize = 30_000;
         let start = Instant::now();
         let wanted: Vec<WantedCall> = (0..MANY)
@@ -550,10 +555,10 @@ mod tests {
                 arguments: json!({"id": format!("v{number}w")}),
             })
             .collect();
-        let history: Vec<Said> = (0..MANY)
-            .map(|number| said(&json!({"role": "user", "content": format!("v{number}w")})))
+        let history: Vec<Message> = (0..MANY)
+            .map(|number| message(&json!({"role": "user", "content": format!("v{number}w")})))
             .collect();
-        let history: Vec<&Said> = history.iter().collect();
+        let history: Vec<&Message> = history.iter().collect();
         assert_eq!(open_values(&history, &wanted).len(), MANY);
         let sentences: String = (0..MANY)
             .map(|number| format!("Never {number}. "))

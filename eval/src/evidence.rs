@@ -1,50 +1,50 @@
-//! Whether the messages that hold the answers to questions are still there, and the answers.
+//! Measures which answers to questions, and which messages with answers, a text contains.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use crate::corpus::Question;
-use crate::entities::{self, Name};
-use crate::normalised::normalised;
-use crate::reading::Said;
+use crate::message::Message;
+use crate::names::{self, Name};
+use crate::normalize::normalize;
 
-/// The share of a message's names that is there where the message was rewritten and still counts.
-const REWRITTEN: f64 = 0.8;
+/// The share of a message's names at which a rewritten message counts as kept.
+const MIN_NAMES: f64 = 0.8;
 
-/// What questions about a conversation name of it.
+/// The questions about a conversation, and the messages that hold the answers.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     questions: Vec<Question>,
-    /// All messages that a question names, by their places.
-    named: BTreeMap<usize, Named>,
+    /// The messages that questions name, by index.
+    named: BTreeMap<usize, NamedMessage>,
 }
 
 /// A message that a question names.
 #[derive(Debug)]
-struct Named {
+struct NamedMessage {
     texts: Vec<String>,
     names: HashSet<Name>,
 }
 
-/// How much of it is there: shares from 0 to 1.
+/// How much a text contains, as shares from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Kept {
-    /// Of the messages that are named.
+pub(crate) struct EvidenceShares {
+    /// The share of named messages.
     pub(crate) messages: f64,
-    /// Of the questions: those of which all named messages are there.
+    /// The share of questions of which all named messages are contained.
     pub(crate) strict: f64,
-    /// Of the questions: those of which the answer is there.
+    /// The share of questions of which the answer is contained.
     pub(crate) answers: f64,
 }
 
 impl Evidence {
-    /// What `questions` name of the messages of `history`.
-    pub(crate) fn of(questions: &[Question], history: &[&Said]) -> Self {
+    /// Collects the messages of `history` that `questions` name.
+    pub(crate) fn of(questions: &[Question], history: &[&Message]) -> Self {
         let places = questions.iter().flat_map(|question| &question.evidence);
-        // Each is read once, however many questions name it.
+        // Each message is read once, however many questions name it.
         let places: BTreeSet<usize> = places.copied().collect();
         let named = places.into_iter();
-        let named = named.filter_map(|place| Some((place, Named::of(history.get(place)?))));
+        let named = named.filter_map(|place| Some((place, NamedMessage::of(history.get(place)?))));
         Self {
             questions: questions.to_vec(),
             named: named.collect(),
@@ -55,20 +55,20 @@ impl Evidence {
         self.questions.is_empty()
     }
 
-    /// What of it is in a text. None where nothing is asked.
-    pub(crate) fn in_text(&self, text: &str) -> Option<Kept> {
+    /// Measures a text. `None` if there are no questions.
+    pub(crate) fn in_text(&self, text: &str) -> Option<EvidenceShares> {
         if self.is_empty() {
             return None;
         }
         let names = names_in(text);
-        let is_kept = |named: &Named| named.is_in(text, &names);
+        let is_kept = |named: &NamedMessage| named.is_in(text, &names);
         let kept: HashSet<usize> = self
             .named
             .iter()
             .filter(|(_, named)| is_kept(named))
             .map(|(place, _)| *place)
             .collect();
-        let plain = normalised(text);
+        let plain = normalize(text);
         let share = |of: &dyn Fn(&Question) -> bool| {
             let number = self
                 .questions
@@ -77,7 +77,7 @@ impl Evidence {
                 .count();
             number as f64 / self.questions.len() as f64
         };
-        Some(Kept {
+        Some(EvidenceShares {
             messages: kept.len() as f64 / self.named.len() as f64,
             strict: share(&|question| question.evidence.iter().all(|place| kept.contains(place))),
             answers: share(&|question| is_answered(question, &plain)),
@@ -85,46 +85,46 @@ impl Evidence {
     }
 }
 
-impl Named {
-    fn of(said: &Said) -> Self {
-        let texts: Vec<String> = said.words().map(str::to_owned).collect();
+impl NamedMessage {
+    fn of(message: &Message) -> Self {
+        let texts: Vec<String> = message.texts().map(str::to_owned).collect();
         let names = texts.iter().flat_map(|text| names_in(text)).collect();
         Self { texts, names }
     }
 
-    /// Word for word; or, of one that has names, with so many of them. One without names that
-    /// was rewritten cannot be told from one that is gone.
+    /// Whether a text contains the message word for word, or enough of its names. A rewritten message without
+    /// names cannot be recognised.
     fn is_in(&self, text: &str, names: &HashSet<Name>) -> bool {
         let is_there = |own: &String| places(text, own).next().is_some();
         if self.texts.iter().all(is_there) {
             return true;
         }
         let kept = self.names.intersection(names).count();
-        !self.names.is_empty() && kept as f64 / self.names.len() as f64 >= REWRITTEN
+        !self.names.is_empty() && kept as f64 / self.names.len() as f64 >= MIN_NAMES
     }
 }
 
 fn names_in(text: &str) -> HashSet<Name> {
     let mut names = HashSet::new();
-    entities::each(text, |kind, name| {
+    names::each(text, |kind, name| {
         names.insert((kind, name.to_owned()));
     });
     names
 }
 
-/// Whether the answer stands in a normalised text other than within an earlier value of it:
-/// `Rome` was not the answer where `Rome Street` is the old one.
+/// Whether a normalized text contains the answer outside of outdated values: if `Rome Street` is outdated,
+/// its `Rome` is not the answer `Rome`.
 fn is_answered(question: &Question, text: &str) -> bool {
-    let answer = normalised(&question.answer);
+    let answer = normalize(&question.answer);
     if places(text, &answer).next().is_none() {
         return false;
     }
-    // No other can hold it.
-    let old = question.outdated.iter().map(|old| normalised(old));
+    // Other outdated values cannot contain the answer.
+    let old = question.outdated.iter().map(|old| normalize(old));
     let old: BTreeSet<String> = old.filter(|old| old.contains(&answer)).collect();
     let mut old: Vec<Range<usize>> = old.iter().flat_map(|old| places(text, old)).collect();
     old.sort_unstable_by_key(|old| old.start);
-    // Each reaches as far as any that begins before it, so one look tells whether there is one.
+    // Extend each range to the end of those before it, so that one comparison is enough for each answer.
     let mut end = 0;
     for old in &mut old {
         end = end.max(old.end);
@@ -136,8 +136,8 @@ fn is_answered(question: &Question, text: &str) -> bool {
     })
 }
 
-/// Where a value stands in a text other than as a part of a longer number, or of a longer word in
-/// ASCII letters. In other scripts words run together, or take endings; so there a part will do.
+/// Finds a value in a text, except as part of a longer number or of a longer word in ASCII letters. In other
+/// scripts, words are not separated or take endings, so a part of a word counts there.
 fn places<'a>(text: &'a str, value: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let goes_on = |one: Option<char>, other: Option<char>| {
         let (Some(one), Some(other)) = (one, other) else {
@@ -170,16 +170,16 @@ mod tests {
     }
 
     fn evidence(messages: &[&str], questions: &[Question]) -> Evidence {
-        let said: Vec<Said> = messages
+        let messages: Vec<Message> = messages
             .iter()
             .map(|text| json!({"role": "user", "content": text}).to_string())
-            .map(|raw| Said::read("openai-chat", &raw))
+            .map(|raw| Message::read("openai-chat", &raw))
             .collect();
-        Evidence::of(questions, &said.iter().collect::<Vec<_>>())
+        Evidence::of(questions, &messages.iter().collect::<Vec<_>>())
     }
 
     #[test]
-    fn each_named_message_counts_once_and_a_question_needs_all_of_its_own() {
+    fn in_text_counts_messages_once_and_questions_with_all_their_messages() {
         let messages = [
             "The cat is called Mio.",
             "She sleeps by day.",
@@ -191,7 +191,7 @@ mod tests {
         ];
         let kept = evidence(&messages, &questions).in_text("The cat is called Mio.\nMeow!");
         // Of the first and the third message the first; the second is nobody's evidence.
-        let expected = Kept {
+        let expected = EvidenceShares {
             messages: 0.5,
             strict: 0.5,
             answers: 0.5,
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewritten_message_counts_with_four_of_its_five_names() {
+    fn rewritten_message_counts_with_four_of_five_names() {
         let message = "Look at oven.rs, dough.rs, flour.rs, salt.rs and yeast.rs, will you?";
         let evidence = evidence(&[message], &[asked("in dough.rs", &[0], &[])]);
         let share = |text| evidence.in_text(text).map(|kept| kept.messages);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewritten_message_does_not_count_with_three_of_its_four_names() {
+    fn rewritten_message_does_not_count_with_three_of_four_names() {
         let message = "Mix flour.rs, salt.rs, yeast.rs and water.rs.";
         let evidence = evidence(&[message], &[asked("water.rs", &[0], &[])]);
         let kept = evidence.in_text("flour.rs, salt.rs, yeast.rs");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_names_is_there_word_for_word_or_not_at_all() {
+    fn message_without_names_counts_word_for_word_only() {
         let evidence = evidence(&["Yes"], &[asked("tea", &[0], &[])]);
         let share = |text| evidence.in_text(text).map(|kept| kept.messages);
         assert_eq!(share("user: Yes, please."), Some(1.0));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_found_whatever_its_case_spaces_and_punctuation() {
+    fn answer_is_found_whatever_its_case_spaces_and_punctuation() {
         for (answer, text, is_there) in [
             ("the Blue Pike!", "at   THE\nBlue-Pike.", true),
             ("18:30", "(18.30 h)", true),
@@ -239,16 +239,16 @@ mod tests {
             ("木曜日", "会議は水曜日です。", false),
             ("ПЯТНИЦА", "Поезд: пятница, 9:05", true),
         ] {
-            let plain = normalised(text);
+            let plain = normalize(text);
             let found = is_answered(&asked(answer, &[0], &[]), &plain);
             assert_eq!(found, is_there, "{answer} in {text}");
         }
     }
 
     #[test]
-    fn an_old_value_alone_is_a_miss_even_where_the_new_one_is_a_part_of_it() {
+    fn answer_within_an_outdated_value_does_not_count() {
         let question = asked("Rome", &[0], &["Rome Street", "Milan"]);
-        let is_there = |text| is_answered(&question, &normalised(text));
+        let is_there = |text| is_answered(&question, &normalize(text));
         assert!(!is_there("They met in Milan."));
         assert!(!is_there("They met in Rome Street."));
         assert!(is_there("They met in Rome Street, then in Rome."));
@@ -256,13 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_within_an_old_value_that_overlaps_with_others_is_none() {
+    fn answer_within_overlapping_outdated_values_does_not_count() {
         let question = asked(
             "Rome",
             &[0],
             &["to Rome by the old Rome Street", "old Rome"],
         );
-        let is_there = |text| is_answered(&question, &normalised(text));
+        let is_there = |text| is_answered(&question, &normalize(text));
         assert!(!is_there("To Rome by the old Rome Street."));
         assert!(!is_there("The old Rome. To Rome by the old Rome Street."));
         assert!(is_there("To Rome by the old Rome Street, Rome."));
@@ -270,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_within_each_of_many_old_values_is_none() {
+    fn answer_within_many_outdated_values_does_not_count() {
         let question = asked("Rome", &[0], &["Rome Street"]);
         let text = "rome street ".repeat(200_000);
         assert!(!is_answered(&question, text.trim_end()));
     }
 
     #[test]
-    fn a_message_that_many_questions_name_is_read_once() {
+    fn message_that_many_questions_name_is_read_once() {
         let message = "The cat is called Mio. ".repeat(20_000);
         let questions = vec![asked("Mio", &[0], &[]); 2_000];
         let evidence = evidence(&[&message], &questions);

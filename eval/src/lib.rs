@@ -1,25 +1,25 @@
-//! Measures what compaction strategies keep that is needed later, without asking a model.
+//! Measures how much strategies keep of what is needed later, without asking a model.
 //!
-//! A recorded conversation is cut; a strategy compacts what stood before the cut; and what
-//! really happened behind it tells what would have been needed. *Recall* is the share of names
-//! (paths, symbols, ids, numbers) that the model used again behind the cut, had from before
-//! it, and would still find. Where a set asks questions and names the messages that hold the
-//! answers, it also tells what of these is left. Beside each strategy stand baselines of equal
-//! size.
+//! A recorded conversation is cut, and a strategy compacts the part before the cut. The part after the cut
+//! shows what was needed. *Recall*: of the names (paths, identifiers, ids, numbers) before the cut that the
+//! model used again after it, the share that the result still contains. If a set has questions and names the
+//! messages that hold the answers, the share of these messages and answers in the result is measured as well.
+//! Baselines of equal size are measured for comparison.
 //!
-//! Sizes are characters of content: text, thinking, names and arguments of calls, outputs; a
-//! picture is 4,800. Instructions and the system prompt stay whatever is done and do not count.
+//! Sizes are characters of content: text, thinking, names and arguments of calls, and outputs. A picture
+//! counts as 4,800. Instructions and the system prompt are never removed and do not count.
 
 mod baselines;
-mod bounded;
+mod bounded_file;
 mod cases;
 pub mod corpus;
-mod entities;
 mod evidence;
+mod fingerprint;
 mod measure;
-mod reading;
+mod message;
+mod names;
+mod normalize;
 mod options;
-mod normalised;
 mod run;
 mod search;
 mod statistics;
@@ -27,9 +27,9 @@ mod table;
 mod unseen;
 
 pub use baselines::Baseline;
-pub use entities::Kind;
-pub use measure::Measured;
+pub use fingerprint::RunFingerprint;
+pub use measure::Measurement;
+pub use names::NameKind;
 pub use options::Options;
-pub use run::{Evaluation, Measuring, Of, Result, Resumed, Row};
-pub use statistics::{Interval, Summary};
+pub use run::{ConversationResult, Evaluation, ResumedRun, Row, SkipReason};
 pub use table::{json, markdown};

@@ -1,4 +1,4 @@
-//! How much of what was needed is still there.
+//! Measures how much of what is needed a result contains.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -10,75 +10,74 @@ use baler_host::{
 use serde::{Deserialize, Serialize};
 
 use crate::cases::Case;
-use crate::entities::{self, Kind, Name};
-use crate::reading::{Said, Who};
+use crate::message::{Message, Role};
+use crate::names::{self, Name, NameKind};
 use crate::{search, unseen};
 
-/// What was measured of one cut under one budget. Shares are from 0 to 1; none where there was
-/// nothing to look for.
+/// The figures of a strategy at one cut under one budget. Shares are from 0 to 1; `None` if there was nothing
+/// to look for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Measured {
-    /// Names that were used later.
+pub struct Measurement {
+    /// The share of names that were used later.
     pub recall: Option<f64>,
-    /// Of these, those that were last mentioned long before the cut.
+    /// Recall of names that were last mentioned long before the cut.
     pub far: Option<f64>,
-    /// Of these, those that were used in the arguments of calls.
+    /// Recall of names that were used in the arguments of calls.
     pub arguments: Option<f64>,
-    /// Recall by kind of name, in the order of [`Kind::ALL`].
+    /// Recall by kind of name, in the order of [`NameKind::ALL`].
     pub by_kind: [Option<f64>; 4],
-    /// The user's sentences with a rule in them, word for word, whatever white space is between words.
+    /// The share of the user's sentences with a rule that are kept word for word, whatever the white space.
     pub instructions: Option<f64>,
-    /// The last error, word for word.
+    /// Whether the last error is kept word for word: 0 or 1.
     pub last_error: Option<f64>,
-    /// Values that the task still asked for.
+    /// The share of values that the task still needs.
     pub wanted: Option<f64>,
-    /// Messages that hold the answers to questions: word for word, or with four fifths of their
-    /// names.
+    /// The share of messages with answers to questions that are kept word for word, or with four fifths of
+    /// their names.
     pub evidence: Option<f64>,
-    /// Questions of which all these messages are there.
+    /// The share of questions of which all these messages are kept.
     pub evidence_strict: Option<f64>,
-    /// Questions of which the answer is there.
+    /// The share of questions of which the answer is kept.
     pub answers: Option<f64>,
-    /// Outputs that the model had not seen before the cut: those that are there with their calls,
-    /// whole or as the host shortened them.
+    /// The share of unseen outputs that are kept with their calls, whole or as the host shortened them.
     pub unseen_kept: Option<f64>,
-    /// Characters of what is left, beside those of the history.
+    /// Characters of the result, as a share of the history's.
     pub size: f64,
-    /// It is larger than it may be, though it need not.
+    /// Whether the result is larger than the budget and the floor.
     pub is_over: bool,
-    /// It breaks a rule of its format; a warning is none.
+    /// Whether the result breaks a rule of its format; warnings do not count.
     pub is_invalid: bool,
-    /// Another strategy than the one that is measured did it.
+    /// Whether a fallback made the result.
     pub fell_back: bool,
-    /// How the strategy's own turn ended then: a code of receipts.
+    /// If a fallback made the result: how the strategy's own attempt ended, as a code of receipts.
     pub ended: Option<String>,
-    /// What must stay is larger than the budget; so nothing was decided.
+    /// Whether the floor is above the budget, so that the strategy had no choice.
     pub is_floor: bool,
-    /// Milliseconds.
+    /// The time of the compaction in milliseconds; `None` for baselines.
     pub time_ms: Option<f64>,
-    /// Fuel, of a guest.
+    /// The fuel that a component used; `None` for others.
     pub fuel: Option<u64>,
 }
 
-/// Looks for names in texts.
+/// Measures how much of what a case needs a text contains.
 #[derive(Debug)]
-pub(crate) struct Sought<'a> {
+pub(crate) struct Scorer<'a> {
     case: &'a Case,
     names: HashSet<&'a Name>,
 }
 
-impl<'a> Sought<'a> {
+impl<'a> Scorer<'a> {
     pub(crate) fn of(case: &'a Case) -> Self {
         let names = case.needed.iter().map(|needed| &needed.name).collect();
         Self { case, names }
     }
 
-    /// What there is in a text.
-    pub(crate) fn in_text(&self, text: &str) -> Measured {
+    /// Measures a text.
+    pub(crate) fn score_text(&self, text: &str) -> Measurement {
         let mut found: HashSet<Name> = HashSet::new();
         if !self.names.is_empty() {
-            entities::each(text, |kind, name| {
+            names::each(text, |kind, name| {
                 let name = (kind, name.to_owned());
                 if self.names.contains(&name) {
                     found.insert(name);
@@ -95,16 +94,16 @@ impl<'a> Sought<'a> {
             (number > 0).then(|| kept as f64 / f64::from(number))
         };
         let of_texts = |wanted: &[String], text: &str| {
-            let kept = search::stand_in(wanted, std::iter::once(text));
+            let kept = search::contained_in(wanted, std::iter::once(text));
             let kept = kept.into_iter().filter(|is_kept| *is_kept).count();
             (!wanted.is_empty()).then(|| kept as f64 / wanted.len() as f64)
         };
         let kept = self.case.evidence.in_text(text);
-        Measured {
+        Measurement {
             recall: share(&|_| true),
             far: share(&|needed| needed.is_far),
             arguments: share(&|needed| needed.in_arguments),
-            by_kind: Kind::ALL.map(|kind| share(&|needed| needed.name.0 == kind)),
+            by_kind: NameKind::ALL.map(|kind| share(&|needed| needed.name.0 == kind)),
             instructions: of_texts(&self.case.rules, &baler_digest::on_one_line(text)),
             last_error: of_texts(self.case.error.as_slice(), text),
             wanted: of_texts(&self.case.wanted, text),
@@ -112,22 +111,21 @@ impl<'a> Sought<'a> {
             evidence_strict: kept.map(|kept| kept.strict),
             answers: kept.map(|kept| kept.answers),
             size: text.chars().count() as f64 / self.case.size as f64,
-            ..Measured::default()
+            ..Measurement::default()
         }
     }
 
-    /// What is left of the case when a strategy compacts it to `room` characters beside the
-    /// instructions.
+    /// Measures what a strategy keeps of the case in `room` characters besides the instructions.
     ///
     /// # Errors
-    /// The host failed, or the machine, in the turn of any strategy.
-    pub(crate) async fn after(
+    /// The host or the machine failed during the attempt of a strategy.
+    pub(crate) async fn score_strategy(
         &self,
         host: &Host,
         strategy: &Strategy,
         room: usize,
         pins: &Pins,
-    ) -> anyhow::Result<Measured> {
+    ) -> anyhow::Result<Measurement> {
         let conversation = &self.case.conversation;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         let request = Request {
@@ -149,7 +147,7 @@ impl<'a> Sought<'a> {
         let (text, size) = text_of(&units);
         let is_floor = receipt.tokens.below_floor;
         let unchanged = receipt.outcome != Outcome::Compacted;
-        Ok(Measured {
+        Ok(Measurement {
             size: size as f64 / self.case.size as f64,
             is_over: receipt.tokens.after > receipt.tokens.budget.max(receipt.tokens.floor)
                 && !(unchanged && is_floor),
@@ -167,13 +165,13 @@ impl<'a> Sought<'a> {
                 .attempts
                 .first()
                 .and_then(|attempt| attempt.usage.fuel),
-            ..self.in_text(&text)
+            ..self.score_text(&text)
         })
     }
 }
 
-/// What the host or the machine failed at in a strategy's turn, which then says nothing about the
-/// strategy. None where there is no such failure.
+/// Describes a failure of the host or the machine in an attempt, which says nothing about the strategy.
+/// `None` if there was no such failure.
 fn failed_in_host(result: &AttemptResult) -> Option<String> {
     match result {
         AttemptResult::Host { error } => Some(error.clone()),
@@ -187,18 +185,18 @@ fn failed_in_host(result: &AttemptResult) -> Option<String> {
     }
 }
 
-/// All that units say beside instructions, and their size.
-fn text_of(units: &[Vec<Said>]) -> (String, usize) {
+/// Returns the text of units without instructions, and its size.
+fn text_of(units: &[Vec<Message>]) -> (String, usize) {
     let mut text = String::new();
     let mut size = 0;
-    for said in units
+    for message in units
         .iter()
         .flatten()
-        .filter(|said| said.who != Who::Instructions)
+        .filter(|message| message.role != Role::Instructions)
     {
-        size += Said::size(said);
-        for piece in &said.pieces {
-            text.push_str(&piece.text);
+        size += Message::size(message);
+        for part in &message.parts {
+            text.push_str(&part.text);
             text.push('\n');
         }
     }
@@ -211,7 +209,7 @@ mod tests {
     use crate::evidence::Evidence;
 
     #[test]
-    fn only_failures_of_the_host_or_machine_say_nothing_about_a_strategy() {
+    fn failed_in_host_ignores_failures_of_strategies() {
         let of_host = AttemptResult::Host {
             error: "the sandbox failed: no memory".to_owned(),
         };
@@ -239,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_kept_whatever_white_space_is_between_its_words() {
+    fn score_text_finds_rules_whatever_their_white_space() {
         let host = Host::builder().build().expect("a host");
         let document = r#"[{"role": "user", "content": "Hello."}]"#;
         let conversation = host.read(document).expect("reads");
@@ -255,8 +253,8 @@ mod tests {
             evidence: Evidence::of(&[], &[]),
             recorded: None,
         };
-        let sought = Sought::of(&case);
-        let kept = |text: &str| sought.in_text(text).instructions;
+        let scorer = Scorer::of(&case);
+        let kept = |text: &str| scorer.score_text(text).instructions;
         assert_eq!(kept("- Do not\n  use HX;\tonly TS is yours."), Some(1.0));
         assert_eq!(kept("- Do not use HX;\n- only TS is yours."), Some(0.0));
     }

@@ -1,19 +1,25 @@
-//! What is to be measured, and how.
+//! Options of an evaluation.
 
 use baler_host::Pins;
 
-/// What is to be measured.
+/// What to measure, and how.
+///
+/// ```
+/// use baler_eval::Options;
+///
+/// let options = Options { budgets: vec![0.1], ..Options::default() };
+/// assert!(!options.at_recorded_compactions);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Shares of the history that a result may have: thousandths, from 0.001 to 1, as figures are
-    /// told apart by.
+    /// The budgets, as shares of the history from 0.001 to 1, in steps of 0.001.
     pub budgets: Vec<f64>,
-    /// Cut where a program compacted by itself, to the size of its own summary; else at 40, 60
-    /// and 80 % of the units, and at the end where there are questions.
-    pub recorded: bool,
-    /// What stays in any case. Baselines pin nothing.
+    /// Whether to cut where a program compacted by itself, with the size of its own summary as the budget.
+    /// Otherwise, cuts are at 40, 60 and 80 % of the units, and at the end if there are questions.
+    pub at_recorded_compactions: bool,
+    /// What strategies must keep. Baselines pin nothing.
     pub pins: Pins,
-    /// Conversations that are worked on at the same time.
+    /// The number of conversations that are measured at the same time.
     pub threads: usize,
 }
 
@@ -21,7 +27,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             budgets: vec![0.05, 0.1, 0.25, 0.5],
-            recorded: false,
+            at_recorded_compactions: false,
             pins: Pins::None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }

@@ -1,4 +1,4 @@
-//! Runs strategies over the cuts of recorded conversations.
+//! Measures strategies over the cuts of recorded conversations.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,164 +10,109 @@ use baler_host::{Host, Strategy};
 use serde::{Deserialize, Serialize};
 
 use crate::baselines::{Baseline, RECORDED};
-use crate::bounded;
-use crate::cases::{self, NoCases};
-use crate::corpus::Recorded;
-use crate::measure::{Measured, Sought};
+use crate::bounded_file;
+use crate::cases::{self, UnusableRecording};
+use crate::corpus::Recording;
+use crate::fingerprint::{RunFingerprint, thousandths};
+use crate::measure::{Measurement, Scorer};
 use crate::options::Options;
 
-/// What figures are of: those of another kind are not to be mixed with them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measuring {
-    /// The budgets, in thousandths, or `recorded`.
-    pub at: String,
-    /// What stays in any case.
-    pub pins: String,
-    /// The strategies: components with their digests, remote ones with their addresses.
-    pub strategies: Vec<String>,
-    /// What a call of a strategy may use: each set of limits once.
-    pub limits: Vec<String>,
-    /// The version of this crate.
-    pub version: String,
-}
-
-impl Measuring {
-    /// What a run measures.
-    #[must_use]
-    pub fn of(strategies: &[Strategy], options: &Options) -> Self {
-        let mut budgets: Vec<u32> = options.budgets.iter().copied().map(thousandths).collect();
-        budgets.sort_unstable();
-        let budgets: Vec<String> = budgets.iter().map(u32::to_string).collect();
-        let named = |strategy: &Strategy| match (strategy.component(), strategy.address()) {
-            (Some(component), _) => format!("{} {}", strategy.name(), component.digest),
-            (None, Some(address)) => format!("{} {address}", strategy.name()),
-            (None, None) => strategy.name().to_owned(),
-        };
-        let limited = |strategy: &Strategy| {
-            let limits = strategy.limits();
-            format!(
-                "fuel {}, {:?}, {} bytes of memory",
-                limits.fuel, limits.time, limits.memory
-            )
-        };
-        let mut limits: Vec<String> = strategies.iter().map(limited).collect();
-        limits.sort_unstable();
-        limits.dedup();
-        let mut strategies: Vec<String> = strategies.iter().map(named).collect();
-        strategies.sort_unstable();
-        Self {
-            at: match options.recorded {
-                true => "recorded".to_owned(),
-                false => budgets.join(" "),
-            },
-            pins: format!("{:?}", options.pins),
-            strategies,
-            limits,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        }
-    }
-}
-
-fn thousandths(share: f64) -> u32 {
-    (share * 1_000.0).round() as u32
-}
-
-/// One conversation's figures.
+/// The figures of one conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Result {
-    /// The set.
+pub struct ConversationResult {
+    /// The name of the set.
     pub set: String,
-    /// File and place.
+    /// The path of the file within the set, `#`, and the index in the file.
     pub id: String,
-    /// The digest of what was recorded ([`Recorded::digest`]).
-    pub digest: String,
-    /// Why there are none.
-    pub skipped: Option<Of>,
-    /// What is wrong with its questions, and where.
+    /// The content hash of the recording ([`Recording::content_hash`]).
+    #[serde(rename = "digest")]
+    pub content_hash: String,
+    /// Why there are no rows; `None` if there are.
+    pub skipped: Option<SkipReason>,
+    /// What is wrong with the questions, and where; `None` if they can be used.
     pub mislabelled: Option<String>,
-    /// One for each cut, budget and strategy.
+    /// The figures, one row for each cut, budget and strategy.
     pub rows: Vec<Row>,
 }
 
-/// Why a conversation says nothing.
+/// Why a conversation is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Of {
-    /// It cannot be read.
+pub enum SkipReason {
+    /// The conversation cannot be read.
     Unread,
-    /// It broke a rule of its format when it was recorded.
+    /// The conversation breaks a rule of its format.
     Invalid,
     /// Too little of it was needed later.
     Empty,
-    /// Its questions cannot be used.
+    /// The questions cannot be used.
     Mislabelled,
 }
 
-/// What one strategy left of one cut.
+/// The figures of one strategy at one cut under one budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Messages before the cut.
+    /// The number of messages before the cut.
     pub cut: usize,
-    /// The share of the history that it may have, in thousandths; 0 at a recorded compaction.
+    /// The budget as a share of the history, in thousandths; 0 at a recorded compaction.
     pub budget: u32,
-    /// Characters that it may have.
+    /// The budget in characters.
     pub room: usize,
-    /// Characters of these that must stay whatever is done.
+    /// Characters of the protected units, which no strategy can remove.
     pub floor: usize,
-    /// The strategy or baseline.
+    /// The name of the strategy or baseline.
     pub strategy: String,
     /// The figures.
-    pub measured: Measured,
+    pub measured: Measurement,
 }
 
 impl Row {
-    /// Whether anything could be chosen: what must stay takes less than the room.
+    /// Whether the strategy had a choice: the protected units are smaller than the budget.
     #[must_use]
     pub const fn has_choice(&self) -> bool {
         self.room > self.floor
     }
 }
 
-/// All figures.
+/// The figures of all conversations.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// One for each conversation, in order of set and file.
-    pub results: Vec<Result>,
+    /// The results, ordered by set and file.
+    pub results: Vec<ConversationResult>,
 }
 
-/// What an earlier run noted.
+/// What the file of an earlier run holds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resumed {
-    /// What it measured.
+pub struct ResumedRun {
+    /// The figures that the earlier run measured and that are still valid.
     pub done: Evaluation,
-    /// The numbers of lines that hold no result, from 1.
-    pub unread: Vec<usize>,
+    /// The numbers of lines without a result; the first line is 1.
+    pub unreadable_lines: Vec<usize>,
 }
 
 impl Evaluation {
-    /// Measures all conversations that `done` does not hold, which is of [`Evaluation::resume`], or
-    /// empty. `told` hears of each that is finished; what it fails with ends all. So does a failure
-    /// of the host or the machine, in a strategy's turn too: its conversation is neither told nor
-    /// measured. Figures are told apart by the names of strategies: these have to differ, from
-    /// [`Baseline::names`] as well.
+    /// Measures all conversations that are not in `done`, which comes from [`Evaluation::resume`] or is
+    /// empty. Calls `on_result` with the result of each finished conversation. The names of the strategies
+    /// must differ from each other and from [`Baseline::names`], because figures are identified by them.
     ///
     /// # Errors
-    /// The host or the machine failed, or `told` did.
+    /// The host or the machine failed, also during the attempt of a strategy, or `on_result` failed. The run
+    /// ends then, and the conversation in question has no result.
     pub fn run(
         host: &Host,
         strategies: &[Strategy],
-        records: &[Recorded],
+        records: &[Recording],
         options: &Options,
         done: &Self,
-        told: &(dyn Fn(&Result) -> anyhow::Result<()> + Sync),
+        on_result: &(dyn Fn(&ConversationResult) -> anyhow::Result<()> + Sync),
     ) -> anyhow::Result<Self> {
         let next = AtomicUsize::new(0);
         let results = Mutex::new(done.results.clone());
-        let is_done = |record: &Recorded| {
+        let is_done = |record: &Recording| {
             let mut known = done.results.iter();
             known.any(|result| result.set == record.set && result.id == record.id)
         };
-        // The other threads finish what they have begun, and begin nothing more.
+        // The other threads finish the conversations that they have begun, and begin no others.
         let stop = |_: &anyhow::Error| next.store(records.len(), Ordering::Relaxed);
         let work = || -> anyhow::Result<()> {
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -187,7 +132,7 @@ impl Evaluation {
                 let mut results = results
                     .lock()
                     .unwrap_or_else(std::sync::PoisonError::into_inner);
-                told(&result).inspect_err(stop)?;
+                on_result(&result).inspect_err(stop)?;
                 results.push(result);
             }
         };
@@ -210,19 +155,19 @@ impl Evaluation {
         Ok(Self { results })
     }
 
-    /// Reads what an earlier run wrote line by line: first what it measured, which has to be what
-    /// is measured now, then a [`Result`] in each. Those of other recordings than `records`, and of
-    /// recordings that were changed since, are left out; so are lines that hold none, and a last one
-    /// that is cut off. None where there is nothing yet, or no more than a part of the first line.
+    /// Reads the file of an earlier run: its [`RunFingerprint`] in the first line, which must equal
+    /// `fingerprint`, and a [`ConversationResult`] in each further line. Leaves out results of recordings
+    /// that are not in `records` or were changed since, lines without a result, and a last line that is cut
+    /// off. Returns `None` if there is no file yet, or at most a part of its first line.
     ///
     /// # Errors
-    /// The file cannot be read, or is of another run or of something else.
+    /// The file cannot be read, or belongs to another run or to something else.
     pub fn resume(
         file: &Path,
-        measuring: &Measuring,
-        records: &[Recorded],
-    ) -> anyhow::Result<Option<Resumed>> {
-        let bytes = match bounded::read(file) {
+        fingerprint: &RunFingerprint,
+        records: &[Recording],
+    ) -> anyhow::Result<Option<ResumedRun>> {
+        let bytes = match bounded_file::read(file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
@@ -233,98 +178,84 @@ impl Evaluation {
         let foreign =
             || format!("line 1 of `{shown}` does not say what was measured; name another file");
         let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').collect();
-        // What stands behind the last line's end: nothing, or a line that was cut off.
+        // What follows the last line's end: nothing, or a line that was cut off.
         let rest = lines.pop().unwrap_or_default();
         let Some((first, lines)) = lines.split_first() else {
-            // The caller writes anew, so what is there has to be its own.
-            let own = serde_json::to_vec(measuring).with_context(foreign)?;
+            // The caller overwrites the part of the line, so it must be part of the same fingerprint.
+            let own = serde_json::to_vec(fingerprint).with_context(foreign)?;
             ensure!(own.starts_with(rest), foreign());
             return Ok(None);
         };
-        let before: Measuring = serde_json::from_slice(first).with_context(foreign)?;
-        if before != *measuring {
+        let before: RunFingerprint = serde_json::from_slice(first).with_context(foreign)?;
+        if before != *fingerprint {
             bail!(
                 "`{shown}` holds figures of something else ({}); name another file, or give the same options",
-                difference(&before, measuring)
+                fingerprint.difference(&before)
             );
         }
         let now = records.iter().map(|record| {
             let place = (record.set.clone(), record.id.clone());
-            (place, record.digest())
+            (place, record.content_hash())
         });
         let now: BTreeMap<(String, String), String> = now.collect();
-        // Each once, however often it is noted.
-        let mut results: BTreeMap<(String, String), Result> = BTreeMap::new();
-        let mut unread = Vec::new();
+        // A file may hold a conversation several times.
+        let mut results: BTreeMap<(String, String), ConversationResult> = BTreeMap::new();
+        let mut unreadable_lines = Vec::new();
         for (index, line) in lines.iter().enumerate() {
-            let Ok(result) = serde_json::from_slice::<Result>(line) else {
-                unread.push(index + 2);
+            let Ok(result) = serde_json::from_slice::<ConversationResult>(line) else {
+                unreadable_lines.push(index + 2);
                 continue;
             };
             let place = (result.set.clone(), result.id.clone());
-            if now.get(&place) == Some(&result.digest) {
+            if now.get(&place) == Some(&result.content_hash) {
                 results.insert(place, result);
             }
         }
         let done = Self {
             results: results.into_values().collect(),
         };
-        Ok(Some(Resumed { done, unread }))
+        Ok(Some(ResumedRun {
+            done,
+            unreadable_lines,
+        }))
     }
-}
-
-/// In what two runs differ, for a person.
-fn difference(one: &Measuring, other: &Measuring) -> String {
-    let strategies = |of: &Measuring| of.strategies.join(", ");
-    let all = [
-        ("budgets", one.at.clone(), other.at.clone()),
-        ("pins", one.pins.clone(), other.pins.clone()),
-        ("strategies", strategies(one), strategies(other)),
-        ("limits", one.limits.join("; "), other.limits.join("; ")),
-        ("version", one.version.clone(), other.version.clone()),
-    ];
-    let differing = all.iter().filter(|(_, one, other)| one != other);
-    let told: Vec<String> = differing
-        .map(|(what, one, other)| format!("{what}: {one} there, {other} now"))
-        .collect();
-    told.join("; ")
 }
 
 async fn measure(
     host: &Host,
     strategies: &[Strategy],
-    record: &Recorded,
+    record: &Recording,
     options: &Options,
-) -> anyhow::Result<Result> {
-    let mut result = Result {
+) -> anyhow::Result<ConversationResult> {
+    let mut result = ConversationResult {
         set: record.set.clone(),
         id: record.id.clone(),
-        digest: record.digest(),
+        content_hash: record.content_hash(),
         skipped: None,
         mislabelled: None,
         rows: Vec::new(),
     };
     if let Err(wrong) = &record.questions {
-        result.skipped = Some(Of::Mislabelled);
+        result.skipped = Some(SkipReason::Mislabelled);
         result.mislabelled = Some(wrong.clone());
         return Ok(result);
     }
-    let cases = match cases::cases(host, record, options.recorded) {
+    let cases = match cases::cases(host, record, options.at_recorded_compactions) {
         Ok(cases) => cases,
-        Err(NoCases::Unread) => {
-            result.skipped = Some(Of::Unread);
+        Err(UnusableRecording::Unread) => {
+            result.skipped = Some(SkipReason::Unread);
             return Ok(result);
         }
-        Err(NoCases::Invalid) => {
-            result.skipped = Some(Of::Invalid);
+        Err(UnusableRecording::Invalid) => {
+            result.skipped = Some(SkipReason::Invalid);
             return Ok(result);
         }
     };
     if cases.is_empty() {
-        result.skipped = Some(Of::Empty);
+        result.skipped = Some(SkipReason::Empty);
     }
     for case in &cases {
-        let sought = Sought::of(case);
+        let scorer = Scorer::of(case);
         let floor = case.floor(options);
         let rooms: Vec<(u32, usize)> = match &case.recorded {
             Some(summary) => vec![(0, summary.chars().count())],
@@ -332,7 +263,7 @@ async fn measure(
                 .budgets
                 .iter()
                 .map(|share| {
-                    // Where what must stay is larger, all get as much as that.
+                    // If the protected units are larger, they are the budget for all.
                     let room = (case.size as f64 * share) as usize;
                     (thousandths(*share), room.max(floor))
                 })
@@ -350,15 +281,20 @@ async fn measure(
                 });
             };
             if let Some(summary) = &case.recorded {
-                add(RECORDED, sought.in_text(summary));
+                add(RECORDED, scorer.score_text(summary));
             }
             for baseline in Baseline::ALL {
-                add(baseline.name(), sought.in_text(&baseline.keep(case, room)));
+                add(
+                    baseline.name(),
+                    scorer.score_text(&baseline.keep(case, room)),
+                );
             }
             for strategy in strategies {
                 add(
                     strategy.name(),
-                    sought.after(host, strategy, room, &options.pins).await?,
+                    scorer
+                        .score_strategy(host, strategy, room, &options.pins)
+                        .await?,
                 );
             }
         }
@@ -374,9 +310,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::corpus::Kind;
+    use crate::corpus::RecordingKind;
 
-    /// A strategy for which this process has no descriptor left.
+    /// A remote strategy whose calls fail because the process has no file descriptors left.
     #[derive(Debug)]
     struct OutOfReach;
 
@@ -394,8 +330,8 @@ mod tests {
         }
     }
 
-    /// A conversation that needs six names of its first message at each cut.
-    fn record(id: &str) -> Recorded {
+    /// A conversation in which six names of the first message are needed at each cut.
+    fn record(id: &str) -> Recording {
         let files = "oven.rs, dough.rs, flour.rs, salt.rs, yeast.rs and water.rs";
         let mut messages = vec![json!({"role": "user", "content": format!("Read {files}.")})];
         for message in 0..18 {
@@ -404,10 +340,10 @@ mod tests {
             messages.push(json!({"role": role, "content": content}));
         }
         messages.push(json!({"role": "assistant", "content": format!("I have read {files}.")}));
-        Recorded {
+        Recording {
             set: "bakery".to_owned(),
             id: id.to_owned(),
-            kind: Kind::Document,
+            kind: RecordingKind::Document,
             format: "openai-chat",
             document: json!({ "messages": messages }).to_string(),
             wanted: Vec::new(),
@@ -416,38 +352,38 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_cannot_be_told_ends_the_run_on_all_threads() {
+    fn failure_of_on_result_ends_the_run_on_all_threads() {
         let host = Host::builder().build().expect("a host");
-        let records: Vec<Recorded> = (0..40).map(|id| record(&id.to_string())).collect();
+        let records: Vec<Recording> = (0..40).map(|id| record(&id.to_string())).collect();
         let options = Options {
             threads: 2,
             ..Options::default()
         };
-        let told = AtomicUsize::new(0);
+        let calls = AtomicUsize::new(0);
         let evaluation = Evaluation::run(
             &host,
             &[Strategy::truncate()],
             &records,
             &options,
             &Evaluation::default(),
-            // Room comes back at once.
-            &|_| match told.fetch_add(1, Ordering::Relaxed) {
+            // Only the first call fails.
+            &|_| match calls.fetch_add(1, Ordering::Relaxed) {
                 0 => bail!("the disk is full"),
                 _ => Ok(()),
             },
         );
-        let error = evaluation.expect_err("it could not be told").to_string();
+        let error = evaluation.expect_err("on_result failed").to_string();
         assert_eq!(error, "the disk is full");
-        // The other thread had begun one.
-        let told = told.into_inner();
-        assert!(told <= 2, "{told}");
+        // The other thread had begun a conversation.
+        let calls = calls.into_inner();
+        assert!(calls <= 2, "{calls}");
     }
 
     #[test]
-    fn a_failure_of_the_machine_ends_the_run_and_is_no_measurement() {
+    fn failure_of_the_machine_ends_the_run_without_a_result() {
         let host = Host::builder().build().expect("a host");
         let run = |strategy| {
-            let told = Mutex::new(Vec::new());
+            let finished = Mutex::new(Vec::new());
             let options = Options {
                 threads: 1,
                 ..Options::default()
@@ -459,20 +395,20 @@ mod tests {
                 &options,
                 &Evaluation::default(),
                 &|result| {
-                    told.lock().expect("no panic").push(result.id.clone());
+                    finished.lock().expect("no panic").push(result.id.clone());
                     Ok(())
                 },
             );
-            (evaluation, told.into_inner().expect("no panic"))
+            (evaluation, finished.into_inner().expect("no panic"))
         };
-        let (evaluation, told) = run(Strategy::remote(Arc::new(OutOfReach)));
+        let (evaluation, finished) = run(Strategy::remote(Arc::new(OutOfReach)));
         let error = format!("{:#}", evaluation.expect_err("nothing was measured"));
         assert!(error.contains("bakery one: "), "{error}");
         assert!(error.contains("no descriptor"), "{error}");
-        assert_eq!(told, [] as [&str; 0]);
-        let (evaluation, told) = run(Strategy::truncate());
+        assert_eq!(finished, [] as [&str; 0]);
+        let (evaluation, finished) = run(Strategy::truncate());
         let evaluation = evaluation.expect("all was measured");
-        assert_eq!(told, ["one", "two"]);
+        assert_eq!(finished, ["one", "two"]);
         assert!(
             evaluation
                 .results

@@ -1,10 +1,10 @@
-//! Which of many texts stand in others.
+//! Searches for many texts at once.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-/// Says of each of `sought` whether it stands in one of `texts`. All are looked for at once: one by
-/// one, each would go through all of the texts.
-pub(crate) fn stand_in<'t>(
+/// Returns for each of `sought` whether one of `texts` contains it. All are searched for at once, because
+/// single searches would read all texts again for each.
+pub(crate) fn contained_in<'t>(
     sought: &[String],
     texts: impl Iterator<Item = &'t str> + Clone,
 ) -> Vec<bool> {
@@ -12,9 +12,9 @@ pub(crate) fn stand_in<'t>(
         .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(sought);
     let Ok(search) = search else {
-        // They have more bytes than it can number.
-        let stands = |own: &String| texts.clone().any(|text| text.contains(own.as_str()));
-        return sought.iter().map(stands).collect();
+        // The automaton would be too large.
+        let is_contained = |own: &String| texts.clone().any(|text| text.contains(own.as_str()));
+        return sought.iter().map(is_contained).collect();
     };
     let mut found = vec![false; sought.len()];
     let mut left = sought.len();
@@ -39,14 +39,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_text_is_found_wherever_it_stands() {
+    fn contained_in_finds_overlapping_texts() {
         let sought = ["tide", "tides", "ide", "ebb", "tide", ""].map(str::to_owned);
         let texts = ["low tide", "an eb", "b"];
         assert_eq!(
-            stand_in(&sought, texts.into_iter()),
+            contained_in(&sought, texts.into_iter()),
             [true, false, true, false, true, true]
         );
-        assert_eq!(stand_in(&sought[..1], std::iter::empty()), [false]);
-        assert!(stand_in(&[], texts.into_iter()).is_empty());
+        assert_eq!(contained_in(&sought[..1], std::iter::empty()), [false]);
+        assert!(contained_in(&[], texts.into_iter()).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Means over conversations, and how sure they are.
+//! Means over conversations, with confidence intervals.
 
 use std::collections::BTreeMap;
 
@@ -6,38 +6,38 @@ use serde::Serialize;
 
 use crate::run::{Evaluation, Row};
 
-/// Draws of a bootstrap.
+/// The number of draws of a bootstrap.
 const DRAWS: usize = 1_000;
 
-/// A mean over conversations with the interval in which 95 % of the bootstrap's means lie.
+/// A mean over conversations with its 95 % bootstrap interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// The mean.
-    pub mean: f64,
-    /// Its lower bound.
-    pub low: f64,
-    /// Its upper bound.
-    pub high: f64,
-    /// Conversations that it rests on.
-    pub conversations: usize,
+    pub(crate) mean: f64,
+    /// The lower bound of the interval.
+    pub(crate) low: f64,
+    /// The upper bound of the interval.
+    pub(crate) high: f64,
+    /// The number of conversations.
+    pub(crate) conversations: usize,
 }
 
 /// Figures of strategies, by set.
 #[derive(Debug)]
-pub struct Summary<'a> {
+pub(crate) struct Summary<'a> {
     evaluation: &'a Evaluation,
 }
 
 impl<'a> Summary<'a> {
-    /// Of an evaluation.
+    /// Summarizes an evaluation.
     #[must_use]
-    pub const fn of(evaluation: &'a Evaluation) -> Self {
+    pub(crate) const fn of(evaluation: &'a Evaluation) -> Self {
         Self { evaluation }
     }
 
-    /// The sets that say something, in order.
+    /// Returns the sets with figures, sorted.
     #[must_use]
-    pub fn sets(&self) -> Vec<&'a str> {
+    pub(crate) fn sets(&self) -> Vec<&'a str> {
         let mut sets: Vec<&str> = self
             .evaluation
             .results
@@ -50,18 +50,18 @@ impl<'a> Summary<'a> {
         sets
     }
 
-    /// The budgets in thousandths, smallest first.
+    /// Returns the budgets in thousandths, smallest first.
     #[must_use]
-    pub fn budgets(&self) -> Vec<u32> {
+    pub(crate) fn budgets(&self) -> Vec<u32> {
         let mut budgets: Vec<u32> = self.rows().map(|row| row.budget).collect();
         budgets.sort_unstable();
         budgets.dedup();
         budgets
     }
 
-    /// The names of strategies and baselines, in the order in which they were run.
+    /// Returns the names of strategies and baselines, in the order in which they ran.
     #[must_use]
-    pub fn strategies(&self) -> Vec<&'a str> {
+    pub(crate) fn strategies(&self) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         for row in self.rows() {
             if !names.contains(&row.strategy.as_str()) {
@@ -71,17 +71,17 @@ impl<'a> Summary<'a> {
         names
     }
 
-    /// All rows.
-    pub fn rows(&self) -> impl Iterator<Item = &'a Row> {
+    /// Returns all rows.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &'a Row> {
         self.evaluation
             .results
             .iter()
             .flat_map(|result| &result.rows)
     }
 
-    /// Conversations and cuts of a set.
+    /// Returns the numbers of conversations and cuts of a set.
     #[must_use]
-    pub fn rests_on(&self, set: &str) -> (usize, usize) {
+    pub(crate) fn size_of(&self, set: &str) -> (usize, usize) {
         let of_set = self
             .evaluation
             .results
@@ -95,11 +95,10 @@ impl<'a> Summary<'a> {
         })
     }
 
-    /// A figure of a strategy under a budget, over the conversations of these sets: the mean
-    /// over cuts, then over conversations, then over sets, all sets with equal weight. None where no set
-    /// says anything.
+    /// Returns the mean of a figure of a strategy under a budget: over cuts, then over conversations, then
+    /// over these sets, which have equal weight. `None` if no set has this figure.
     #[must_use]
-    pub fn mean(
+    pub(crate) fn mean(
         &self,
         sets: &[&str],
         strategy: &str,
@@ -151,7 +150,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Numbers that are the same each time.
+/// Pseudo-random numbers, the same in each run.
 struct Random(u64);
 
 impl Random {

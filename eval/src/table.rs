@@ -1,14 +1,14 @@
-//! Figures as Markdown and as JSON.
+//! Writes figures as Markdown and as JSON.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json as value};
 
 use crate::baselines::Baseline;
-use crate::run::{Evaluation, Of, Row};
+use crate::run::{Evaluation, Row, SkipReason};
 use crate::statistics::{Interval, Summary};
 
-/// A figure: its name in tables and JSON, and how it is taken from a row.
+/// A figure: its name in tables and JSON, and how to get it from a row.
 type Figure = (&'static str, fn(&Row) -> Option<f64>);
 
 const FIGURES: [Figure; 8] = [
@@ -22,7 +22,7 @@ const FIGURES: [Figure; 8] = [
     ("size", |row| Some(row.measured.size)),
 ];
 
-/// Where a set asks questions.
+/// The figures of sets with questions.
 const QUESTIONS: [Figure; 3] = [
     ("evidence", |row| row.measured.evidence),
     ("evidence-strict", |row| row.measured.evidence_strict),
@@ -36,7 +36,7 @@ const KINDS: [Figure; 4] = [
     ("number", |row| row.measured.by_kind[3]),
 ];
 
-/// Tables for people: one for each budget over all sets, and one with each set.
+/// Writes tables: for each budget one over all sets, and one by set.
 #[must_use]
 pub fn markdown(evaluation: &Evaluation) -> String {
     let summary = Summary::of(evaluation);
@@ -47,16 +47,16 @@ pub fn markdown(evaluation: &Evaluation) -> String {
         of.filter(|result| result.skipped == Some(why)).count()
     };
     for set in &sets {
-        let (conversations, cuts) = summary.rests_on(set);
+        let (conversations, cuts) = summary.size_of(set);
         let set = in_a_row(set);
         let _ = writeln!(text, "- {set}: {conversations} conversations, {cuts} cuts");
     }
     let _ = writeln!(
         text,
         "- left out: {} that break a rule of their format, {} in which too little was needed later, {} that cannot be read\n",
-        skipped(Of::Invalid),
-        skipped(Of::Empty),
-        skipped(Of::Unread),
+        skipped(SkipReason::Invalid),
+        skipped(SkipReason::Empty),
+        skipped(SkipReason::Unread),
     );
     text.push_str(&mislabelled(evaluation));
     for budget in summary.budgets() {
@@ -113,15 +113,15 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     text
 }
 
-/// The name of a folder or file, without what would end a line or a column of its own.
+/// Removes from the name of a folder or file what would end a line or a column of a table.
 fn in_a_row(name: &str) -> String {
     name.replace(['\n', '\r', '|'], " ")
 }
 
-/// Which conversations are left out for their questions, and why. Empty where there are none.
+/// Lists the conversations that are left out for their questions. Empty if there are none.
 fn mislabelled(evaluation: &Evaluation) -> String {
     let mut text = String::new();
-    let wrong = |result: &&crate::run::Result| result.mislabelled.is_some();
+    let wrong = |result: &&crate::run::ConversationResult| result.mislabelled.is_some();
     let number = evaluation.results.iter().filter(wrong).count();
     if number == 0 {
         return text;
@@ -140,8 +140,7 @@ fn mislabelled(evaluation: &Evaluation) -> String {
     text
 }
 
-/// The figures of a budget at the ends of conversations with questions. Empty where no set has
-/// any.
+/// Writes the figures of a budget at the ends of conversations with questions. Empty if there are none.
 fn with_questions(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     const SIZE: fn(&Row) -> Option<f64> = |row| row.measured.evidence.map(|_| row.measured.size);
     let mut text = String::new();
@@ -170,8 +169,8 @@ fn with_questions(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     text
 }
 
-/// The figures of a budget without the cuts at which there was nothing to choose. Empty where
-/// there are no such cuts.
+/// Writes the figures of a budget without the cuts at which strategies had no choice. Empty if there are no
+/// such cuts.
 fn with_choice(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     const FIGURES: [fn(&Row) -> Option<f64>; 3] = [
         |row| row.measured.recall.filter(|_| row.has_choice()),
@@ -189,7 +188,7 @@ fn with_choice(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     }
     let _ = writeln!(
         text,
-        "At {without} of {cuts} cuts what must stay takes the whole budget. Without these:\n"
+        "At {without} of {cuts} cuts the protected units take the whole budget. Without these:\n"
     );
     let _ = writeln!(text, "| | recall | far | last error |\n|---|---|---|---|");
     for strategy in strategies {
@@ -204,7 +203,7 @@ fn with_choice(summary: &Summary<'_>, sets: &[&str], budget: u32) -> String {
     text
 }
 
-/// Everything as JSON: figures by budget, strategy and set, with intervals.
+/// Writes all figures as JSON: by budget, strategy and set with intervals, and all rows.
 #[must_use]
 pub fn json(evaluation: &Evaluation) -> Value {
     let summary = Summary::of(evaluation);
@@ -259,7 +258,7 @@ fn plain(figure: Option<Interval>) -> String {
     figure.map_or_else(|| "–".to_owned(), |of| format!("{:.2}", of.mean))
 }
 
-/// How often another strategy did it, and how the own turn had ended.
+/// Counts how often a fallback made the result, by how the strategy's own attempt ended.
 fn fell_back(rows: &[&Row]) -> String {
     let mut ends: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
     for row in rows.iter().filter(|row| row.measured.fell_back) {
@@ -290,7 +289,7 @@ fn times(rows: &[&Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Measured;
+    use crate::measure::Measurement;
 
     fn row(cut: usize, floor: usize, recall: f64) -> Row {
         Row {
@@ -299,20 +298,20 @@ mod tests {
             room: 200,
             floor,
             strategy: "tiered".to_owned(),
-            measured: Measured {
+            measured: Measurement {
                 recall: Some(recall),
-                ..Measured::default()
+                ..Measurement::default()
             },
         }
     }
 
     #[test]
-    fn cuts_at_which_nothing_could_be_chosen_are_told_apart() {
+    fn markdown_reports_cuts_without_a_choice_separately() {
         let one = |rows| Evaluation {
-            results: vec![crate::run::Result {
+            results: vec![crate::run::ConversationResult {
                 set: "own".to_owned(),
                 id: "1".to_owned(),
-                digest: "sha256:0".to_owned(),
+                content_hash: "sha256:0".to_owned(),
                 skipped: None,
                 mislabelled: None,
                 rows,
@@ -320,10 +319,10 @@ mod tests {
         };
         let text = markdown(&one(vec![row(3, 200, 0.0), row(5, 20, 1.0)]));
         assert!(text.contains("| tiered | 0.50 ("), "{text}");
-        let told = "At 1 of 2 cuts what must stay takes the whole budget. Without these:\n";
-        assert!(text.contains(told), "{text}");
+        let expected = "At 1 of 2 cuts the protected units take the whole budget. Without these:\n";
+        assert!(text.contains(expected), "{text}");
         assert!(text.contains("\n| tiered | 1.00 | – | – |\n"), "{text}");
         let text = markdown(&one(vec![row(5, 20, 1.0)]));
-        assert!(!text.contains("takes the whole budget"), "{text}");
+        assert!(!text.contains("take the whole budget"), "{text}");
     }
 }

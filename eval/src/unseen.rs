@@ -1,17 +1,16 @@
-//! Outputs that the model has not seen: those behind its last message. Whatever a strategy does,
-//! each of them is there after a compaction with its call, whole or as the host shortened it.
+//! Unseen outputs: those after the model's last message. A compaction must keep each of them with its call,
+//! whole or as the host shortened it.
 
-use crate::reading::{Piece, PieceKind, Said, Who};
+use crate::message::{Message, Part, PartKind, Role};
 
-/// Characters to which the host may shorten such an output.
+/// The least size, in characters, to which the host may shorten an unseen output.
 const SHORTEST: usize = 400;
 
-/// What a shortened output begins with.
+/// The beginning of a shortened output.
 const SHORTENED: &str = "<baler:rewritten by=\"baler\"";
 
-/// The share of the outputs that the model had not seen which are there with their calls; none
-/// where there were none.
-pub(crate) fn kept(before: &[Vec<Said>], after: &[Vec<Said>]) -> Option<f64> {
+/// Returns the share of unseen outputs that were kept with their calls; `None` if there were none.
+pub(crate) fn kept(before: &[Vec<Message>], after: &[Vec<Message>]) -> Option<f64> {
     let (calls, outputs) = newest(before);
     if outputs.is_empty() {
         return None;
@@ -20,48 +19,53 @@ pub(crate) fn kept(before: &[Vec<Said>], after: &[Vec<Said>]) -> Option<f64> {
     if calls != calls_after {
         return Some(0.0);
     }
-    let is_there = |(old, new): &(&&Piece, &&Piece)| old == new || new.text.starts_with(SHORTENED);
+    let is_there = |(old, new): &(&&Part, &&Part)| old == new || new.text.starts_with(SHORTENED);
     let kept = outputs.iter().zip(&outputs_after).filter(is_there).count();
     Some(kept as f64 / outputs.len() as f64)
 }
 
-/// The calls of the model's newest messages, and the outputs behind them.
-fn newest(units: &[Vec<Said>]) -> (Vec<&Piece>, Vec<&Piece>) {
-    let said: Vec<&Said> = units.iter().flatten().collect();
-    let (seen, unseen) = said.split_at(answered(units));
-    let calling = seen.rsplit(|said| said.who != Who::Assistant).next();
+/// Returns the calls of the model's newest messages, and the outputs after them.
+fn newest(units: &[Vec<Message>]) -> (Vec<&Part>, Vec<&Part>) {
+    let messages: Vec<&Message> = units.iter().flatten().collect();
+    let (seen, unseen) = messages.split_at(seen_messages(units));
+    let calling = seen
+        .rsplit(|message| message.role != Role::Assistant)
+        .next();
     (
-        of_kind(calling.unwrap_or_default(), PieceKind::Call),
-        of_kind(unseen, PieceKind::Output),
+        of_kind(calling.unwrap_or_default(), PartKind::Call),
+        of_kind(unseen, PartKind::Output),
     )
 }
 
-fn of_kind<'a>(said: &[&'a Said], kind: PieceKind) -> Vec<&'a Piece> {
-    let pieces = said.iter().flat_map(|said| &said.pieces);
-    pieces.filter(|piece| piece.kind == kind).collect()
+fn of_kind<'a>(messages: &[&'a Message], kind: PartKind) -> Vec<&'a Part> {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    parts.filter(|part| part.kind == kind).collect()
 }
 
-/// How many messages there are up to the model's last one, that one included.
-fn answered(units: &[Vec<Said>]) -> usize {
-    let said: Vec<&Said> = units.iter().flatten().collect();
-    let last = said.iter().rposition(|said| said.who == Who::Assistant);
+/// Returns the number of messages up to and including the model's last one.
+fn seen_messages(units: &[Vec<Message>]) -> usize {
+    let messages: Vec<&Message> = units.iter().flatten().collect();
+    let last = messages
+        .iter()
+        .rposition(|message| message.role == Role::Assistant);
     last.map_or(0, |last| last + 1)
 }
 
-/// For each unit with such outputs its size with all of them at their shortest; none for others.
-pub(crate) fn shortest(units: &[Vec<Said>]) -> Vec<Option<usize>> {
-    let answered = answered(units);
+/// Returns for each unit with unseen outputs its size with all of them at their shortest; `None` for other
+/// units.
+pub(crate) fn shortest(units: &[Vec<Message>]) -> Vec<Option<usize>> {
+    let seen = seen_messages(units);
     let mut at = 0;
     let mut sizes = Vec::with_capacity(units.len());
     for unit in units {
         let (mut size, mut is_unseen) = (0, false);
-        for said in unit {
-            if at < answered {
-                size += said.size();
+        for message in unit {
+            if at < seen {
+                size += message.size();
             } else {
-                is_unseen |= said.pieces.iter().any(is_output);
-                let pieces = said.pieces.iter();
-                size += pieces.map(shortest_piece).sum::<usize>();
+                is_unseen |= message.parts.iter().any(is_output);
+                let parts = message.parts.iter();
+                size += parts.map(shortest_part).sum::<usize>();
             }
             at += 1;
         }
@@ -70,14 +74,14 @@ pub(crate) fn shortest(units: &[Vec<Said>]) -> Vec<Option<usize>> {
     sizes
 }
 
-fn is_output(piece: &Piece) -> bool {
-    piece.kind == PieceKind::Output
+fn is_output(part: &Part) -> bool {
+    part.kind == PartKind::Output
 }
 
-fn shortest_piece(piece: &Piece) -> usize {
-    match piece.kind {
-        PieceKind::Output => piece.size.min(SHORTEST),
-        _ => piece.size,
+fn shortest_part(part: &Part) -> usize {
+    match part.kind {
+        PartKind::Output => part.size.min(SHORTEST),
+        _ => part.size,
     }
 }
 
@@ -85,26 +89,26 @@ fn shortest_piece(piece: &Piece) -> usize {
 mod tests {
     use super::*;
 
-    fn step(output: &str) -> Vec<Said> {
+    fn step(output: &str) -> Vec<Message> {
         let call = r#"{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}"#;
         let output = serde_json::json!({"role": "tool", "content": output}).to_string();
         [call, &output]
-            .map(|raw| Said::read("openai-chat", raw))
+            .map(|raw| Message::read("openai-chat", raw))
             .into()
     }
 
-    fn user() -> Vec<Said> {
-        vec![Said::read(
+    fn user() -> Vec<Message> {
+        vec![Message::read(
             "openai-chat",
             r#"{"role": "user", "content": "a"}"#,
         )]
     }
 
     #[test]
-    fn outputs_behind_the_last_words_of_the_model_are_there_with_their_calls() {
+    fn kept_counts_unseen_outputs_with_their_calls() {
         let (old, new) = (step("old"), step(&"new ".repeat(200)));
         let before = [user(), old.clone(), new.clone()];
-        let kept = |after: &[Vec<Said>]| kept(&before, after);
+        let kept = |after: &[Vec<Message>]| kept(&before, after);
         assert_eq!(kept(&before), Some(1.0));
         assert_eq!(kept(&[user(), new.clone()]), Some(1.0));
         let shortened = step("<baler:rewritten by=\"baler\" seal=\"x\">\nnew\n</baler:rewritten>");
@@ -114,13 +118,13 @@ mod tests {
         assert_eq!(kept(&[user(), old.clone()]), Some(0.0));
         assert_eq!(kept(&[user()]), Some(0.0));
         assert_eq!(kept(&[user(), new[..1].to_vec()]), Some(0.0));
-        // Where the model had the last word there is nothing that it has not seen.
+        // Nothing is unseen if the last message is the model's.
         let answered = [user(), old, vec![new[0].clone()]];
         assert_eq!(super::kept(&answered, &[user()]), None);
     }
 
     #[test]
-    fn only_outputs_that_the_model_has_not_seen_have_a_shortest_form() {
+    fn shortest_applies_to_unseen_outputs_only() {
         let (old, new) = (step(&"old ".repeat(200)), step(&"new ".repeat(200)));
         let call = "f{}".len();
         let units = [user(), old, new];

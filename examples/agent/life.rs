@@ -57,7 +57,7 @@ pub(crate) struct Story {
     pub(crate) held: usize,
     pub(crate) questions: u32,
     pub(crate) questions_failed: u32,
-    /// Compactions in a row, at most, each of them at the step right behind the one before.
+    /// The most compactions in consecutive steps.
     pub(crate) most_in_a_row: usize,
     pub(crate) largest: u32,
     pub(crate) time: Duration,
@@ -137,7 +137,7 @@ async fn chain(host: &Host, summarizer: &ScriptedServer) -> anyhow::Result<Vec<S
     let client = Client::builder(ModelChoice::compatible(address.parse()?, "small")?)
         .key(KeySource::None)
         .context_window(32_000)
-        .attempt_time(Duration::from_millis(300))
+        .attempt_timeout(Duration::from_millis(300))
         .build()?;
     let bundled = baler_strategies::by_name("summarize").context("it ships with baler")?;
     let limits = Limits {
@@ -169,18 +169,11 @@ fn prepare(summarizer: &ScriptedServer, numbers: &mut Numbers) {
                 "The tariff is being mended. Case {} was read and its test runs. Nothing is open but the rest.",
                 numbers.below(900)
             );
-            Reply::answer(
-                provider,
-                &Answer {
-                    text,
-                    finish: Finish::Stop,
-                    input_tokens: 900,
-                    output_tokens: 30,
-                },
-            )
+            let answer = Answer::new(text, Finish::Stop).with_usage(900, 30);
+            Reply::answer(provider, &answer)
         }
     };
-    summarizer.otherwise(reply);
+    summarizer.set_default_reply(reply);
 }
 
 /// What the agent is about to send: valid, within the window, with nothing of the task lost, and
@@ -200,8 +193,7 @@ fn check(compactor: &Compactor, unseen: &[Value]) -> anyhow::Result<()> {
     check_unseen(document, unseen)
 }
 
-/// Every output that the model has not seen is there behind its call, whole or as the host shortened
-/// it.
+/// Checks that every unseen output follows its call, whole or as the host shortened it.
 fn check_unseen(document: &str, unseen: &[Value]) -> anyhow::Result<()> {
     let body: Value = serde_json::from_str(document)?;
     let messages = body["messages"].as_array();

@@ -62,7 +62,7 @@ impl Numbers {
         usize::try_from(self.next() >> 33).unwrap_or(0) % end.max(1)
     }
 
-    /// So many words.
+    /// Returns this number of words.
     pub(crate) fn prose(&mut self, least: usize, most: usize) -> String {
         let count = least + self.below(most - least);
         let words: Vec<&str> = (0..count).map(|_| WORDS[self.below(WORDS.len())]).collect();

@@ -1,4 +1,4 @@
-//! What is measured: documents that grow in one dimension, and what is done with them.
+//! The cases: documents that grow in one dimension, and the stages that process them.
 
 use baler_generated::Kind;
 use baler_host::Pins;
@@ -9,7 +9,7 @@ use crate::plans;
 use crate::receipts;
 use crate::stage::Stage;
 
-/// What a document of a dimension is.
+/// The kind of a dimension's documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// It obeys the rules of its format.
@@ -89,7 +89,7 @@ pub(crate) struct Line {
     /// The format, or the program whose log it is.
     pub(crate) kind: &'static str,
     pub(crate) stage: Stage,
-    /// What its documents are.
+    /// The kind of the documents.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "tests hold it against the documents")

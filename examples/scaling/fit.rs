@@ -1,12 +1,12 @@
-//! The exponent by which a measure grows.
+//! Fits the exponent of a measure's growth.
 
 /// Above this, something grows worse than n log n, which is about 1.1 at these sizes.
 pub(crate) const MOST: f64 = 1.3;
 
-/// Sizes that a fit needs.
+/// The least number of sizes for a fit.
 pub(crate) const LEAST_SIZES: usize = 3;
 
-/// What is less at the largest size is noise: 20 ms.
+/// A shorter time at the largest size is noise: 20 ms.
 pub(crate) const LEAST_SECONDS: f64 = 0.020;
 
 /// Seconds below this count as this: 1 ms.
@@ -16,14 +16,14 @@ const FLOOR_SECONDS: f64 = 0.001;
 const LEAST_MEGABYTES: f64 = 512.0;
 const FLOOR_MEGABYTES: f64 = 64.0;
 
-/// What was measured at one size.
+/// The measurement at one size.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Measured {
     pub(crate) size: usize,
     pub(crate) seconds: f64,
-    /// What linear work took at this size (`reference.rs`).
+    /// The time of linear work at this size (`reference.rs`).
     pub(crate) reference: f64,
-    /// The most memory that the process had until then, where the system tells.
+    /// The peak memory of the process until then, if the system reports it.
     pub(crate) megabytes: Option<f64>,
     /// How it ended, in a word or two.
     pub(crate) outcome: String,
@@ -68,8 +68,8 @@ impl Fit {
     }
 }
 
-/// The fit of the times, beside linear work of the same sizes. Sizes that ended in another way than their neighbours, such as at a limit,
-/// are fitted apart; the worst counts.
+/// The fit of the times, beside linear work of the same sizes. Sizes that ended in another way than their
+/// neighbours, such as at a limit, are fitted apart; the worst counts.
 pub(crate) fn times(measured: &[Measured]) -> Option<Fit> {
     measured
         .chunk_by(|one, next| one.outcome == next.outcome)

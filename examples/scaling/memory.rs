@@ -5,7 +5,7 @@ pub(crate) fn peak() -> Option<f64> {
     read("self", "VmHWM:")
 }
 
-/// What another process has now, in MB.
+/// Returns the current memory of another process, in MB.
 pub(crate) fn of(process: u32) -> Option<f64> {
     read(&process.to_string(), "VmRSS:")
 }

@@ -19,7 +19,7 @@ pub(crate) const ALL_WRITTEN: &[Written] = &[
     ("faults' members", fault),
 ];
 
-/// So many of these, as a list; `#` in them is the number.
+/// Repeats `one` as a JSON list of `count` elements; `#` in it becomes the index.
 fn list(count: usize, one: &str) -> String {
     let all: Vec<String> = (0..count)
         .map(|number| one.replace('#', &number.to_string()))

@@ -1,4 +1,4 @@
-//! What is done with a document, and how long the host takes for it.
+//! The stages that process a document, and how long the host takes for them.
 
 mod life;
 mod report;
@@ -267,7 +267,7 @@ impl Bench {
         Ok(Run::since(start, "looked up"))
     }
 
-    /// Every limit of a plan is out of the way: what counts is how the host's work grows.
+    /// No limit of a plan applies, because the growth of the host's work is measured.
     fn plan(&self, input: &Input) -> anyhow::Result<Run> {
         let strategy = Strategy::remote(Arc::new(Answering::new(&input.answer)));
         let limits = Limits {

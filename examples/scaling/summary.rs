@@ -10,9 +10,9 @@ pub(crate) struct Told {
     pub(crate) stage: String,
     pub(crate) kind: &'static str,
     pub(crate) dimension: &'static str,
-    /// The worst that was fitted; none where it was too quick at all sizes.
+    /// The largest fitted exponent; `None` if all sizes were too quick.
     pub(crate) exponent: Option<f64>,
-    /// It aborted, hung or reached a limit.
+    /// Whether the case aborted, hung or reached a limit.
     pub(crate) is_stopped: bool,
 }
 

@@ -1,23 +1,31 @@
-//! The providers that there are.
+//! The providers that clients know.
 
-/// Who answers, and so which protocol is spoken.
+/// A provider, and so a protocol.
+///
+/// ```
+/// use baler_models::Provider;
+///
+/// assert_eq!(Provider::Anthropic.key_variable(), "ANTHROPIC_API_KEY");
+/// assert_eq!(Provider::Compatible.base_url(), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Provider {
-    /// OpenAI, by Chat Completions.
+    /// OpenAI, with Chat Completions.
     OpenAi,
-    /// Anthropic, by Messages.
+    /// Anthropic, with Messages.
     Anthropic,
     /// Google's Gemini API.
     Gemini,
-    /// Any server that speaks OpenAI's Chat Completions: Ollama, vLLM, llama.cpp, `LiteLLM` and others.
+    /// Any server with OpenAI's Chat Completions: Ollama, vLLM, llama.cpp, `LiteLLM` and others.
     Compatible,
 }
 
 impl Provider {
-    /// Those with a name and an address of their own.
+    /// The providers that have an address of their own.
     pub const NAMED: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
 
-    /// Its name, as in `openai:gpt-5-mini`.
+    /// Returns the provider's name, as in `openai:gpt-5-mini`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,7 +36,7 @@ impl Provider {
         }
     }
 
-    /// Where it answers, up to and with the version; none for a compatible server, which is named by it.
+    /// Returns the provider's base URL, including the API version; `None` for a compatible server.
     #[must_use]
     pub const fn base_url(self) -> Option<&'static str> {
         match self {
@@ -39,7 +47,7 @@ impl Provider {
         }
     }
 
-    /// The environment variable that its key is usually kept in.
+    /// Returns the environment variable that usually holds the provider's key.
     #[must_use]
     pub const fn key_variable(self) -> &'static str {
         match self {

@@ -121,7 +121,7 @@ fn keys_of_a_store_come_from_the_environment() {
 
     let bench = Bench::new();
     let server = ScriptedServer::start([]).expect("a server");
-    server.otherwise(Reply::body(
+    server.set_default_reply(Reply::body(
         403,
         "application/xml",
         "<Error><Code>AccessDenied</Code></Error>",

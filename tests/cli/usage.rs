@@ -120,7 +120,7 @@ fn invalid_model_options_are_refused_without_quoting_a_secret() {
     assert_refused(&[
         (
             &["compact", "--model", "opnai:gpt-5"],
-            "`opnai` is no provider; write openai:MODEL",
+            "`opnai` is not a known provider; write openai:MODEL",
         ),
         (
             &[
@@ -130,11 +130,11 @@ fn invalid_model_options_are_refused_without_quoting_a_secret() {
                 "--model-key",
                 "sk-1234567890",
             ],
-            "it is never given itself",
+            "and never the key itself",
         ),
         (
             &["compact", "--model", "http://me:hunter2@gulls.example/v1#m"],
-            "--model: a base URL holds no user and no password",
+            "--model: a base URL must not contain a user name or a password",
         ),
         (&["compact", "--model-calls", "3"], "--model <MODEL>"),
     ]);

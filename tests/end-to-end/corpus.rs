@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baler_corpus::every_cut::{Checker, Cuts, PERCENTS, Tally};
-use baler_corpus::{Kind, Recorded};
+use baler_corpus::{Recording, RecordingKind};
 use baler_host::{Compaction, Conversation, Fate, Format, Host, Limits, Request, Severity};
 
 use crate::support::{TestHost, builder, host_with, share};
@@ -14,7 +14,7 @@ use crate::support::{TestHost, builder, host_with, share};
 /// All cuts of every so many conversations, beside those in the rarer formats.
 const SAMPLED: usize = 40;
 
-fn recorded() -> Option<Vec<Recorded>> {
+fn recorded() -> Option<Vec<Recording>> {
     let recorded = baler_corpus::conversations();
     if recorded.is_none() {
         println!("skipped: there is no folder of recorded conversations (BALER_CORPUS)");
@@ -48,7 +48,7 @@ async fn every_cut_of_some_conversations_survives_every_strategy() {
     let checker = checker(&state).await;
     let mut tally = Tally::default();
     for (index, record) in recorded.iter().enumerate() {
-        let is_rare = record.format != "openai-chat" && record.kind == Kind::Document;
+        let is_rare = record.format != "openai-chat" && record.kind == RecordingKind::Document;
         if index % SAMPLED != 0 && !is_rare {
             continue;
         }
@@ -81,7 +81,7 @@ fn every_recorded_request_that_its_provider_answered_is_valid() {
     let hosts: BTreeMap<&str, TestHost> = Format::ALL.iter().map(of_format).collect();
     let mut refused: Vec<String> = Vec::new();
     for (set, number) in ANSWERED {
-        let of_set: Vec<&Recorded> = recorded.iter().filter(|own| own.set == set).collect();
+        let of_set: Vec<&Recording> = recorded.iter().filter(|own| own.set == set).collect();
         if of_set.is_empty() {
             println!("skipped: the folder of recorded conversations has no set {set}");
             continue;
@@ -116,7 +116,7 @@ async fn recorded_conversations_survive_hostile_guests() {
     let mut outcomes: BTreeMap<bool, usize> = BTreeMap::new();
     let documents = recorded
         .iter()
-        .filter(|record| record.kind == Kind::Document);
+        .filter(|record| record.kind == RecordingKind::Document);
     for record in documents.step_by(60) {
         let conversation = read(&host, record);
         for guest in &guests {
@@ -142,7 +142,7 @@ async fn recorded_conversations_survive_hostile_guests() {
     assert!(outcomes.get(&true).is_some_and(|count| *count > 100));
 }
 
-fn read(host: &Host, recorded: &Recorded) -> Conversation {
+fn read(host: &Host, recorded: &Recording) -> Conversation {
     host.read(recorded.document.as_str())
         .unwrap_or_else(|error| panic!("{} {}: {error}", recorded.set, recorded.id))
 }

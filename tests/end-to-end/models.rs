@@ -26,11 +26,11 @@ fn failures() -> Vec<(&'static str, Reply)> {
         ),
         (
             "dies in its answer",
-            Reply::text(provider, "We sailed.").closed_behind(40),
+            Reply::text(provider, "We sailed.").closed_after(40),
         ),
         (
             "hangs in its answer",
-            Reply::text(provider, "We sailed.").hanging_behind(40),
+            Reply::text(provider, "We sailed.").stalling_after(40),
         ),
         ("garbage", Reply::raw("\u{0}\u{1}nonsense\r\n\r\n")),
         (
@@ -67,7 +67,7 @@ async fn summarize_ends_in_time_with_a_valid_result_whatever_its_model_does() {
     let mut worst = Duration::ZERO;
     for (name, reply) in failures() {
         let server = ScriptedServer::start([]).expect("a port");
-        server.otherwise(reply);
+        server.set_default_reply(reply);
         let strategy = granted(&summarize, &server);
         for required in [false, true] {
             let request = Request {
@@ -137,7 +137,7 @@ async fn tiered_model_writes_a_digest_whatever_its_model_does() {
     replies.push(("tells", Reply::text(Provider::Compatible, story)));
     for (name, reply) in replies {
         let server = ScriptedServer::start([]).expect("a port");
-        server.otherwise(reply);
+        server.set_default_reply(reply);
         let compaction = host
             .compact(
                 &conversation,

@@ -1,4 +1,4 @@
-//! The file of `--resume`: what is measured, and a line for each conversation that is finished.
+//! The file of `--resume`: the run's fingerprint, and a line for each finished conversation.
 
 #[cfg(unix)]
 use std::fs::TryLockError;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, anyhow};
-use baler_eval::corpus::Recorded;
-use baler_eval::{Evaluation, Measuring};
+use baler_eval::corpus::Recording;
+use baler_eval::{Evaluation, RunFingerprint};
 
 use crate::exit::Failure;
 use crate::output::Messages;
 use crate::{figures, files, links};
 
-/// The file, which this run alone writes to.
+/// The file, locked for this run.
 #[derive(Debug)]
 pub(super) struct Notes {
     shown: PathBuf,
@@ -23,8 +23,8 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Adds a line, whole or not at all: behind half a line, as a full disk leaves it, the next one
-    /// would be lost, too.
+    /// Adds a line, whole or not at all: after half a line, which a full disk would leave, the next line would be
+    /// unreadable as well.
     pub(super) fn add(&self, line: &str) -> anyhow::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut write = || -> io::Result<()> {
@@ -38,16 +38,16 @@ impl Notes {
     }
 }
 
-/// What an earlier run measured of the same, and the file for what is measured now.
+/// Returns the figures of an earlier run with the same fingerprint, and the file for those of this run.
 pub(super) fn resumed(
     file: &Path,
-    measuring: &Measuring,
-    records: &[Recorded],
+    fingerprint: &RunFingerprint,
+    records: &[Recording],
 ) -> Result<(Evaluation, Notes), Failure> {
     links::check_owners(file)
         .with_context(|| format!("cannot resume from `{}`", file.display()))
         .map_err(Failure::wrong_use)?;
-    // It is read to its end and written on: of a pipe or device neither can be done.
+    // Pipes and devices cannot be read to their end and then appended to.
     if fs::exists(file).unwrap_or(true) {
         files::regular(file)
             .with_context(|| format!("cannot resume from `{}`", file.display()))
@@ -59,30 +59,29 @@ pub(super) fn resumed(
         .open(file)
         .with_context(|| format!("cannot write `{}`", file.display()))?;
     lock(&opened, file)?;
-    let resumed = Evaluation::resume(file, measuring, records).map_err(Failure::wrong_use)?;
+    let resumed = Evaluation::resume(file, fingerprint, records).map_err(Failure::wrong_use)?;
     cut_unfinished_line(file)?;
     let notes = Notes {
         shown: file.to_owned(),
         file: Mutex::new(opened),
     };
     let Some(resumed) = resumed else {
-        let line = serde_json::to_string(measuring).context("cannot note what is measured")?;
+        let line = serde_json::to_string(fingerprint).context("cannot write what is measured")?;
         notes.add(&line)?;
         return Ok((Evaluation::default(), notes));
     };
-    if let Some(first) = resumed.unread.first() {
+    if let Some(first) = resumed.unreadable_lines.first() {
         Messages { quiet: false }.warn(&format!(
-            "{} of `{}` cannot be read as figures, the first of them line {first}; what stood there is measured again",
-            figures::count(resumed.unread.len(), "line"),
+            "{} of `{}` cannot be read as figures, the first of them line {first}; their conversations are measured again",
+            figures::count(resumed.unreadable_lines.len(), "line"),
             file.display()
         ));
     }
     Ok((resumed.done, notes))
 }
 
-/// Keeps other runs from the file as long as `notes` is open: each would measure what the other has
-/// begun, and cut off a line that the other is writing. Where files cannot be locked, none is kept
-/// from it.
+/// Locks the file as long as `notes` is open. Two runs would measure the same conversations, and cut off lines that the
+/// other is writing. If the file system has no locks, the run continues without one.
 #[cfg(unix)]
 fn lock(notes: &File, file: &Path) -> Result<(), Failure> {
     match notes.try_lock() {
@@ -94,13 +93,13 @@ fn lock(notes: &File, file: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Elsewhere a lock would hinder this run itself, which reads the file a second time.
+/// On other systems, a lock would prevent this run itself from reading the file a second time.
 #[cfg(not(unix))]
 fn lock(_: &File, _: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes off a line that an earlier run did not finish; it may end within a character.
+/// Removes a line that an earlier run did not finish. It may end within a character.
 fn cut_unfinished_line(file: &Path) -> anyhow::Result<()> {
     if let Ok(bytes) = fs::read(file)
         && !bytes.ends_with(b"\n")

@@ -1,4 +1,4 @@
-//! What comes out of an evaluation: tables, and files.
+//! The output of an evaluation: tables and files.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use baler_eval::Evaluation;
 use crate::output::{self, WholeFile};
 use crate::report;
 
-/// The files that a run writes, begun before anything is measured: hours later would be too late to
-/// know that one cannot be written.
+/// The files that a run writes. They are created before anything is measured, because measuring can take hours and a
+/// file may not be writable.
 #[derive(Debug)]
 pub(super) struct Results {
     json: Option<WholeFile>,
-    /// None for standard output.
+    /// `None` means standard output.
     tables: Option<WholeFile>,
     charts: Option<Vec<WholeFile>>,
 }
@@ -32,19 +32,19 @@ impl Results {
         })
     }
 
-    /// Writes all, the tables first: what one of them cannot be written for does not take the others,
-    /// which took long to measure.
+    /// Writes everything, the tables first. If an output cannot be written, the others still are, because they took long
+    /// to measure.
     ///
     /// # Errors
-    /// The first thing that could not be written.
+    /// The error of the first output that could not be written.
     pub(super) fn write(self, evaluation: &Evaluation) -> anyhow::Result<()> {
         let tables = baler_eval::markdown(evaluation);
-        let told = match self.tables {
+        let printed = match self.tables {
             Some(file) => file.finish(&tables),
             None => output::words_in_full(&tables),
         };
         if self.json.is_none() && self.charts.is_none() {
-            return told;
+            return printed;
         }
         let figures = baler_eval::json(evaluation);
         let written = match self.json {
@@ -55,7 +55,7 @@ impl Results {
             Some(files) => draw(files, figures),
             None => Ok(()),
         };
-        told.and(written).and(drawn)
+        printed.and(written).and(drawn)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files of JSON. Messages are cut out of them byte for byte, where there are some.
+//! JSON files. Messages are copied out of them byte for byte.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, Found, GEMINI, RESPONSES, WantedCall, first_of, questions};
+use super::{ANTHROPIC, CHAT, GEMINI, Parsed, RESPONSES, WantedCall, first_of, questions};
 
 #[derive(Deserialize)]
 struct Trajectory<'a> {
@@ -19,7 +19,7 @@ struct Trajectory<'a> {
     questions: Option<&'a RawValue>,
 }
 
-/// What a request body has beside its messages.
+/// A request body.
 #[derive(Deserialize)]
 struct Body<'a> {
     #[serde(borrow)]
@@ -51,7 +51,7 @@ struct Messages<'a> {
     questions: Option<&'a RawValue>,
 }
 
-/// A person's talks by day.
+/// A person's conversations by day.
 #[derive(Deserialize)]
 struct Person {
     history: BTreeMap<String, Vec<Talk>>,
@@ -63,26 +63,26 @@ struct Talk {
     response: String,
 }
 
-/// The log of a session.
-pub(super) fn log(text: &str) -> Option<Found> {
+/// Reads the log of a session.
+pub(super) fn log(text: &str) -> Option<Parsed> {
     let format = match LogKind::of(text)? {
         LogKind::Codex => RESPONSES,
         LogKind::GeminiCli => GEMINI,
         _ => ANTHROPIC,
     };
-    Some(Found::new(0, format, text))
+    Some(Parsed::new(0, format, text))
 }
 
-/// A request body, or a list of messages.
-pub(super) fn body(text: &str) -> Vec<Found> {
-    // A list has to be told first: serde reads one as the members of a struct, in order.
+/// Reads a request body, or a list of messages.
+pub(super) fn body(text: &str) -> Vec<Parsed> {
+    // Lists come first, because serde would read a list as the members of a struct, in order.
     if text.trim_start().starts_with('[') {
         let first = serde_json::from_str::<Vec<Value>>(text)
             .ok()
             .and_then(|all| all.into_iter().next());
         let is_message = first.is_some_and(|first| first["role"].is_string());
         return is_message
-            .then(|| Found::new(0, CHAT, text))
+            .then(|| Parsed::new(0, CHAT, text))
             .into_iter()
             .collect();
     }
@@ -98,14 +98,13 @@ pub(super) fn body(text: &str) -> Vec<Found> {
         }
         _ => return Vec::new(),
     };
-    vec![Found {
+    vec![Parsed {
         questions: questions::beside(messages, format, body.questions),
-        ..Found::new(0, format, without(text, body.questions))
+        ..Parsed::new(0, format, without(text, body.questions))
     }]
 }
 
-/// The text of a body with `null` in the place of this value: nothing that compacts may know
-/// what will be asked.
+/// Returns a body with `null` in place of this value, so that no strategy sees the questions.
 fn without(text: &str, value: Option<&RawValue>) -> String {
     let Some(value) = value.map(RawValue::get) else {
         return text.to_owned();
@@ -114,16 +113,15 @@ fn without(text: &str, value: Option<&RawValue>) -> String {
     format!("{}null{}", &text[..start], &text[start + value.len()..])
 }
 
-/// A list of runs, each with its messages under `traj`, and perhaps with the calls that solve
-/// its task.
-pub(super) fn trajectories(text: &str) -> Vec<Found> {
+/// Reads a list of runs, each with its messages under `traj`, and optionally the calls that solve its task.
+pub(super) fn trajectories(text: &str) -> Vec<Parsed> {
     if !text.trim_start().starts_with('[') {
         return Vec::new();
     }
     let runs: Vec<Trajectory<'_>> = serde_json::from_str(text).unwrap_or_default();
     runs.iter()
         .enumerate()
-        .map(|(place, run)| Found {
+        .map(|(place, run)| Parsed {
             wanted: wanted(&run.info),
             ..list(place, run.traj, run.questions)
         })
@@ -142,49 +140,50 @@ fn wanted(info: &Value) -> Vec<WantedCall> {
         .collect()
 }
 
-/// One run, with its messages under `history`.
-pub(super) fn history(text: &str) -> Vec<Found> {
+/// Reads one run with its messages under `history`.
+pub(super) fn history(text: &str) -> Vec<Parsed> {
     serde_json::from_str::<History<'_>>(text)
         .map(|run| list(0, run.history, run.questions))
         .into_iter()
         .collect()
 }
 
-/// One run, with its messages under `messages`.
-pub(super) fn messages(text: &str) -> Vec<Found> {
+/// Reads one run with its messages under `messages`.
+pub(super) fn messages(text: &str) -> Vec<Parsed> {
     serde_json::from_str::<Messages<'_>>(text)
         .map(|run| list(0, run.messages, run.questions))
         .into_iter()
         .collect()
 }
 
-/// A list of messages, and what is asked about it.
-fn list(place: usize, messages: &RawValue, questions: Option<&RawValue>) -> Found {
-    Found {
+/// A list of messages with the questions about it.
+fn list(place: usize, messages: &RawValue, questions: Option<&RawValue>) -> Parsed {
+    Parsed {
         questions: questions::beside(messages, CHAT, questions),
-        ..Found::new(place, CHAT, messages.get())
+        ..Parsed::new(place, CHAT, messages.get())
     }
 }
 
-/// One conversation a line: request bodies, or objects with their messages. The first line tells;
-/// a later one that holds none is given as it is, so that it is told that it cannot be read.
-pub(super) fn lines(text: &str) -> Vec<Found> {
+/// Reads one conversation per line: request bodies, or objects with messages. The first line decides whether
+/// the file has this shape. A later line without a conversation is returned as it is, so that it is reported
+/// as unreadable.
+pub(super) fn lines(text: &str) -> Vec<Parsed> {
     let mut found = Vec::new();
     for (place, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
         match first_of(line, &[body, history, messages]).pop() {
-            Some(own) => found.push(Found { place, ..own }),
+            Some(own) => found.push(Parsed { place, ..own }),
             None if found.is_empty() => return found,
-            None => found.push(Found::new(place, CHAT, line)),
+            None => found.push(Parsed::new(place, CHAT, line)),
         }
     }
     found
 }
 
-/// Persons by name, each with questions and answers by day, as one conversation.
-pub(super) fn days(text: &str) -> Vec<Found> {
+/// Reads persons by name, each with questions and answers by day. Each person becomes one conversation.
+pub(super) fn days(text: &str) -> Vec<Parsed> {
     let persons: BTreeMap<String, Person> = serde_json::from_str(text).unwrap_or_default();
     persons
         .into_values()
@@ -197,7 +196,7 @@ pub(super) fn days(text: &str) -> Vec<Found> {
                 .flat_map(|talk| [("user", talk.query), ("assistant", talk.response)])
                 .map(|(role, content)| json!({"role": role, "content": content}))
                 .collect();
-            Found::new(place, CHAT, json!({"messages": messages}).to_string())
+            Parsed::new(place, CHAT, json!({"messages": messages}).to_string())
         })
         .collect()
 }
@@ -207,9 +206,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_cut_out_byte_for_byte() {
+    fn readers_copy_messages_byte_for_byte() {
         let list = r#"[ {"role": "user",  "content": "caf\u00e9"} ]"#;
-        let found = vec![Found::new(0, CHAT, list)];
+        let found = vec![Parsed::new(0, CHAT, list)];
         assert_eq!(
             trajectories(&format!(r#"[{{"task": 1, "traj": {list}}}]"#)),
             found
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_stays_whole_and_tells_its_format() {
+    fn body_stays_whole_and_has_its_format() {
         for (body, format) in [
             (r#"{"model": "m", "messages": []}"#, CHAT),
             (
@@ -232,12 +231,12 @@ mod tests {
             (r#"{"model": "m", "input": "hi"}"#, RESPONSES),
             (r#"{"contents": []}"#, GEMINI),
         ] {
-            assert_eq!(super::body(body), [Found::new(0, format, body)]);
+            assert_eq!(super::body(body), [Parsed::new(0, format, body)]);
         }
     }
 
     #[test]
-    fn the_calls_that_solve_a_task_are_read() {
+    fn trajectories_read_the_calls_that_solve_a_task() {
         let text = r#"[{"traj": [], "info": {"task": {"actions": [{"name": "book", "kwargs": {"id": "W1"}}]}}}]"#;
         assert_eq!(
             trajectories(text)[0].wanted,
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_stand_beside_the_messages_and_are_no_part_of_the_document() {
+    fn questions_are_read_and_removed_from_the_document() {
         let list =
             r#"[{"role": "user", "content": "Mio likes fish.", "parts": [{"text": "Mio"}]}]"#;
         let asked = r#"[{"question": "Who?", "answer": "Mio", "evidence": [0]}]"#;
@@ -273,7 +272,7 @@ mod tests {
         }
         for (read, text) in [
             (
-                messages as fn(&str) -> Vec<Found>,
+                messages as fn(&str) -> Vec<Parsed>,
                 r#"{"questions": ASKED, "messages": LIST}"#,
             ),
             (history, r#"{"questions": ASKED, "history": LIST}"#),
@@ -286,23 +285,23 @@ mod tests {
     }
 
     #[test]
-    fn each_line_can_be_a_conversation() {
+    fn lines_read_one_conversation_per_line() {
         let body = r#"{"model": "m", "messages": []}"#;
         let found = lines(&format!("{body}\n\n{{\"messages\": [1]}}\n{{\"mes\n"));
         assert_eq!(
             found,
             [
-                Found::new(0, CHAT, body),
-                Found::new(2, CHAT, "[1]"),
-                // So that it is told that it cannot be read.
-                Found::new(3, CHAT, r#"{"mes"#),
+                Parsed::new(0, CHAT, body),
+                Parsed::new(2, CHAT, "[1]"),
+                // Returned, so that it is reported as unreadable.
+                Parsed::new(3, CHAT, r#"{"mes"#),
             ]
         );
         assert!(lines(&format!("{{}}\n{body}\n")).is_empty());
     }
 
     #[test]
-    fn a_file_of_another_shape_holds_none() {
+    fn readers_find_nothing_in_other_shapes() {
         for text in ["", "{}", "[]", r#"{"patch": true}"#] {
             assert!(trajectories(text).is_empty());
             assert!(history(text).is_empty());
@@ -311,13 +310,13 @@ mod tests {
     }
 
     #[test]
-    fn days_become_one_conversation_in_order() {
+    fn days_become_one_conversation_in_order_of_date() {
         let found = days(
             r#"{"p": {"name": "p", "history": {"2023-05-02": [{"query": "c", "response": "d"}], "2023-05-01": [{"query": "a", "response": "b"}]}}}"#,
         );
         assert_eq!(
             found,
-            [Found::new(
+            [Parsed::new(
                 0,
                 CHAT,
                 r#"{"messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"},{"content":"c","role":"user"},{"content":"d","role":"assistant"}]}"#

@@ -1,17 +1,17 @@
-//! A Markdown file with many chats, as aider writes it.
+//! Chat histories of aider: Markdown files with many chats.
 
 use serde_json::{Value, json};
 
-use super::{CHAT, Found};
+use super::{CHAT, Parsed};
 
 /// The line that begins a chat.
 const START: &str = "# aider chat started at";
 
-/// The chats with more than one message. `####` is the user, `>` what the program printed, and
-/// all else the model. What the program printed stands as the output of a call without
-/// arguments, so that it is taken for nobody's words.
-pub(super) fn chats(text: &str) -> Vec<Found> {
-    let mut chats: Vec<Vec<Said>> = vec![Vec::new()];
+/// Reads the chats with more than one message. Lines with `####` are the user's, lines with `>` were printed
+/// by aider, and all other lines are the model's. What aider printed becomes the output of a tool call
+/// without arguments, because it is neither the user's nor the model's text.
+pub(super) fn chats(text: &str) -> Vec<Parsed> {
+    let mut chats: Vec<Vec<Passage>> = vec![Vec::new()];
     for line in text.lines() {
         if line.starts_with(START) {
             chats.push(Vec::new());
@@ -23,57 +23,57 @@ pub(super) fn chats(text: &str) -> Vec<Found> {
         .into_iter()
         .filter(|chat| chat.len() > 1)
         .enumerate()
-        .map(|(place, chat)| Found::new(place, CHAT, document(&chat)))
+        .map(|(place, chat)| Parsed::new(place, CHAT, document(&chat)))
         .collect()
 }
 
-/// Lines of one speaker, one after another.
-struct Said {
-    who: Who,
+/// Consecutive lines of one speaker.
+struct Passage {
+    speaker: Speaker,
     text: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum Speaker {
     User,
     Program,
     Model,
 }
 
-/// Blank lines part nobody.
-fn add(chat: &mut Vec<Said>, line: &str) {
+/// Adds a line. A blank line does not begin a new passage.
+fn add(chat: &mut Vec<Passage>, line: &str) {
     let is_blank = line.trim().is_empty();
-    let (who, line) = match (line.strip_prefix("####"), line.strip_prefix('>')) {
-        (Some(rest), _) if rest.is_empty() || rest.starts_with(' ') => (Who::User, rest),
-        (_, Some(rest)) => (Who::Program, rest),
-        _ => (Who::Model, line),
+    let (speaker, line) = match (line.strip_prefix("####"), line.strip_prefix('>')) {
+        (Some(rest), _) if rest.is_empty() || rest.starts_with(' ') => (Speaker::User, rest),
+        (_, Some(rest)) => (Speaker::Program, rest),
+        _ => (Speaker::Model, line),
     };
-    let line = if who == Who::Model {
+    let line = if speaker == Speaker::Model {
         line
     } else {
         line.strip_prefix(' ').unwrap_or(line)
     };
     match chat.last_mut() {
-        Some(last) if is_blank || last.who == who => {
+        Some(last) if is_blank || last.speaker == speaker => {
             last.text.push('\n');
             last.text.push_str(line);
         }
         _ if line.trim().is_empty() => {}
-        _ => chat.push(Said {
-            who,
+        _ => chat.push(Passage {
+            speaker,
             text: line.to_owned(),
         }),
     }
 }
 
-fn document(chat: &[Said]) -> String {
+fn document(chat: &[Passage]) -> String {
     let mut messages: Vec<Value> = Vec::new();
-    for (place, said) in chat.iter().enumerate() {
-        let text = said.text.trim_end();
-        match said.who {
-            Who::User => messages.push(json!({"role": "user", "content": text})),
-            Who::Model => messages.push(json!({"role": "assistant", "content": text})),
-            Who::Program => {
+    for (place, passage) in chat.iter().enumerate() {
+        let text = passage.text.trim_end();
+        match passage.speaker {
+            Speaker::User => messages.push(json!({"role": "user", "content": text})),
+            Speaker::Model => messages.push(json!({"role": "assistant", "content": text})),
+            Speaker::Program => {
                 let id = format!("p{place}");
                 let call = json!({"id": id, "type": "function", "function": {"name": "aider", "arguments": "{}"}});
                 match messages.last_mut() {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_tells_by_its_start_who_speaks() {
+    fn the_start_of_a_line_says_who_speaks() {
         let found = chats(
             "# aider chat started at 2024\n\n> Aider v1\n>  two\n\n#### do it\n#### now\n\nDone.\n\n# A title\n####no\n# aider chat started at 2025\n> alone\n",
         );
@@ -105,6 +105,6 @@ mod tests {
             json!({"role": "assistant", "content": "Done.\n\n# A title\n####no"}),
         ];
         let document = json!({"messages": messages}).to_string();
-        assert_eq!(found, [Found::new(0, CHAT, document)]);
+        assert_eq!(found, [Parsed::new(0, CHAT, document)]);
     }
 }

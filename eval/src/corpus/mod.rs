@@ -1,10 +1,10 @@
 //! Recorded conversations, from a folder.
 //!
-//! What a file holds is told by its shape: a request body, the log of a session, a run of an
-//! agent with its messages in it, a list of such runs, requests recorded as YAML, or chats in
-//! Markdown. A file of another shape counts as none.
+//! The shape of a file decides how it is read: a request body, the log of a session, a run of an agent with
+//! its messages, a list of such runs, requests recorded as YAML, or chats in Markdown. A file of another
+//! shape holds no conversation.
 //!
-//! Beside the messages of a JSON object there may be `questions` about them.
+//! A JSON object may contain, next to its messages, `questions` about them.
 
 mod folder;
 mod json;
@@ -19,75 +19,75 @@ use std::path::{Path, PathBuf};
 pub use questions::Question;
 use sha2::{Digest as _, Sha256};
 
-use crate::bounded;
+use crate::bounded_file;
 
 /// One recorded conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
-    /// The set that it belongs to: the first folder on the way to its file.
+pub struct Recording {
+    /// The name of its set: the first folder on the path to its file.
     pub set: String,
-    /// Its file and its place in there: enough to find it again.
+    /// The path of its file within the set, `#`, and its index in the file.
     pub id: String,
-    /// What the document is.
-    pub kind: Kind,
-    /// The wire format by the name that the host knows, such as `openai-chat`. For a log: that
-    /// of the requests that it stands for.
+    /// What `document` holds.
+    pub kind: RecordingKind,
+    /// The name of the wire format, such as `openai-chat`. For a log: the format of the requests that the
+    /// program sent.
     pub format: &'static str,
-    /// A request body, or its list of messages; or the text of a log.
+    /// A request body, a list of messages, or the text of a log.
     pub document: String,
-    /// Values that a task asked for: calls with their arguments, where that was recorded.
+    /// The calls that solve the task; empty if they were not recorded.
     pub wanted: Vec<WantedCall>,
-    /// Questions that the set asks about it; or what is wrong with them, and where. They are no
-    /// part of the document.
+    /// Questions about the conversation, or what is wrong with them, and where. They are not part of the
+    /// document.
     pub questions: Result<Vec<Question>, String>,
 }
 
-impl Recorded {
-    /// The beginning of a SHA-256 over all that is measured: figures of a recording that was changed
-    /// since are not of this one.
+impl Recording {
+    /// Returns the beginning of a SHA-256 of everything that is measured. It shows whether the recording was
+    /// changed since figures were written.
     #[must_use]
-    pub fn digest(&self) -> String {
+    pub fn content_hash(&self) -> String {
         let beside = format!(
             "{:?}",
             (self.kind, self.format, &self.wanted, &self.questions)
         );
         let mut sha256 = Sha256::new();
-        // The length says where the one ends and the other begins.
+        // The length separates the two parts.
         sha256.update((beside.len() as u64).to_le_bytes());
         sha256.update(beside.as_bytes());
         sha256.update(self.document.as_bytes());
-        let digest = sha256.finalize();
-        let start = digest.iter().take(16);
+        let hash = sha256.finalize();
+        let start = hash.iter().take(16);
         let hex: String = start.map(|byte| format!("{byte:02x}")).collect();
         format!("sha256:{hex}")
     }
 }
 
-/// What was recorded.
+/// The kind of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecordingKind {
     /// A request body, or its list of messages.
     Document,
-    /// What an agent's program wrote down of a session.
+    /// The session log of an agent's program.
     Log,
 }
 
 /// A call that solves a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WantedCall {
-    /// The tool.
+    /// The tool's name.
     pub name: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: serde_json::Value,
 }
 
-// JSON without floats that are not numbers compares to itself.
+// JSON cannot contain NaN, so equality is reflexive.
 impl Eq for WantedCall {}
 
-/// A conversation of a file.
+/// A conversation in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Its place in there.
+pub(crate) struct Parsed {
+    /// Its index in the file.
     pub(crate) place: usize,
     pub(crate) format: &'static str,
     pub(crate) document: String,
@@ -95,7 +95,7 @@ pub(crate) struct Found {
     pub(crate) questions: Result<Vec<Question>, String>,
 }
 
-impl Found {
+impl Parsed {
     pub(crate) fn new(place: usize, format: &'static str, document: impl Into<String>) -> Self {
         Self {
             place,
@@ -107,71 +107,78 @@ impl Found {
     }
 }
 
-/// What the host calls the format of OpenAI Chat Completions.
+/// The host's name for the format of OpenAI Chat Completions.
 pub const CHAT: &str = "openai-chat";
 
-/// What the host calls the format of Anthropic Messages.
+/// The host's name for the format of Anthropic Messages.
 pub const ANTHROPIC: &str = "anthropic";
 
-/// What the host calls the format of OpenAI Responses.
+/// The host's name for the format of OpenAI Responses.
 pub const RESPONSES: &str = "openai-responses";
 
-/// What the host calls the format of Gemini's `generateContent`.
+/// The host's name for the format of Gemini's `generateContent`.
 pub const GEMINI: &str = "gemini";
 
 /// The conversations of a folder.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use baler_eval::corpus::Corpus;
+///
+/// assert!(Corpus::read(Path::new("no such folder")).is_none());
+/// ```
 #[derive(Debug, Default)]
 pub struct Corpus {
-    /// In the same order each time.
-    pub conversations: Vec<Recorded>,
-    /// Files and folders that could not be read, and why.
-    pub unread: Vec<(PathBuf, io::Error)>,
+    /// The conversations, ordered by the paths of their files.
+    pub conversations: Vec<Recording>,
+    /// Files and folders that cannot be read, and why.
+    pub unreadable: Vec<(PathBuf, io::Error)>,
 }
 
 impl Corpus {
-    /// Reads all files of a folder and of those in it. None where it is not there.
+    /// Reads all files of a folder and its subfolders. Returns `None` if there is no such folder.
     #[must_use]
     pub fn read(folder: &Path) -> Option<Self> {
         if !folder.is_dir() {
             return None;
         }
         let mut corpus = Self::default();
-        for path in folder::files(folder, &mut corpus.unread) {
-            // What no reader is for need not be text.
-            if !READ.contains(&&*ending(&path)) {
+        for path in folder::files(folder, &mut corpus.unreadable) {
+            // Other files need not be text.
+            if !EXTENSIONS.contains(&&*extension(&path)) {
                 continue;
             }
             let own = path.strip_prefix(folder).unwrap_or(&path);
-            // By its name its figures are told, and two such names could look the same.
+            // Figures are identified by names, and two lossily converted names could be equal.
             let added = match own.to_str() {
-                Some(_) => bounded::read_text(&path).and_then(|text| corpus.add(own, &text)),
+                Some(_) => bounded_file::read_text(&path).and_then(|text| corpus.add(own, &text)),
                 None => Err(io::Error::new(
                     io::ErrorKind::InvalidFilename,
                     "expected a name in UTF-8; rename it, or the folder that it is in",
                 )),
             };
             if let Err(error) = added {
-                corpus.unread.push((path, error));
+                corpus.unreadable.push((path, error));
             }
         }
         Some(corpus)
     }
 
-    /// Adds what a file holds. One that holds nothing is told only where it is not what its name
-    /// says.
+    /// Adds the conversations of a file. A file without any is an error only if its JSON is malformed.
     fn add(&mut self, path: &Path, text: &str) -> io::Result<()> {
         let mut way = path.components();
         let first = way.next().map(|first| first.as_os_str().to_string_lossy());
         let rest = way.as_path().to_string_lossy().into_owned();
-        // A file in the folder itself is a set of its own.
+        // A file in the top folder is a set of its own.
         let set = first.unwrap_or_default().into_owned();
         let file = if rest.is_empty() { set.clone() } else { rest };
-        let (kind, found) = read(&ending(path), text);
-        if found.is_empty() && ending(path) == "json" {
+        let (kind, found) = read(&extension(path), text);
+        if found.is_empty() && extension(path) == "json" {
             serde_json::from_str::<serde::de::IgnoredAny>(text)?;
         }
         self.conversations
-            .extend(found.into_iter().map(|found| Recorded {
+            .extend(found.into_iter().map(|found| Recording {
                 set: set.clone(),
                 id: format!("{file}#{}", found.place),
                 kind,
@@ -184,25 +191,25 @@ impl Corpus {
     }
 }
 
-/// Endings of files that may hold conversations.
-const READ: [&str; 6] = ["yaml", "yml", "md", "json", "jsonl", "traj"];
+/// Extensions of files that may hold conversations.
+const EXTENSIONS: [&str; 6] = ["yaml", "yml", "md", "json", "jsonl", "traj"];
 
-fn ending(path: &Path) -> Cow<'_, str> {
+fn extension(path: &Path) -> Cow<'_, str> {
     path.extension().unwrap_or_default().to_string_lossy()
 }
 
-/// The conversations in a file's text.
-fn read(ending: &str, text: &str) -> (Kind, Vec<Found>) {
-    match ending {
+/// Reads the conversations in a file's text.
+fn read(extension: &str, text: &str) -> (RecordingKind, Vec<Parsed>) {
+    match extension {
         "yaml" | "yml" => (
-            Kind::Document,
+            RecordingKind::Document,
             first_of(text, &[yaml::snapshots, yaml::requests]),
         ),
-        "md" => (Kind::Document, markdown::chats(text)),
+        "md" => (RecordingKind::Document, markdown::chats(text)),
         "json" | "jsonl" | "traj" => match json::log(text) {
-            Some(log) => (Kind::Log, vec![log]),
+            Some(log) => (RecordingKind::Log, vec![log]),
             None => (
-                Kind::Document,
+                RecordingKind::Document,
                 first_of(
                     text,
                     &[
@@ -216,12 +223,12 @@ fn read(ending: &str, text: &str) -> (Kind, Vec<Found>) {
                 ),
             ),
         },
-        _ => (Kind::Document, Vec::new()),
+        _ => (RecordingKind::Document, Vec::new()),
     }
 }
 
-/// What the first reader finds that finds something.
-fn first_of(text: &str, readers: &[fn(&str) -> Vec<Found>]) -> Vec<Found> {
+/// Returns the results of the first reader that finds something.
+fn first_of(text: &str, readers: &[fn(&str) -> Vec<Parsed>]) -> Vec<Parsed> {
     let mut found = readers.iter().map(|read| read(text));
     found.find(|found| !found.is_empty()).unwrap_or_default()
 }

@@ -1,34 +1,35 @@
-//! Questions that a set asks about a conversation, and where it says that the answers stand.
+//! Questions about a conversation, and which of its messages hold the answers.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::normalised::normalised;
-use crate::reading::{Said, Who};
+use crate::message::{Message, Role};
+use crate::normalize::normalize;
 
-/// The most answers and earlier values of all questions about a conversation, and the most messages that
-/// they name: a text is searched for each of them.
-const MOST: usize = 10_000;
+/// The most answers and outdated values of all questions about a conversation together, and the most messages
+/// that they name: a text is searched for each of them.
+const MAX_VALUES: usize = 10_000;
 
-/// The most earlier values of one answer.
-const MOST_OUTDATED: usize = 100;
+/// The most outdated values of one answer.
+const MAX_OUTDATED: usize = 100;
 
-/// A question about a conversation. What it asks is for people: nothing that compacts knows of
-/// it, and nothing here needs it.
+/// A question about a conversation. The wording of the question is for people and is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The short answer; of a fact that was updated, its newest value.
+    /// The short answer. If a fact was updated, this is its newest value.
     pub answer: String,
-    /// Which messages hold it, one at least: 0 is the first.
+    /// Indices of the messages that hold the answer, at least one.
     pub evidence: Vec<usize>,
-    /// Values that the answer had before.
+    /// Earlier values of the answer.
     pub outdated: Vec<String>,
 }
 
-/// The questions beside a list of messages in this format. An error says where in the JSON
-/// something is wrong, and holds no text of a message or an answer.
+/// Reads the questions about a list of messages in this format.
+///
+/// # Errors
+/// The questions are malformed. The error says where, and contains no text of a message or an answer.
 pub(super) fn beside(
     messages: &RawValue,
     format: &str,
@@ -38,7 +39,7 @@ pub(super) fn beside(
         return Ok(Vec::new());
     };
     let questions: Vec<Value> = serde_json::from_str(questions.get())
-        .map_err(|_| "`questions` is no list of questions".to_owned())?;
+        .map_err(|_| "expected a list of questions in `questions`".to_owned())?;
     let messages = Messages::read(format, messages)?;
     let numbered = questions.iter().enumerate();
     let questions: Vec<Question> = numbered
@@ -50,41 +51,42 @@ pub(super) fn beside(
     Ok(questions)
 }
 
+/// Checks the number of values and messages.
+///
 /// # Errors
 /// There are more than can be searched for.
 fn check_number(questions: &[Question]) -> Result<(), String> {
     let values = questions.iter().map(|question| 1 + question.outdated.len());
     let values: usize = values.sum();
-    if values > MOST {
+    if values > MAX_VALUES {
         return Err(format!(
-            "`questions` have more than {MOST} answers and `outdated` values together: {values}"
+            "`questions` have more than {MAX_VALUES} answers and `outdated` values together: {values}"
         ));
     }
     let named = questions.iter().flat_map(|question| &question.evidence);
     let named: HashSet<&usize> = named.collect();
-    if named.len() > MOST {
+    if named.len() > MAX_VALUES {
         let named = named.len();
         return Err(format!(
-            "`questions` name more than {MOST} messages as `evidence`: {named}"
+            "`questions` name more than {MAX_VALUES} messages as `evidence`: {named}"
         ));
     }
     Ok(())
 }
 
-/// The messages, as far as a question can name them.
+/// The messages that questions can name.
 struct Messages {
-    said: Vec<Said>,
-    /// The place of each `id`; `None` where several have it.
+    list: Vec<Message>,
+    /// The index of the message with each `id`; `None` if several messages have it.
     places: HashMap<String, Option<usize>>,
 }
 
 impl Messages {
     fn read(format: &str, messages: &RawValue) -> Result<Self, String> {
-        let messages: Vec<&RawValue> = serde_json::from_str(messages.get()).map_err(|_| {
-            "`questions` stand beside something that is no list of messages".to_owned()
-        })?;
+        let messages: Vec<&RawValue> = serde_json::from_str(messages.get())
+            .map_err(|_| "expected a list of messages beside `questions`".to_owned())?;
         let mut places: HashMap<String, Option<usize>> = HashMap::new();
-        let mut said = Vec::with_capacity(messages.len());
+        let mut list = Vec::with_capacity(messages.len());
         for (place, raw) in messages.iter().enumerate() {
             let message: Value = serde_json::from_str(raw.get()).unwrap_or_default();
             if let Some(id) = message["id"].as_str() {
@@ -93,27 +95,27 @@ impl Messages {
                     .and_modify(|known| *known = None)
                     .or_insert(Some(place));
             }
-            said.push(Said::read(format, raw.get()));
+            list.push(Message::read(format, raw.get()));
         }
-        Ok(Self { said, places })
+        Ok(Self { list, places })
     }
 }
 
-/// Errors begin inside the backticks, behind the question's own place.
+/// Reads one question. An error continues the path of the question inside its backticks.
 fn question_of(question: &Value, messages: &Messages) -> Result<Question, String> {
     if !question.is_object() {
-        return Err("` is no object".to_owned());
+        return Err("` is not an object".to_owned());
     }
     if !question["question"].is_string() {
-        return Err(".question` is missing, or no text".to_owned());
+        return Err(".question` is missing or not a text".to_owned());
     }
-    let answer = text_of(&question["answer"])
-        .ok_or(".answer` is missing, or neither a text nor a number")?;
-    if normalised(&answer).is_empty() {
+    let answer =
+        text_of(&question["answer"]).ok_or(".answer` is missing or neither a text nor a number")?;
+    if normalize(&answer).is_empty() {
         return Err(".answer` has neither a letter nor a digit to look for".to_owned());
     }
     let named = match question["evidence"].as_array() {
-        None => return Err(".evidence` is missing, or no list of messages".to_owned()),
+        None => return Err(".evidence` is missing or not a list of messages".to_owned()),
         Some(named) if named.is_empty() => return Err(".evidence` names no message".to_owned()),
         Some(named) => named,
     };
@@ -144,21 +146,21 @@ fn place_of(name: &Value, messages: &Messages) -> Result<usize, String> {
             let place = number
                 .as_u64()
                 .and_then(|place| usize::try_from(place).ok());
-            place.ok_or_else(|| format!("is no place in a list: {number}"))?
+            place.ok_or_else(|| format!("is not an index: {number}"))?
         }
-        _ => return Err("is neither a place nor an `id` of a message".into()),
+        _ => return Err("is neither an index nor an `id` of a message".into()),
     };
-    let count = messages.said.len();
-    let said = messages
-        .said
+    let count = messages.list.len();
+    let message = messages
+        .list
         .get(place)
-        .ok_or_else(|| format!("is past the end, where there are {count} messages: {place}"))?;
-    if said.who == Who::Instructions {
+        .ok_or_else(|| format!("is past the end of {count} messages: {place}"))?;
+    if message.role == Role::Instructions {
         return Err(format!(
-            "names an instruction, which stays in any case: {place}"
+            "names an instruction, which is never removed: {place}"
         ));
     }
-    if said.words().next().is_none() {
+    if message.texts().next().is_none() {
         return Err(format!("names a message without text to look for: {place}"));
     }
     Ok(place)
@@ -168,12 +170,12 @@ fn outdated(values: &Value, answer: &str) -> Result<Vec<String>, String> {
     let values = match values {
         Value::Null => return Ok(Vec::new()),
         Value::Array(values) => values,
-        _ => return Err(".outdated` is no list of earlier answers".to_owned()),
+        _ => return Err(".outdated` is not a list of earlier answers".to_owned()),
     };
-    if values.len() > MOST_OUTDATED {
+    if values.len() > MAX_OUTDATED {
         let count = values.len();
         return Err(format!(
-            ".outdated` has more than {MOST_OUTDATED} values: {count}"
+            ".outdated` has more than {MAX_OUTDATED} values: {count}"
         ));
     }
     let numbered = values.iter().enumerate();
@@ -186,17 +188,17 @@ fn outdated(values: &Value, answer: &str) -> Result<Vec<String>, String> {
 
 fn old_value(value: &Value, answer: &str) -> Result<String, &'static str> {
     let value = text_of(value).ok_or("is neither a text nor a number")?;
-    let plain = normalised(&value);
+    let plain = normalize(&value);
     if plain.is_empty() {
         return Err("has neither a letter nor a digit to look for");
     }
-    if plain == normalised(answer) {
+    if plain == normalize(answer) {
         return Err("is the answer itself");
     }
     Ok(value)
 }
 
-/// A text, or a number as it is written.
+/// Returns a text, or a number as it is written.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -211,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// A talk in which each kind of message stands once that can be named, or cannot.
+    /// Reads questions about a conversation with messages that can be named and messages that cannot.
     fn read(questions: &Value) -> Result<Vec<Question>, String> {
         let messages = json!([
             {"role": "system", "content": "Be brief."},
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_named_by_place_or_id() {
+    fn evidence_names_messages_by_index_or_id() {
         let found = read(&json!([
             {"question": "What does Mio like?", "answer": "chicken", "evidence": ["m1", 3, 1],
                 "outdated": ["fish"], "category": "cats"},
@@ -255,17 +257,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place_and_without_any_text() {
+    fn errors_name_the_place_without_any_text() {
         for (questions, expected) in [
-            (json!({}), "`questions` is no list of questions"),
-            (json!(["Who?"]), "`questions[0]` is no object"),
+            (json!({}), "expected a list of questions in `questions`"),
+            (json!(["Who?"]), "`questions[0]` is not an object"),
             (
                 json!([one("answer", json!("fish"))[0], {"answer": "a", "evidence": [1]}]),
-                "`questions[1].question` is missing, or no text",
+                "`questions[1].question` is missing or not a text",
             ),
             (
                 one("answer", Value::Null),
-                "`questions[0].answer` is missing, or neither a text nor a number",
+                "`questions[0].answer` is missing or neither a text nor a number",
             ),
             (
                 one("answer", json!("?!")),
@@ -273,7 +275,7 @@ mod tests {
             ),
             (
                 one("evidence", json!(3)),
-                "`questions[0].evidence` is missing, or no list of messages",
+                "`questions[0].evidence` is missing or not a list of messages",
             ),
             (
                 one("evidence", json!([])),
@@ -281,19 +283,19 @@ mod tests {
             ),
             (
                 one("evidence", json!([1, 5])),
-                "`questions[0].evidence[1]` is past the end, where there are 5 messages: 5",
+                "`questions[0].evidence[1]` is past the end of 5 messages: 5",
             ),
             (
                 one("evidence", json!([-1])),
-                "`questions[0].evidence[0]` is no place in a list: -1",
+                "`questions[0].evidence[0]` is not an index: -1",
             ),
             (
                 one("evidence", json!([1.5])),
-                "`questions[0].evidence[0]` is no place in a list: 1.5",
+                "`questions[0].evidence[0]` is not an index: 1.5",
             ),
             (
                 one("evidence", json!([null])),
-                "`questions[0].evidence[0]` is neither a place nor an `id` of a message",
+                "`questions[0].evidence[0]` is neither an index nor an `id` of a message",
             ),
             (
                 one("evidence", json!(["chicken"])),
@@ -305,7 +307,7 @@ mod tests {
             ),
             (
                 one("evidence", json!([0])),
-                "`questions[0].evidence[0]` names an instruction, which stays in any case: 0",
+                "`questions[0].evidence[0]` names an instruction, which is never removed: 0",
             ),
             (
                 one("evidence", json!([2])),
@@ -313,7 +315,7 @@ mod tests {
             ),
             (
                 one("outdated", json!("fish")),
-                "`questions[0].outdated` is no list of earlier answers",
+                "`questions[0].outdated` is not a list of earlier answers",
             ),
             (
                 one("outdated", json!(["fish", {}])),
@@ -333,27 +335,27 @@ mod tests {
     }
 
     #[test]
-    fn more_than_can_be_searched_for_is_refused() {
+    fn too_many_values_are_rejected() {
         let question = one("outdated", json!([]))[0].clone();
         assert_eq!(
-            read(&json!(vec![question.clone(); MOST])).map(|found| found.len()),
-            Ok(MOST)
+            read(&json!(vec![question.clone(); MAX_VALUES])).map(|found| found.len()),
+            Ok(MAX_VALUES)
         );
         assert_eq!(
-            read(&json!(vec![question; MOST + 1])),
+            read(&json!(vec![question; MAX_VALUES + 1])),
             Err(
                 "`questions` have more than 10000 answers and `outdated` values together: 10001"
                     .to_owned()
             )
         );
         let old = |count: usize| one("outdated", json!(vec!["fish"; count]));
-        assert!(read(&old(MOST_OUTDATED)).is_ok());
+        assert!(read(&old(MAX_OUTDATED)).is_ok());
         assert_eq!(
-            read(&old(MOST_OUTDATED + 1)),
+            read(&old(MAX_OUTDATED + 1)),
             Err("`questions[0].outdated` has more than 100 values: 101".to_owned())
         );
         assert_eq!(
-            read(&json!(vec![old(99)[0].clone(); MOST / 100 + 1])),
+            read(&json!(vec![old(99)[0].clone(); MAX_VALUES / 100 + 1])),
             Err(
                 "`questions` have more than 10000 answers and `outdated` values together: 10100"
                     .to_owned()
@@ -361,7 +363,7 @@ mod tests {
         );
     }
 
-    /// What `evidence` names of so many messages, of which each has an `id`.
+    /// Reads one question with this `evidence` about `count` messages, each with an `id`.
     fn named(count: usize, evidence: &[String]) -> Result<usize, String> {
         let messages: Vec<Value> = (0..count)
             .map(|place| json!({"role": "user", "id": format!("m{place}"), "content": "Fish."}))
@@ -378,19 +380,19 @@ mod tests {
     }
 
     #[test]
-    fn evidence_of_many_messages_is_found_however_often_they_are_named() {
-        let ids: Vec<String> = (0..=MOST).map(|place| format!("m{place}")).collect();
-        // Each is named by many names.
-        let names: Vec<String> = ids[..MOST]
+    fn repeated_evidence_counts_once() {
+        let ids: Vec<String> = (0..=MAX_VALUES).map(|place| format!("m{place}")).collect();
+        // Each message is named many times.
+        let names: Vec<String> = ids[..MAX_VALUES]
             .iter()
             .rev()
             .cycle()
             .take(200_000)
             .cloned()
             .collect();
-        assert_eq!(named(MOST, &names), Ok(MOST));
+        assert_eq!(named(MAX_VALUES, &names), Ok(MAX_VALUES));
         assert_eq!(
-            named(MOST + 1, &ids),
+            named(MAX_VALUES + 1, &ids),
             Err("`questions` name more than 10000 messages as `evidence`: 10001".to_owned())
         );
     }

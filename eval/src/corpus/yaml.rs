@@ -1,9 +1,9 @@
-//! Files of YAML. Messages are converted, so their spelling is ours.
+//! YAML files. Messages are converted to JSON.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, Found, GEMINI, RESPONSES};
+use super::{ANTHROPIC, CHAT, GEMINI, Parsed, RESPONSES};
 
 #[derive(Deserialize)]
 struct Snapshot {
@@ -37,8 +37,8 @@ struct Request {
     body: Value,
 }
 
-/// Conversations under `conversations`, each with its `messages`.
-pub(super) fn snapshots(text: &str) -> Vec<Found> {
+/// Reads the conversations under `conversations`, each with its `messages`.
+pub(super) fn snapshots(text: &str) -> Vec<Parsed> {
     let Ok(snapshot) = serde_saphyr::from_str::<Snapshot>(text) else {
         return Vec::new();
     };
@@ -48,14 +48,14 @@ pub(super) fn snapshots(text: &str) -> Vec<Found> {
         .enumerate()
         .map(|(place, exchange)| {
             let body = json!({"messages": exchange.messages});
-            Found::new(place, CHAT, body.to_string())
+            Parsed::new(place, CHAT, body.to_string())
         })
         .collect()
 }
 
-/// The bodies of recorded requests. A request to compact (`/responses/compact`) is one of the
+/// Reads the bodies of recorded requests. A request to compact (`/responses/compact`) is one of the
 /// Responses format: its `input` is a conversation like any other.
-pub(super) fn requests(text: &str) -> Vec<Found> {
+pub(super) fn requests(text: &str) -> Vec<Parsed> {
     let Ok(cassette) = serde_saphyr::from_str::<Cassette>(text) else {
         return Vec::new();
     };
@@ -70,12 +70,12 @@ pub(super) fn requests(text: &str) -> Vec<Found> {
                 (Value::Null, Value::String(body)) => body,
                 (Value::Null, body) | (body, _) => body.to_string(),
             };
-            Some(Found::new(place, format, body))
+            Some(Parsed::new(place, format, body))
         })
         .collect()
 }
 
-/// The format of requests to this path.
+/// Returns the format of requests to this path.
 fn format_at(path: &str) -> Option<&'static str> {
     const PATHS: [(&str, &str); 6] = [
         ("/chat/completions", CHAT),
@@ -96,13 +96,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_becomes_a_body_with_messages() {
+    fn snapshots_become_bodies_with_messages() {
         let found = snapshots(
             "models: [m]\nconversations:\n  - messages:\n      - role: user\n        content: \"12\"\n      - role: assistant\n        content: |-\n          two\n          lines\n",
         );
         assert_eq!(
             found,
-            [Found::new(
+            [Parsed::new(
                 0,
                 CHAT,
                 r#"{"messages":[{"content":"12","role":"user"},{"content":"two\nlines","role":"assistant"}]}"#
@@ -111,17 +111,17 @@ mod tests {
     }
 
     #[test]
-    fn a_cassette_gives_the_requests_of_all_formats() {
+    fn requests_of_all_formats_are_read_from_a_cassette() {
         let found = requests(
             "interactions:\n- request:\n    uri: https://host.test/v1/responses\n    parsed_body: {input: hi}\n- request:\n    uri: https://host.test/v1/messages?beta=true\n    parsed_body: {messages: []}\n- request:\n    uri: https://host.test/v1/chat/completions\n    body: '{\"messages\": [1]}'\n- request:\n    uri: https://host.test/v1beta/models/m:generateContent\n    parsed_body: {contents: []}\n- request:\n    uri: https://host.test/v1/embeddings\n    parsed_body: {input: hi}\n",
         );
         assert_eq!(
             found,
             [
-                Found::new(0, RESPONSES, r#"{"input":"hi"}"#),
-                Found::new(1, ANTHROPIC, r#"{"messages":[]}"#),
-                Found::new(2, CHAT, r#"{"messages": [1]}"#),
-                Found::new(3, GEMINI, r#"{"contents":[]}"#),
+                Parsed::new(0, RESPONSES, r#"{"input":"hi"}"#),
+                Parsed::new(1, ANTHROPIC, r#"{"messages":[]}"#),
+                Parsed::new(2, CHAT, r#"{"messages": [1]}"#),
+                Parsed::new(3, GEMINI, r#"{"contents":[]}"#),
             ]
         );
     }

@@ -42,7 +42,7 @@ fn parallel(wire: Kind, n: usize) -> Input {
     Input::request(wire, "", around(wire, step(wire, &numbered(n))))
 }
 
-/// Nobody spoke since.
+/// No message follows.
 fn parallel_newest(wire: Kind, n: usize) -> Input {
     let mut messages = vec![user(wire, "Count the grain.")];
     messages.extend(step(wire, &numbered(n)));

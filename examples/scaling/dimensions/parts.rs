@@ -157,7 +157,7 @@ fn thinking_steps(wire: Kind, n: usize) -> Input {
     Input::request(wire, "", messages)
 }
 
-/// Members that nobody knows.
+/// Unknown members.
 fn members(wire: Kind, n: usize) -> Input {
     let more: String = (0..n).map(|number| format!(r#""x{number}":0,"#)).collect();
     let mut message = said(wire, "There was a lot of it.");

@@ -47,7 +47,8 @@ pub(super) fn question(info: &ModelInfo, result: &Result<Answer, ModelError>, ti
         ] {
             let attributes =
                 [&attributes[..], &[KeyValue::new("gen_ai.token.type", kind)]].concat();
-            instruments.tokens.record(tokens.into(), &attributes);
+            let tokens = tokens.map_or(0, u64::from);
+            instruments.tokens.record(tokens, &attributes);
         }
     }
     if let Err(error) = result {

@@ -91,7 +91,7 @@ impl ModelUsage {
         self.input_tokens = self.input_tokens.saturating_add(input);
         self.output_tokens = self.output_tokens.saturating_add(output);
         if let Some(price) = price {
-            *self.cost.get_or_insert(0.0) += price.of(input, output);
+            *self.cost.get_or_insert(0.0) += price.cost(input, output);
         }
     }
 
@@ -136,7 +136,8 @@ impl Spending {
         deadline: Instant,
     ) -> Result<Answer, ModelError> {
         let info = grant.model.info();
-        let input = u64::from(counter.count(&question.instructions))
+        let instructions = question.instructions.as_deref().unwrap_or_default();
+        let input = u64::from(counter.count(instructions))
             + u64::from(counter.count(&question.prompt))
             + QUESTION_TOKENS;
         question.max_output_tokens = question
@@ -226,16 +227,21 @@ impl Spending {
         let (input, output) = match result {
             Ok(answer) => (
                 // A provider that counts nothing does not make questions free.
-                u64::from(answer.input_tokens).max(u64::from(answer.input_tokens == 0) * input),
-                u64::from(answer.output_tokens),
+                answer
+                    .input_tokens
+                    .filter(|tokens| *tokens > 0)
+                    .map_or(input, u64::from),
+                answer.output_tokens.map_or(0, u64::from),
             ),
             Err(error) => {
                 used.failed += 1;
                 used.failure = Some(code(error));
                 match error {
-                    // What was sent and not answered may be billed all the same.
-                    ModelError::Unavailable(_) | ModelError::Other(_) => (input, 0),
-                    _ => return,
+                    ModelError::TooLong { .. } | ModelError::Refused(_) | ModelError::Spent(_) => {
+                        return;
+                    }
+                    // A request without a usable answer may still be billed.
+                    _ => (input, 0),
                 }
             }
         };
@@ -262,7 +268,7 @@ fn passed(
         .model
         .info()
         .price?
-        .of(input, u64::from(question.max_output_tokens));
+        .cost(input, u64::from(question.max_output_tokens));
     (used.cost.unwrap_or(0.0) + most > limit).then(|| format!("a cost of {limit}"))
 }
 

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use baler_models::{Again, Answer, Asked, Finish, Model, ModelError, ModelInfo, Price, Question};
+use baler_models::{
+    Answer, AnswerFuture, Finish, MayRetry, Model, ModelError, ModelInfo, Price, Question,
+};
 
 use super::ModelGrant;
 
@@ -18,12 +20,7 @@ pub(crate) struct Scripted {
 }
 
 pub(crate) fn answer(text: &str) -> Result<Answer, ModelError> {
-    Ok(Answer {
-        text: text.to_owned(),
-        finish: Finish::Stop,
-        input_tokens: 100,
-        output_tokens: 10,
-    })
+    Ok(Answer::new(text, Finish::Stop).with_usage(100, 10))
 }
 
 impl Scripted {
@@ -36,15 +33,8 @@ impl Scripted {
         context_window: u32,
     ) -> Arc<Self> {
         Arc::new(Self {
-            info: ModelInfo {
-                name: "scripted".to_owned(),
-                context_window,
-                max_output_tokens: 4_000,
-                price: Some(Price {
-                    input: 1.0,
-                    output: 2.0,
-                }),
-            },
+            info: ModelInfo::new("scripted", context_window, 4_000)
+                .with_price(Price::new(1.0, 2.0).expect("a price")),
             replies: Mutex::new(replies.into_iter().collect()),
             asked: Mutex::default(),
             hangs: false,
@@ -71,7 +61,7 @@ impl Model for Scripted {
         &self.info
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, _: Duration, _: Again<'a>) -> Asked<'a> {
+    fn ask<'a>(&'a self, question: &'a Question, _: Duration, _: MayRetry<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             self.asked.lock().expect("no panic").push(question.clone());
             if self.hangs {

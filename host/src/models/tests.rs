@@ -2,18 +2,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use baler_models::{Again, Asked, Model, ModelError, ModelInfo, Question};
+use baler_models::{AnswerFuture, MayRetry, Model, ModelError, ModelInfo, Question};
 
 use super::scripted::{Scripted, answer};
 use super::{ModelGrant, ModelLimits, Spending};
 use crate::Tokenizer;
 
 fn question(words: usize) -> Question {
-    Question {
-        instructions: "Sum it up.".to_owned(),
-        prompt: "harbour ".repeat(words),
-        max_output_tokens: 1_000,
-    }
+    Question::new("harbour ".repeat(words), 1_000).with_instructions("Sum it up.")
 }
 
 fn counter() -> Tokenizer {
@@ -127,7 +123,7 @@ impl Model for Stubborn {
         &self.info
     }
 
-    fn ask<'a>(&'a self, _: &'a Question, _: Duration, again: Again<'a>) -> Asked<'a> {
+    fn ask<'a>(&'a self, _: &'a Question, _: Duration, again: MayRetry<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             self.sent.fetch_add(1, Ordering::Relaxed);
             while again() {
@@ -167,7 +163,7 @@ async fn what_is_sent_again_counts_again() {
 #[tokio::test]
 async fn tokens_and_cost_of_what_is_sent_again_count_each_time() {
     let texts = question(80);
-    let one = u64::from(counter().count(&texts.instructions))
+    let one = u64::from(counter().count(texts.instructions.as_deref().expect("has some")))
         + u64::from(counter().count(&texts.prompt))
         + super::QUESTION_TOKENS;
     let limits = ModelLimits::default();

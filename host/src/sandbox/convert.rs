@@ -320,11 +320,7 @@ pub(super) fn introspection(said: strategy::Introspection) -> Introspection {
 }
 
 pub(super) fn question(request: model::Request) -> Question {
-    Question {
-        instructions: request.instructions,
-        prompt: request.prompt,
-        max_output_tokens: request.max_output_tokens,
-    }
+    Question::new(request.prompt, request.max_output_tokens).with_instructions(request.instructions)
 }
 
 pub(super) fn answer(answer: baler_models::Answer) -> model::Completion {
@@ -335,8 +331,8 @@ pub(super) fn answer(answer: baler_models::Answer) -> model::Completion {
             Finish::Length => model::Finish::Length,
             Finish::Refusal => model::Finish::Refusal,
         },
-        input_tokens: answer.input_tokens,
-        output_tokens: answer.output_tokens,
+        input_tokens: answer.input_tokens.unwrap_or(0),
+        output_tokens: answer.output_tokens.unwrap_or(0),
     }
 }
 

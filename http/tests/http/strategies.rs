@@ -225,19 +225,14 @@ impl Model for Silent {
         &'a self,
         _: &'a baler_models::Question,
         _: Duration,
-        _: baler_models::Again<'a>,
-    ) -> baler_models::Asked<'a> {
+        _: baler_models::MayRetry<'a>,
+    ) -> baler_models::AnswerFuture<'a> {
         Box::pin(std::future::pending())
     }
 }
 
 /// A chain of `native:summarize`, which waits for a model that never answers.
 pub(crate) fn silent_model() -> Vec<Strategy> {
-    let model = Silent(ModelInfo {
-        name: "silent".to_owned(),
-        context_window: 100_000,
-        max_output_tokens: 4_000,
-        price: None,
-    });
+    let model = Silent(ModelInfo::new("silent", 100_000, 4_000));
     vec![Strategy::summarize(ModelGrant::new(Arc::new(model)))]
 }

@@ -1,4 +1,4 @@
-//! Where a provider answers.
+//! Base URLs of providers.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,34 +6,42 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-/// The address of an API, up to and with its version: `https://api.openai.com/v1`.
+/// The base URL of an API, including its version, such as `https://api.openai.com/v1`.
+///
+/// ```
+/// use baler_models::clients::BaseUrl;
+///
+/// let base_url: BaseUrl = "http://localhost:11434/v1/".parse()?;
+/// assert_eq!(base_url.to_string(), "http://localhost:11434/v1");
+/// # Ok::<(), baler_models::clients::BaseUrlError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
-/// A text is no base URL. The text is not repeated: there may be a password in it.
+/// A text is not a valid base URL. The error does not repeat the text, which may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaseUrlError {
-    /// It is no URL of HTTP.
+    /// The text is not an HTTP or HTTPS URL with a host.
     #[error(
-        "a base URL begins with http:// or https:// and names a host, such as http://localhost:11434/v1"
+        "expected a base URL with http:// or https:// and a host, such as http://localhost:11434/v1"
     )]
     NotHttp,
-    /// It carries a user or a password.
+    /// The URL contains a user name or a password.
     #[error(
-        "a base URL holds no user and no password; a key comes from the environment or from a file"
+        "a base URL must not contain a user name or a password; take the key from the environment or a file"
     )]
     Credentials,
-    /// It carries a query or a fragment.
-    #[error("a base URL ends with its path: it has no `?` and no `#`")]
+    /// The URL contains a query or a fragment.
+    #[error("a base URL must end with its path; remove the `?` or `#` and what follows")]
     Query,
 }
 
 impl BaseUrl {
-    /// The address of something below.
+    /// Appends segments to the path.
     pub(super) fn join(&self, path: &[&str]) -> Url {
         let mut url = self.0.clone();
-        // Fails only for URLs without a host, which are refused when read.
+        // Fails only for URLs without a host, which `from_str` rejects.
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
@@ -44,7 +52,7 @@ impl BaseUrl {
         self.0.scheme() == "https"
     }
 
-    /// Whether this machine itself answers: `localhost` is resolved to nothing else.
+    /// Whether the URL names this machine. Connections resolve `localhost` to loopback addresses only.
     pub(super) fn is_local(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -82,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_appended_whether_or_not_it_ends_in_a_slash() {
+    fn join_appends_segments_with_or_without_a_trailing_slash() {
         for base in ["http://localhost:11434/v1", "http://localhost:11434/v1/"] {
             let url: BaseUrl = base.parse().unwrap();
             assert_eq!(
@@ -94,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_cannot_be_left() {
+    fn join_escapes_segments() {
         let url: BaseUrl = "http://host/v1".parse().unwrap();
         assert_eq!(
             url.join(&["models", "../../x?y#z:generateContent"])
@@ -104,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_refused_and_not_repeated() {
+    fn from_str_rejects_credentials_without_repeating_them() {
         let error = "https://me:hunter2@host/v1".parse::<BaseUrl>().unwrap_err();
         assert_eq!(error, BaseUrlError::Credentials);
         assert!(!format!("{error} {error:?}").contains("hunter2"));
     }
 
     #[test]
-    fn only_plain_addresses_are_taken() {
+    fn from_str_rejects_other_urls() {
         for wrong in [
             "",
             "localhost:11434",
@@ -132,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_several_names() {
+    fn is_local_recognises_every_loopback_name() {
         for (url, local) in [
             ("http://localhost:1/v1", true),
             ("http://127.0.0.2/v1", true),

@@ -1,4 +1,4 @@
-//! Which model, in one string.
+//! The choice of a model, in one string.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,93 +6,105 @@ use std::str::FromStr;
 use super::base_url::{BaseUrl, BaseUrlError};
 use crate::Provider;
 
-/// Which model of which provider.
+/// A provider and one of its models.
 ///
-/// Written `openai:gpt-5-mini`, `anthropic:claude-haiku-4-5`, `gemini:gemini-2.5-flash`, or for a server
-/// that speaks like OpenAI's its base URL, `#` and the model: `http://localhost:11434/v1#qwen3:8b`.
+/// Written `openai:gpt-5-mini`, `anthropic:claude-haiku-4-5` or `gemini:gemini-2.5-flash`. For an
+/// OpenAI-compatible server: its base URL, `#` and the model, such as `http://localhost:11434/v1#qwen3:8b`.
+///
+/// ```
+/// use baler_models::Provider;
+/// use baler_models::clients::ModelChoice;
+///
+/// let choice: ModelChoice = "http://localhost:11434/v1#qwen3:8b".parse()?;
+/// assert_eq!(choice.provider(), Provider::Compatible);
+/// assert_eq!(choice.model(), "qwen3:8b");
+/// # Ok::<(), baler_models::clients::ChoiceError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelChoice {
     pub(super) provider: Provider,
     pub(super) model: String,
-    /// None where it is the provider's own.
+    /// `None` means the provider's own base URL.
     pub(super) base_url: Option<BaseUrl>,
 }
 
-/// A text names no model.
+/// A text does not name a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChoiceError {
-    /// Nothing stands before the model. The text is not repeated: it may be the key.
-    #[error("no provider is named; {ALLOWED}")]
+    /// No provider precedes the model. The error does not repeat the text, which may be a key.
+    #[error("no provider is named; {FORMS}")]
     NoProvider,
-    /// What stands before the model is no provider.
-    #[error("`{0}` is no provider; {ALLOWED}")]
+    /// The text before the model is not the name of a provider.
+    #[error("`{0}` is not a known provider; {FORMS}")]
     UnknownProvider(String),
-    /// There is no model.
-    #[error("no model is named; {ALLOWED}")]
+    /// The name of the model is missing.
+    #[error("no model is named; {FORMS}")]
     NoModel,
-    /// The model's name cannot be one.
-    #[error("a model's name has no spaces and no control characters, and at most {MOST} bytes")]
-    Model,
-    /// The base URL is wrong.
+    /// The name of the model is malformed.
+    #[error(
+        "the name of a model has at most {MAX_NAME_BYTES} bytes, without spaces and control characters"
+    )]
+    InvalidModel,
+    /// The base URL is malformed.
     #[error(transparent)]
     BaseUrl(#[from] BaseUrlError),
 }
 
-const ALLOWED: &str = "write openai:MODEL, anthropic:MODEL, gemini:MODEL, or for any other server that speaks like \
-    OpenAI's its base URL and the model, such as http://localhost:11434/v1#qwen3:8b";
+const FORMS: &str = "write openai:MODEL, anthropic:MODEL or gemini:MODEL; for any other OpenAI-compatible server, \
+    write its base URL, `#` and the model, such as http://localhost:11434/v1#qwen3:8b";
 
-/// No name of a model comes near it.
-const MOST: usize = 256;
+/// Far longer than the name of any model.
+const MAX_NAME_BYTES: usize = 256;
 
 impl ModelChoice {
-    /// A model of one of the named providers.
+    /// Chooses a model of a provider that has a base URL of its own.
     ///
     /// # Errors
-    /// The name cannot be one.
+    /// The model's name is missing or malformed, or the provider is [`Provider::Compatible`].
     pub fn named(provider: Provider, model: &str) -> Result<Self, ChoiceError> {
         if provider == Provider::Compatible {
             return Err(ChoiceError::UnknownProvider(provider.name().to_owned()));
         }
         Ok(Self {
             provider,
-            model: checked(model)?,
+            model: valid_name(model)?,
             base_url: None,
         })
     }
 
-    /// A model of a server that speaks like OpenAI's.
+    /// Chooses a model of an OpenAI-compatible server.
     ///
     /// # Errors
-    /// The name cannot be one.
+    /// The model's name is missing or malformed.
     pub fn compatible(base_url: BaseUrl, model: &str) -> Result<Self, ChoiceError> {
         Ok(Self {
             provider: Provider::Compatible,
-            model: checked(model)?,
+            model: valid_name(model)?,
             base_url: Some(base_url),
         })
     }
 
-    /// Whose model it is.
+    /// Returns the provider.
     #[must_use]
     pub const fn provider(&self) -> Provider {
         self.provider
     }
 
-    /// The provider's name of it.
+    /// Returns the model's name, as its provider knows it.
     #[must_use]
     pub fn model(&self) -> &str {
         &self.model
     }
 }
 
-fn checked(model: &str) -> Result<String, ChoiceError> {
-    let impossible = |c: char| c.is_whitespace() || c.is_control();
+fn valid_name(model: &str) -> Result<String, ChoiceError> {
+    let is_invalid = |c: char| c.is_whitespace() || c.is_control();
     if model.is_empty() {
         return Err(ChoiceError::NoModel);
     }
-    if model.len() > MOST || model.contains(impossible) {
-        return Err(ChoiceError::Model);
+    if model.len() > MAX_NAME_BYTES || model.contains(is_invalid) {
+        return Err(ChoiceError::InvalidModel);
     }
     Ok(model.to_owned())
 }
@@ -113,13 +125,13 @@ impl FromStr for ModelChoice {
         let provider = Provider::NAMED
             .into_iter()
             .find(|provider| provider.name() == name)
-            .ok_or_else(|| ChoiceError::UnknownProvider(shown(name)))?;
+            .ok_or_else(|| ChoiceError::UnknownProvider(shortened(name)))?;
         Self::named(provider, model)
     }
 }
 
-/// A piece of what was written, of a length to be shown.
-fn shown(text: &str) -> String {
+/// The beginning of a text, short enough for an error message.
+fn shortened(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
@@ -137,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_what_is_shown() {
+    fn display_writes_what_from_str_reads() {
         for text in [
             "openai:gpt-5-mini",
             "openai:ft:gpt-4o-mini:acme::id",
@@ -152,20 +164,20 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_a_compatible_server_and_its_fragment_the_model() {
+    fn from_str_reads_a_url_with_the_model_as_its_fragment() {
         let choice: ModelChoice = "http://localhost:11434/v1#qwen3:8b".parse().unwrap();
         assert_eq!(choice.provider(), Provider::Compatible);
         assert_eq!(choice.model(), "qwen3:8b");
     }
 
     #[test]
-    fn errors_name_what_is_wrong_and_what_is_allowed() {
+    fn errors_name_the_problem_and_the_allowed_forms() {
         for (text, wrong) in [
             ("gpt-5-mini", "no provider is named"),
             ("sk-proj-secret", "no provider is named"),
-            ("ollama:qwen3:8b", "`ollama` is no provider"),
-            ("OpenAI:gpt-5", "`OpenAI` is no provider"),
-            ("compatible:x", "`compatible` is no provider"),
+            ("ollama:qwen3:8b", "`ollama` is not a known provider"),
+            ("OpenAI:gpt-5", "`OpenAI` is not a known provider"),
+            ("compatible:x", "`compatible` is not a known provider"),
             ("openai:", "no model is named"),
             ("", "no model is named"),
             ("http://localhost:11434/v1", "no model is named"),
@@ -179,7 +191,10 @@ mod tests {
                 "{text}: {error}"
             );
         }
-        assert_eq!("openai:a b".parse::<ModelChoice>(), Err(ChoiceError::Model));
+        assert_eq!(
+            "openai:a b".parse::<ModelChoice>(),
+            Err(ChoiceError::InvalidModel)
+        );
         assert_eq!(
             "ftp://host/v1#m".parse::<ModelChoice>(),
             Err(ChoiceError::BaseUrl(BaseUrlError::NotHttp))

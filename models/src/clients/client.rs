@@ -9,25 +9,27 @@ use serde_json::{Map, Value};
 
 use super::builder::ClientBuilder;
 use super::choice::ModelChoice;
-use super::failure::{Failure, Words, judge};
+use super::failure::{Failure, Redactor, classify};
 use super::key::Key;
-use super::wire::{self, Unread};
+use super::wire::{self, Unusable};
 use super::{retry, transport};
-use crate::{Again, Answer, Asked, Model, ModelError, ModelInfo, Provider, Question};
+use crate::{Answer, AnswerFuture, MayRetry, Model, ModelError, ModelInfo, Provider, Question};
 
-/// A model that a provider serves.
+/// A model that a provider serves over HTTP.
 ///
-/// | what goes wrong | what comes of it |
+/// | problem | result |
 /// |---|---|
-/// | no connection | asked again for ten seconds while there is leave, then [`ModelError::Unavailable`] |
-/// | a broken connection, no answer in time; 408, 409, 425, 429, 500, 502, 503, 504, 520 to 524, 529 | asked again while there is time and leave, then [`ModelError::Unavailable`] |
-/// | too long, in the words of a dozen servers; 413 | [`ModelError::TooLong`] |
-/// | a redirect; any other status from 400 to 499; `insufficient_quota` | [`ModelError::Refused`] |
-/// | any other status from 500 | [`ModelError::Unavailable`], at once |
-/// | no JSON, none that makes sense, over 8 MiB, no trusted connection | [`ModelError::Other`] |
+/// | no connection | asked again for up to ten seconds, then [`ModelError::Unavailable`] |
+/// | broken connection, no answer in time; status 408, 409, 425, 429, 500, 502, 503, 504, 520 to 524, 529 | asked again, at most eight times, then [`ModelError::Unavailable`] |
+/// | question too long, in any of about 20 wordings; status 413 | [`ModelError::TooLong`] |
+/// | redirect; any other status from 400 to 499; `insufficient_quota` | [`ModelError::Refused`] |
+/// | any other status from 500 to 599 | [`ModelError::Unavailable`], without another attempt |
+/// | not JSON, JSON of another shape, more than 8 MiB | [`ModelError::InvalidAnswer`] |
+/// | untrusted certificate | [`ModelError::InsecureConnection`] |
 ///
-/// Waiting doubles from half a second to half a minute, at random by up to half, or is what the provider asks
-/// for. A call of a tool is no answer: the text is then empty. So it is where the model only thought.
+/// Every retry needs time and the caller's permission ([`MayRetry`]). The pause doubles from half a second to
+/// half a minute, reduced at random by up to half; or it is what the provider asks for. The text of an answer
+/// is empty if the model called a tool, or only thought.
 pub struct Client {
     pub(super) http: reqwest::Client,
     pub(super) endpoint: Url,
@@ -35,57 +37,63 @@ pub struct Client {
     pub(super) info: ModelInfo,
     pub(super) key: Option<Key>,
     pub(super) headers: HeaderMap,
-    pub(super) fields: Map<String, Value>,
-    pub(super) attempt_time: Duration,
+    pub(super) extra_fields: Map<String, Value>,
+    pub(super) attempt_timeout: Duration,
 }
 
 impl Client {
-    /// Begins to set a client up.
+    /// Begins to set up a client.
     #[must_use]
     pub fn builder(choice: ModelChoice) -> ClientBuilder {
         ClientBuilder::new(choice)
     }
 
     async fn attempt(&self, question: &Question, request: Request) -> Result<Answer, Failure> {
-        let words = Words(self.key.as_ref());
+        let redactor = Redactor(self.key.as_ref());
         let reply = transport::send(&self.http, request).await?;
         if !(200..300).contains(&reply.status) {
-            let complaint = wire::complaint(&reply.body);
-            return Err(judge(reply.status, &complaint, reply.told, words));
+            let body = wire::error_body(&reply.body);
+            return Err(classify(reply.status, &body, reply.retry_after, redactor));
         }
         match wire::answer(self.provider, &reply.body) {
-            Ok(said) => {
-                let mut answer = said.into_answer(question);
-                // It becomes part of a conversation.
+            Ok(reported) => {
+                let mut answer = reported.into_answer(question);
+                // The answer becomes part of a conversation.
                 if let Some(key) = &self.key {
-                    answer.text = key.taken_out_of_answer(answer.text);
+                    answer.text = key.redact_answer(answer.text);
                 }
                 Ok(answer)
             }
-            // Some gateways complain with status 200.
-            Err(Unread::Complaint(complaint)) => {
-                let status = complaint.status().unwrap_or(400);
-                Err(match judge(status, &complaint, reply.told, words) {
-                    Failure::Final(ModelError::Refused(reason)) if complaint.status().is_none() => {
-                        Failure::senseless(reason)
+            // Some gateways report errors with status 200.
+            Err(Unusable::Error(body)) => {
+                let status = body.status().unwrap_or(400);
+                Err(match classify(status, &body, reply.retry_after, redactor) {
+                    Failure::Final(ModelError::Refused(reason)) if body.status().is_none() => {
+                        Failure::invalid(reason)
                     }
                     failure => failure,
                 })
             }
-            // It would be as short again, and cost as much.
-            Err(Unread::BrokeOff) if reply.has_end => Err(Failure::senseless(
+            // Another attempt would probably end in the same place, and cost as much.
+            Err(Unusable::BrokeOff) if reply.has_end => Err(Failure::invalid(
                 "the answer ends in the middle of its JSON",
             )),
-            Err(Unread::BrokeOff) => Err(Failure::passing("the answer broke off")),
-            Err(Unread::Senseless(reason)) => Err(Failure::senseless(words.bounded(&reason))),
+            Err(Unusable::BrokeOff) => Err(Failure::transient("the answer broke off")),
+            Err(Unusable::Invalid(reason)) => Err(Failure::invalid(redactor.bounded(&reason))),
         }
     }
 
     fn request(&self, question: &Question) -> Request {
-        let most = question
+        let max_tokens = question
             .max_output_tokens
             .clamp(1, self.info.max_output_tokens);
-        let body = wire::question(self.provider, &self.info.name, question, most, &self.fields);
+        let body = wire::question(
+            self.provider,
+            &self.info.name,
+            question,
+            max_tokens,
+            &self.extra_fields,
+        );
         let mut request = Request::new(Method::POST, self.endpoint.clone());
         *request.headers_mut() = self.headers.clone();
         *request.body_mut() = Some(body.into());
@@ -98,22 +106,26 @@ impl Model for Client {
         &self.info
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, time: Duration, again: Again<'a>) -> Asked<'a> {
+    fn ask<'a>(
+        &'a self,
+        question: &'a Question,
+        time: Duration,
+        may_retry: MayRetry<'a>,
+    ) -> AnswerFuture<'a> {
         Box::pin(async move {
-            // A long question takes a moment to be written down.
+            // Writing a long question takes time, too.
             let start = Instant::now();
             let first = self.request(question);
             let attempt = || {
-                // Bodies of bytes can be had again; none of ours is a stream.
+                // Cloning fails only for bodies that are streams; this one is bytes.
                 let request = first.try_clone();
                 async move {
-                    let request =
-                        request.ok_or_else(|| Failure::senseless("the request cannot be made"))?;
+                    let request = request.ok_or(Failure::Final(ModelError::InvalidRequest))?;
                     self.attempt(question, request).await
                 }
             };
             let time = time.saturating_sub(start.elapsed());
-            retry::within(time, self.attempt_time, again, attempt).await
+            retry::within(time, self.attempt_timeout, may_retry, attempt).await
         })
     }
 }

@@ -1,107 +1,106 @@
-//! What came of an attempt that gave no answer, and in which words it is told.
+//! Failed attempts: which may succeed later, and how errors quote the server.
 
 use std::time::Duration;
 
 use super::key::Key;
 use super::too_long;
-use super::wire::Complaint;
+use super::wire::ErrorBody;
 use crate::ModelError;
 
 /// An attempt without an answer.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// It would fail again.
+    /// Another attempt would fail in the same way.
     Final(ModelError),
-    /// It may pass.
-    Passing {
+    /// Another attempt may succeed.
+    Transient {
         reason: String,
-        /// Nobody was there at all.
-        is_alone: bool,
+        /// Whether no connection was made at all.
+        is_unreachable: bool,
         /// How long the provider asks to wait.
-        told: Option<Duration>,
+        retry_after: Option<Duration>,
     },
 }
 
 impl Failure {
-    pub(super) fn passing(reason: impl Into<String>) -> Self {
-        Self::Passing {
+    pub(super) fn transient(reason: impl Into<String>) -> Self {
+        Self::Transient {
             reason: reason.into(),
-            is_alone: false,
-            told: None,
+            is_unreachable: false,
+            retry_after: None,
         }
     }
 
-    /// Nobody answers at that address.
-    pub(super) fn alone(reason: impl Into<String>) -> Self {
-        Self::Passing {
+    /// No connection was made.
+    pub(super) fn unreachable(reason: impl Into<String>) -> Self {
+        Self::Transient {
             reason: reason.into(),
-            is_alone: true,
-            told: None,
+            is_unreachable: true,
+            retry_after: None,
         }
     }
 
-    /// An answer that makes no sense.
-    pub(super) fn senseless(reason: impl Into<String>) -> Self {
-        Self::Final(ModelError::Other(reason.into()))
+    /// The server answered with something that is not an answer.
+    pub(super) fn invalid(reason: impl Into<String>) -> Self {
+        Self::Final(ModelError::InvalidAnswer(reason.into()))
     }
 }
 
-/// Whether asking again may help: conflicts, limits of rate, overload and what proxies say of it.
-const fn may_pass(status: u16) -> bool {
+/// Whether another attempt may succeed: conflicts, rate limits, overload, and how proxies report them.
+const fn is_transient(status: u16) -> bool {
     matches!(
         status,
         408 | 409 | 425 | 429 | 500 | 502 | 503 | 504 | 520..=524 | 529
     )
 }
 
-/// What a status and what the provider says with it come to.
-pub(super) fn judge(
+/// Classifies an error response by its status and body.
+pub(super) fn classify(
     status: u16,
-    complaint: &Complaint,
-    told: Option<Duration>,
-    words: Words<'_>,
+    body: &ErrorBody,
+    retry_after: Option<Duration>,
+    redactor: Redactor<'_>,
 ) -> Failure {
-    if let Some(fits) = too_long::recognise(status, complaint) {
+    if let Some(fits) = too_long::recognise(status, body) {
         return Failure::Final(ModelError::TooLong { fits });
     }
-    let said = complaint.message.as_deref().unwrap_or_default();
-    let reason = match words.bounded(said) {
-        said if said.is_empty() => format!("status {status}"),
-        said => format!("status {status}, {said}"),
+    let message = body.message.as_deref().unwrap_or_default();
+    let reason = match redactor.bounded(message) {
+        message if message.is_empty() => format!("status {status}"),
+        message => format!("status {status}, {message}"),
     };
-    // What has been paid for is used up. That does not lift in minutes, whatever the status says.
-    let is_unpaid = complaint.names("insufficient_quota");
+    // The account is used up, which does not change in minutes, although the status says that it may.
+    let is_unpaid = body.names("insufficient_quota");
     match status {
         _ if is_unpaid => Failure::Final(ModelError::Refused(reason)),
-        _ if may_pass(status) => Failure::Passing {
+        _ if is_transient(status) => Failure::Transient {
             reason,
-            is_alone: false,
-            told: told.or(complaint.told),
+            is_unreachable: false,
+            retry_after: retry_after.or(body.retry_after),
         },
         300..400 => Failure::Final(ModelError::Refused(format!(
-            "status {status}: the base URL leads elsewhere, and a key is not taken there; name the address itself"
+            "status {status}: the base URL leads elsewhere, and redirects are not followed; set the base URL to the new address"
         ))),
         404 | 405 => Failure::Final(ModelError::Refused(format!(
             "{reason} (is the model's name right, and does the base URL end with the version, as in /v1?)"
         ))),
         400..500 => Failure::Final(ModelError::Refused(reason)),
         500..600 => Failure::Final(ModelError::Unavailable(reason)),
-        _ => Failure::senseless(reason),
+        _ => Failure::invalid(reason),
     }
 }
 
-/// Makes what a server says fit to be shown: short, on one line, without the key.
+/// Prepares a server's text for an error message: short, on one line, without the key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Words<'a>(pub(super) Option<&'a Key>);
+pub(super) struct Redactor<'a>(pub(super) Option<&'a Key>);
 
-impl Words<'_> {
-    /// In characters.
-    const MOST: usize = 200;
+impl Redactor<'_> {
+    const MAX_CHARS: usize = 200;
 
     pub(super) fn bounded(self, text: &str) -> String {
-        // First the key, then the length: half a key is a secret too.
+        // Remove the key before shortening: half a key is a secret, too.
         let text = match self.0 {
-            Some(key) => key.taken_out_of(text),
+            Some(key) => key.redact(text),
             None => text.to_owned(),
         };
         let line = |c: char| {
@@ -112,8 +111,8 @@ impl Words<'_> {
             }
         };
         let text = text.trim();
-        let mut shown: String = text.chars().map(line).take(Self::MOST).collect();
-        if text.chars().nth(Self::MOST).is_some() {
+        let mut shown: String = text.chars().map(line).take(Self::MAX_CHARS).collect();
+        if text.chars().nth(Self::MAX_CHARS).is_some() {
             shown.push('…');
         }
         shown
@@ -124,34 +123,34 @@ impl Words<'_> {
 mod tests {
     use super::*;
 
-    fn complaint(message: &str) -> Complaint {
-        Complaint {
+    fn body(message: &str) -> ErrorBody {
+        ErrorBody {
             message: Some(message.to_owned()),
-            ..Complaint::default()
+            ..ErrorBody::default()
         }
     }
 
     #[test]
-    fn only_what_may_pass_is_asked_again() {
-        let passes = |status| {
-            let failure = judge(status, &complaint("no"), None, Words(None));
-            matches!(failure, Failure::Passing { .. })
+    fn only_transient_statuses_are_retried() {
+        let is_retried = |status| {
+            let failure = classify(status, &body("no"), None, Redactor(None));
+            matches!(failure, Failure::Transient { .. })
         };
         for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
-            assert!(passes(status), "{status}");
+            assert!(is_retried(status), "{status}");
         }
         for status in [301, 307, 400, 401, 402, 403, 404, 413, 422, 501] {
-            assert!(!passes(status), "{status}");
+            assert!(!is_retried(status), "{status}");
         }
     }
 
     #[test]
-    fn a_used_up_account_is_no_limit_of_rate() {
-        let complaint = Complaint {
+    fn insufficient_quota_is_not_a_rate_limit() {
+        let body = ErrorBody {
             code: Some("insufficient_quota".to_owned()),
-            ..complaint("You exceeded your current quota")
+            ..body("You exceeded your current quota")
         };
-        let failure = judge(429, &complaint, None, Words(None));
+        let failure = classify(429, &body, None, Redactor(None));
         assert!(
             matches!(failure, Failure::Final(ModelError::Refused(_))),
             "{failure:?}"
@@ -159,10 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn words_are_short_and_on_one_line() {
-        let shown = Words(None).bounded(&format!("a\nb{}", "é".repeat(1_000)));
+    fn redactor_shortens_text_to_one_line() {
+        let shown = Redactor(None).bounded(&format!("a\nb{}", "é".repeat(1_000)));
         assert!(shown.starts_with("a bé"));
         assert_eq!(shown.chars().count(), 201);
-        assert_eq!(Words(None).bounded(" \n"), "");
+        assert_eq!(Redactor(None).bounded(" \n"), "");
     }
 }

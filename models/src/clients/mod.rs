@@ -1,4 +1,4 @@
-//! Models over HTTP.
+//! Clients for models over HTTP.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -8,24 +8,20 @@
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let choice: ModelChoice = "anthropic:claude-haiku-4-5".parse()?;
-//! // The key is read here, from ANTHROPIC_API_KEY. It is never shown and never logged.
+//! // Reads the key from ANTHROPIC_API_KEY. The key is never shown and never logged.
 //! let model = Client::builder(choice).build()?;
-//! let question = Question {
-//!     instructions: "Answer in one word.".to_owned(),
-//!     prompt: "What falls from clouds?".to_owned(),
-//!     max_output_tokens: 16,
-//! };
+//! let question = Question::new("What falls from clouds?", 16).with_instructions("Answer in one word.");
 //! let answer = model.ask(&question, Duration::from_secs(60), &|| true).await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Asking needs a runtime of tokio's with time and I/O. Each attempt has a connection of its own, so a
-//! client may be used from one runtime after another. Names of hosts are resolved by the system on a thread that
-//! nothing can end: a program that must end in time leaves its runtime with `shutdown_background`.
+//! Asking needs a tokio runtime with time and I/O. Each attempt opens its own connection, so a client can be
+//! used in several runtimes, one after another. The system resolves host names on a thread that cannot be
+//! cancelled: a program that must end in time should shut down its runtime with `shutdown_background`.
 //!
-//! What a server says is not trusted: bodies are bounded, redirects are not followed, nothing waits longer
-//! than it was given, and what gets into errors is short and without the key.
+//! Servers are untrusted: bodies are bounded, redirects are not followed, no wait exceeds the caller's time,
+//! and errors quote only short texts without the key.
 
 mod base_url;
 mod builder;
@@ -33,7 +29,7 @@ mod choice;
 mod client;
 mod failure;
 mod key;
-mod known;
+mod limits;
 mod retry;
 mod too_long;
 mod transport;

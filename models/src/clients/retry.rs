@@ -1,4 +1,4 @@
-//! Asking again, for as long as there is time.
+//! Repeating attempts while time and the caller permit it.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,121 +6,132 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::failure::Failure;
-use crate::{Again, ModelError};
+use crate::{MayRetry, ModelError};
 
-/// The first pause; each further one is twice as long.
+/// The first pause. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long it is tried again where nobody answers at all: a server that restarts is back by then.
-const NOBODY: Duration = Duration::from_secs(10);
+/// How long attempts continue if no connection can be made: a server that restarts is back by then.
+const UNREACHABLE_TIME: Duration = Duration::from_secs(10);
 
-/// How often it is tried where somebody answers, but not with an answer. The pauses between are a
-/// minute together at most, unless the server asks for more: a limit by the minute is over then, and who
-/// waits for a compaction has waited long enough.
-const ATTEMPTS: u32 = 8;
+/// The most attempts at a server that responds with errors. Their pauses together are at most about a minute,
+/// unless the server asks for more: a rate limit per minute has passed then, and a caller should not wait
+/// longer.
+const MAX_ATTEMPTS: u32 = 8;
 
-/// For a time that no clock reaches.
-const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// Replaces times that are too long to be added to a clock.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Runs attempts until one gives an answer or an error that would come again, or `time` is over, or
-/// there is no leave to try `again`.
+/// Repeats attempts until one gives an answer or a final error, `time` is over, or `may_retry` forbids
+/// another attempt.
 pub(super) async fn within<T, F: Future<Output = Result<T, Failure>>>(
     time: Duration,
-    attempt_time: Duration,
-    again: Again<'_>,
+    attempt_timeout: Duration,
+    may_retry: MayRetry<'_>,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, ModelError> {
     let start = Instant::now();
     let until =
-        |from: Instant, time: Duration| from.checked_add(time).unwrap_or_else(|| from + FOR_EVER);
-    let deadline = until(start, time.min(FOR_EVER));
+        |from: Instant, time: Duration| from.checked_add(time).unwrap_or_else(|| from + FOREVER);
+    let deadline = until(start, time.min(FOREVER));
     if time.is_zero() {
         return Err(ModelError::Unavailable(
-            "there was no time to ask".to_owned(),
+            "no time was left to ask".to_owned(),
         ));
     }
     let mut attempts = 0_u32;
-    let mut before = String::new();
-    let mut was_there = false;
+    let mut last_reason = String::new();
+    let mut was_reachable = false;
     loop {
         attempts = attempts.saturating_add(1);
         let now = Instant::now();
-        let end = deadline.min(until(now, attempt_time.min(FOR_EVER)));
-        let (reason, told) = match timeout_at(end, attempt()).await {
+        let end = deadline.min(until(now, attempt_timeout.min(FOREVER)));
+        let (reason, retry_after) = match timeout_at(end, attempt()).await {
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(Failure::Final(error))) => return Err(error),
-            Ok(Err(Failure::Passing {
+            Ok(Err(Failure::Transient {
                 reason,
-                is_alone,
-                told,
+                is_unreachable,
+                retry_after,
             })) => {
-                was_there |= !is_alone;
-                before.clone_from(&reason);
-                (reason, told)
+                was_reachable |= !is_unreachable;
+                last_reason.clone_from(&reason);
+                (reason, retry_after)
             }
             Err(_) => {
-                was_there = true;
-                // The last attempt may have had but an instant. Then what was before it tells more.
-                let then = if before.is_empty() { "" } else { "; then " };
+                was_reachable = true;
+                // The last attempt may have had little time, so the reason before it says more.
+                let then = if last_reason.is_empty() {
+                    ""
+                } else {
+                    "; then "
+                };
                 let waited = (end - now).as_secs_f64();
                 (
-                    format!("{before}{then}no answer within {waited:.1} s"),
+                    format!("{last_reason}{then}no answer within {waited:.1} s"),
                     None,
                 )
             }
         };
-        let pause = pause(attempts, told);
+        let pause = pause(attempts, retry_after);
         let next = until(Instant::now(), pause);
-        // Waiting for what comes too late helps nobody.
-        let is_hopeless = !was_there && next - start > NOBODY;
-        if next >= deadline || is_hopeless || attempts >= ATTEMPTS {
-            return Err(gave_up(&reason, told, attempts, start.elapsed(), ""));
+        // An attempt after the deadline is useless.
+        let is_hopeless = !was_reachable && next - start > UNREACHABLE_TIME;
+        if next >= deadline || is_hopeless || attempts >= MAX_ATTEMPTS {
+            return Err(gave_up(&reason, retry_after, attempts, start.elapsed(), ""));
         }
-        if !again() {
+        if !may_retry() {
             let why = "; no further request is granted";
-            return Err(gave_up(&reason, told, attempts, start.elapsed(), why));
+            return Err(gave_up(
+                &reason,
+                retry_after,
+                attempts,
+                start.elapsed(),
+                why,
+            ));
         }
         sleep_until(next).await;
     }
 }
 
-/// `why` ends it, where neither the time nor the number of attempts did.
+/// The error after the last attempt. `why` is added if neither the time nor the number of attempts ended
+/// them.
 fn gave_up(
     reason: &str,
-    told: Option<Duration>,
+    retry_after: Option<Duration>,
     attempts: u32,
     waited: Duration,
     why: &str,
 ) -> ModelError {
     let times = if attempts == 1 { "attempt" } else { "attempts" };
-    let told = told.map_or(String::new(), |told| {
-        format!("; it asks to wait for {:.1} s", told.as_secs_f64())
+    let asked = retry_after.map_or(String::new(), |time| {
+        format!("; it asks to wait for {:.1} s", time.as_secs_f64())
     });
     ModelError::Unavailable(format!(
-        "{reason} ({attempts} {times} in {:.1} s{told}{why})",
+        "{reason} ({attempts} {times} in {:.1} s{asked}{why})",
         waited.as_secs_f64()
     ))
 }
 
-/// How long to wait behind the attempt of this number.
-fn pause(attempt: u32, told: Option<Duration>) -> Duration {
+/// How long to wait after this attempt; the first is 1.
+fn pause(attempt: u32, retry_after: Option<Duration>) -> Duration {
     let doubled = FIRST_PAUSE.saturating_mul(1 << (attempt - 1).min(16));
     let longest = doubled.min(LONGEST_PAUSE);
-    // At random, so that not all who were turned away come back at once. A server that asks for no time at
-    // all is not asked the faster.
-    match told {
-        Some(told) if told >= FIRST_PAUSE => {
-            told.saturating_add(FIRST_PAUSE.mul_f64(fastrand::f64() / 2.0))
+    // Random, so that clients that were rejected together do not return together. A server that asks for
+    // hardly any time still gets the usual pause.
+    match retry_after {
+        Some(time) if time >= FIRST_PAUSE => {
+            time.saturating_add(FIRST_PAUSE.mul_f64(fastrand::f64() / 2.0))
         }
         _ => longest.mul_f64(0.5 + fastrand::f64() / 2.0),
     }
 }
 
-/// How long a server asks to wait, in any of three spellings.
-pub(super) fn told(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+/// Reads how long a server asks to wait, in any of three forms.
+pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
-    // OpenAI's and Azure's.
+    // OpenAI and Azure.
     if let Some(milliseconds) =
         text("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok())
     {
@@ -131,7 +142,7 @@ pub(super) fn told(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         return Duration::try_from_secs_f64(seconds).ok();
     }
     let date = httpdate::parse_http_date(after).ok()?;
-    // A date that is over: at once.
+    // A date in the past means no wait.
     Some(date.duration_since(now).unwrap_or_default())
 }
 
@@ -143,11 +154,11 @@ mod tests {
         let now = httpdate::parse_http_date("Fri, 01 Jan 2027 00:00:00 GMT").unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(name, value.parse().unwrap());
-        told(&headers, now)
+        retry_after(&headers, now)
     }
 
     #[test]
-    fn a_server_asks_for_seconds_or_until_a_date() {
+    fn retry_after_reads_seconds_milliseconds_and_dates() {
         for (name, value, wanted) in [
             ("retry-after", "7", Some(Duration::from_secs(7))),
             ("retry-after", "0.5", Some(Duration::from_millis(500))),
@@ -172,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_up_to_a_limit_and_are_never_the_same() {
+    fn pauses_double_up_to_a_limit_and_vary() {
         for attempt in 1..100 {
             let longest = FIRST_PAUSE
                 .saturating_mul(1 << (attempt - 1).min(10))
@@ -188,16 +199,16 @@ mod tests {
     }
 
     #[test]
-    fn what_the_provider_asks_for_is_waited() {
-        let told = Duration::from_secs(20);
-        let pause = pause(1, Some(told));
-        assert!(pause >= told && pause < told + FIRST_PAUSE, "{pause:?}");
+    fn pause_respects_what_the_provider_asks_for() {
+        let asked = Duration::from_secs(20);
+        let pause = pause(1, Some(asked));
+        assert!(pause >= asked && pause < asked + FIRST_PAUSE, "{pause:?}");
         assert_eq!(super::pause(1, Some(Duration::MAX)), Duration::MAX);
         assert!(super::pause(9, Some(Duration::ZERO)) >= LONGEST_PAUSE / 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_time_is_kept_whatever_the_attempts_do() {
+    async fn within_ends_in_time_whatever_the_attempts_do() {
         let time = Duration::from_secs(60);
         for hang in [true, false] {
             let start = Instant::now();
@@ -206,7 +217,7 @@ mod tests {
                     if hang {
                         std::future::pending::<()>().await;
                     }
-                    Err(Failure::passing("status 503"))
+                    Err(Failure::transient("status 503"))
                 })
                 .await;
             let Err(ModelError::Unavailable(reason)) = result else {
@@ -218,10 +229,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_fails_again_and_again_is_left_alone_after_a_minute() {
+    async fn within_gives_up_on_a_failing_server_after_a_minute() {
         let start = Instant::now();
         let result: Result<(), _> = within(Duration::MAX, Duration::MAX, &|| true, || async {
-            Err(Failure::passing("status 500"))
+            Err(Failure::transient("status 500"))
         })
         .await;
         let Err(ModelError::Unavailable(reason)) = result else {
@@ -233,8 +244,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn any_time_can_be_given() {
-        for time in [Duration::MAX, FOR_EVER, Duration::from_secs(1)] {
+    async fn within_accepts_any_time() {
+        for time in [Duration::MAX, FOREVER, Duration::from_secs(1)] {
             let answer = within(time, Duration::MAX, &|| true, || async { Ok(7) }).await;
             assert_eq!(answer, Ok(7));
         }

@@ -1,16 +1,16 @@
-//! How servers say that a question is too long, and how much would fit.
+//! Recognises errors that say that a question is too long, and the limit in them.
 
-use super::wire::Complaint;
+use super::wire::ErrorBody;
 
-/// Phrases, in lower case, and behind which words the limit stands: these words, or nothing where the text
-/// does not have it.
+/// Phrases in lower case, each with the words that precede the limit; empty if the text does not contain the
+/// limit.
 const PHRASES: [(&str, &str); 18] = [
     // OpenAI, vLLM, OpenRouter, DeepSeek
     ("maximum context length is", "maximum context length is"),
     // OpenAI, GPT-5
     ("exceed the configured limit of", "configured limit of"),
     ("exceeds the context window", ""),
-    // OpenAI: more than a minute's rate in one question never passes
+    // OpenAI: one question above the rate limit per minute never succeeds
     ("request too large for", ": limit"),
     // Anthropic
     ("prompt is too long", ">"),
@@ -51,7 +51,7 @@ const PHRASES: [(&str, &str); 18] = [
     ("input is too long", ""),
 ];
 
-/// Names that errors have.
+/// Names of such errors.
 const CODES: [&str; 4] = [
     "context_length_exceeded",
     "exceed_context_size_error",
@@ -59,36 +59,32 @@ const CODES: [&str; 4] = [
     "ContextWindowExceededError",
 ];
 
-/// Whether the question was too long, and how many tokens would fit where that is told.
-pub(super) fn recognise(status: u16, complaint: &Complaint) -> Option<Option<u32>> {
-    // llama.cpp and some gateways call it 500.
+/// Returns `Some` if the question was too long; inside it, how many tokens would fit, if the server says so.
+pub(super) fn recognise(status: u16, body: &ErrorBody) -> Option<Option<u32>> {
+    // llama.cpp and some gateways use status 500.
     if !matches!(status, 400 | 413 | 422 | 429 | 500) {
         return None;
     }
-    let text = complaint
-        .message
-        .as_deref()
-        .unwrap_or_default()
-        .to_lowercase();
+    let text = body.message.as_deref().unwrap_or_default().to_lowercase();
     let phrase = PHRASES.iter().find(|(phrase, _)| text.contains(phrase));
-    // A limit of rate may name tokens too. Only one phrase tells that it is the question's own fault.
+    // A rate limit may name tokens, too. Only one phrase says that the question itself is too long.
     if status == 429 && !text.contains("request too large for") {
         return None;
     }
-    let is_named = CODES.iter().any(|code| complaint.names(code));
+    let is_named = CODES.iter().any(|code| body.names(code));
     if phrase.is_none() && !is_named && status != 413 {
         return None;
     }
-    let told = phrase
+    let limit = phrase
         .filter(|(_, before)| !before.is_empty())
-        .and_then(|(_, before)| number_behind(&text, before));
-    Some(complaint.context_size.or(told))
+        .and_then(|(_, before)| number_after(&text, before));
+    Some(body.context_size.or(limit))
 }
 
-/// The number that stands right behind `before`.
-fn number_behind(text: &str, before: &str) -> Option<u32> {
-    let (_, behind) = text.split_once(before)?;
-    let digits = behind.trim_start_matches([' ', '(', '=', ':', '`']);
+/// Reads the number that directly follows `before`.
+fn number_after(text: &str, before: &str) -> Option<u32> {
+    let (_, after) = text.split_once(before)?;
+    let digits = after.trim_start_matches([' ', '(', '=', ':', '`']);
     let end = digits
         .find(|c: char| !c.is_ascii_digit() && c != ',')
         .unwrap_or(digits.len());
@@ -101,15 +97,15 @@ mod tests {
     use super::*;
 
     fn recognised(status: u16, message: &str) -> Option<Option<u32>> {
-        let complaint = Complaint {
+        let body = ErrorBody {
             message: Some(message.to_owned()),
-            ..Complaint::default()
+            ..ErrorBody::default()
         };
-        recognise(status, &complaint)
+        recognise(status, &body)
     }
 
     #[test]
-    fn the_limit_is_found_in_every_wording() {
+    fn recognise_finds_the_limit_in_every_wording() {
         for (message, fits) in [
             (
                 "This model's maximum context length is 128000 tokens. However, your messages resulted in 150001 tokens.",
@@ -180,23 +176,23 @@ mod tests {
     }
 
     #[test]
-    fn codes_tell_it_as_well() {
-        let complaint = Complaint {
+    fn recognise_reads_error_codes() {
+        let body = ErrorBody {
             kind: Some("exceed_context_size_error".to_owned()),
             context_size: Some(256),
-            ..Complaint::default()
+            ..ErrorBody::default()
         };
-        assert_eq!(recognise(500, &complaint), Some(Some(256)));
-        let complaint = Complaint {
+        assert_eq!(recognise(500, &body), Some(Some(256)));
+        let body = ErrorBody {
             code: Some("context_length_exceeded".to_owned()),
-            ..Complaint::default()
+            ..ErrorBody::default()
         };
-        assert_eq!(recognise(400, &complaint), Some(None));
+        assert_eq!(recognise(400, &body), Some(None));
         assert_eq!(recognised(413, "Request Entity Too Large"), Some(None));
     }
 
     #[test]
-    fn other_complaints_are_none_of_it() {
+    fn recognise_ignores_other_errors() {
         for (status, message) in [
             (400, "temperature must be <= 2"),
             (400, "`max_tokens` is not supported with this model"),
@@ -213,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_cannot_be_are_left_out() {
+    fn recognise_ignores_impossible_limits() {
         assert_eq!(
             recognised(400, "prompt is too long: 1 > 99999999999999"),
             Some(None)

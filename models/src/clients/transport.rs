@@ -1,4 +1,4 @@
-//! One request and its reply, bounded.
+//! Sends one request and reads its reply, within bounds.
 
 use std::error::Error;
 use std::io;
@@ -7,25 +7,26 @@ use std::time::{Duration, SystemTime};
 use reqwest::header::TRANSFER_ENCODING;
 use reqwest::{Client, Request, Response};
 
-use super::failure::{Failure, Words};
+use super::failure::{Failure, Redactor};
 use super::retry;
+use crate::ModelError;
 
-/// Bytes of an answer. The longest answers that models give have a tenth of it.
-const MOST_ANSWER: usize = 8 * 1024 * 1024;
-/// Bytes of a complaint.
-const MOST_COMPLAINT: usize = 64 * 1024;
-/// A complaint says what it is by its status; nobody waits long for the words.
-const COMPLAINT_TIME: Duration = Duration::from_secs(2);
+/// The most bytes of an answer, ten times as long as the longest answers of models.
+const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
+/// The most bytes of an error body that are read.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// How long to wait for an error's body, as its status already says what is wrong.
+const ERROR_BODY_TIME: Duration = Duration::from_secs(2);
 
-/// What came back.
+/// A server's reply.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
     /// How long the server asks to wait.
-    pub(super) told: Option<Duration>,
-    /// Whether the server said where the body ends. If it did not, a broken connection looks like its end.
+    pub(super) retry_after: Option<Duration>,
+    /// Whether the server declared where the body ends. Otherwise, a broken connection looks like the end.
     pub(super) has_end: bool,
-    /// Whole where the status is 200; of a complaint as much as there was.
+    /// Complete if the status is a success; of an error, what arrived in time.
     pub(super) body: Vec<u8>,
 }
 
@@ -34,58 +35,66 @@ pub(super) async fn send(http: &Client, request: Request) -> Result<Reply, Failu
     let mut response = http
         .execute(request)
         .await
-        .map_err(|error| broken(&error))?;
+        .map_err(|error| connection_failure(&error))?;
     let status = response.status();
-    let told = retry::told(response.headers(), SystemTime::now());
+    let retry_after = retry::retry_after(response.headers(), SystemTime::now());
     let has_end =
         response.content_length().is_some() || response.headers().contains_key(TRANSFER_ENCODING);
     let mut body = Vec::new();
     if status.is_success() {
-        read(&mut response, &mut body, MOST_ANSWER).await?;
+        read(&mut response, &mut body, MAX_ANSWER_BYTES).await?;
     } else {
-        let whole = read(&mut response, &mut body, MOST_COMPLAINT);
-        // However that ends: the status is known.
-        let _ = tokio::time::timeout(COMPLAINT_TIME, whole).await;
+        let whole = read(&mut response, &mut body, MAX_ERROR_BYTES);
+        // The status is known, so it does not matter how reading ends.
+        let _ = tokio::time::timeout(ERROR_BODY_TIME, whole).await;
     }
     Ok(Reply {
         status: status.as_u16(),
-        told,
+        retry_after,
         has_end,
         body,
     })
 }
 
-async fn read(response: &mut Response, body: &mut Vec<u8>, most: usize) -> Result<(), Failure> {
-    let too_much = || Failure::senseless(format!("the answer has over {most} bytes"));
+async fn read(
+    response: &mut Response,
+    body: &mut Vec<u8>,
+    max_bytes: usize,
+) -> Result<(), Failure> {
+    let too_much = || Failure::invalid(format!("the answer has over {max_bytes} bytes"));
     if response
         .content_length()
-        .is_some_and(|length| length > most as u64)
+        .is_some_and(|length| length > max_bytes as u64)
     {
         return Err(too_much());
     }
-    while let Some(piece) = response.chunk().await.map_err(|error| broken(&error))? {
-        if piece.len() > most - body.len() {
+    while let Some(chunk) = response
+        .chunk()
+        .await
+        .map_err(|error| connection_failure(&error))?
+    {
+        if chunk.len() > max_bytes - body.len() {
             return Err(too_much());
         }
-        body.extend_from_slice(&piece);
+        body.extend_from_slice(&chunk);
     }
     Ok(())
 }
 
-/// What broke. The URL is left out, as whoever asks knows it.
-fn broken(error: &reqwest::Error) -> Failure {
+/// Describes an error of the connection, without the URL.
+fn connection_failure(error: &reqwest::Error) -> Failure {
     let mut innermost: &(dyn Error + 'static) = error;
-    while let Some(inner) = within(innermost) {
+    while let Some(inner) = source_of(innermost) {
         innermost = inner;
     }
-    // Certificates are the server's words too.
-    let why = Words(None).bounded(&innermost.to_string());
+    // The error may quote the server's certificate.
+    let why = Redactor(None).bounded(&innermost.to_string());
     if innermost.is::<rustls::Error>() {
-        // A certificate does not become valid by asking again.
-        return Failure::senseless(format!("no trusted connection: {why}"));
+        // Another attempt would meet the same certificate.
+        return Failure::Final(ModelError::InsecureConnection(why));
     }
     if error.is_builder() {
-        return Failure::senseless("the request cannot be made");
+        return Failure::Final(ModelError::InvalidRequest);
     }
     let what = if error.is_connect() {
         "no connection"
@@ -96,14 +105,14 @@ fn broken(error: &reqwest::Error) -> Failure {
     };
     let reason = format!("{what}: {why}");
     if error.is_connect() {
-        Failure::alone(reason)
+        Failure::unreachable(reason)
     } else {
-        Failure::passing(reason)
+        Failure::transient(reason)
     }
 }
 
-/// What an error wraps. Errors of I/O do not list what they wrap among their sources, but its sources.
-fn within<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+/// The error that this one wraps. `source` of an I/O error skips the error that it wraps.
+fn source_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>() {
         Some(error) => Some(error.get_ref()?),
         None => error.source(),

@@ -1,57 +1,57 @@
-//! One connection: a request is read, a reply is written in the way that the script says.
+//! Serves one connection: reads a request, and writes the scripted reply.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use super::replies::{Manner, Reply};
-use super::server::Stage;
+use super::reply::{Delivery, Reply};
+use super::server::Shared;
 
-/// A request, as it was sent.
+/// A request that the server received.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
-    /// `POST`.
+pub struct RecordedRequest {
+    /// The method, such as `POST`.
     pub method: String,
-    /// Path and query.
+    /// The path with the query.
     pub path: String,
-    /// Names, in lower case, and values.
+    /// The headers: names in lower case, with their values.
     pub headers: Vec<(String, String)>,
     /// The body, as text.
     pub body: String,
 }
 
-impl Recorded {
-    /// The value of a header. The name is in lower case.
+impl RecordedRequest {
+    /// Returns the value of a header. Give the name in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(header, _)| header == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; `null` where it is none.
+    /// Returns the body as JSON; `null` if it is not JSON.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 }
 
-/// More than any test sends.
-const MOST: usize = 64 * 1024 * 1024;
-/// Nobody who sends a request to this machine takes longer for the next piece of it.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The most bytes of a request, more than any test sends.
+const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
+/// How long to wait for the next part of a request.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longer than any test waits.
-const FOR_EVER: Duration = Duration::from_secs(60 * 60);
+const FOREVER: Duration = Duration::from_secs(60 * 60);
 
-/// Reads a request and replies. Errors are the client's going away.
-pub(super) fn serve(mut stream: TcpStream, stage: &Stage) {
+/// Reads a request and replies. Ignores errors, which mean that the client disconnected.
+pub(super) fn serve(mut stream: TcpStream, shared: &Shared) {
     let served = stream
-        .set_read_timeout(Some(PATIENCE))
+        .set_read_timeout(Some(READ_TIMEOUT))
         .and_then(|()| stream.set_nodelay(true))
         .and_then(|()| read(&mut stream))
         .and_then(|request| {
-            let reply = stage.reply_to(request);
-            write(&mut stream, &reply, stage)
+            let reply = shared.reply_to(request);
+            write(&mut stream, &reply, shared)
         });
     if served.is_ok() {
         // Closing with unread bytes would reset the connection before the reply is read.
@@ -60,14 +60,14 @@ pub(super) fn serve(mut stream: TcpStream, stage: &Stage) {
     }
 }
 
-fn read(stream: &mut TcpStream) -> io::Result<Recorded> {
+fn read(stream: &mut TcpStream) -> io::Result<RecordedRequest> {
     const END: &[u8] = b"\r\n\r\n";
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(end) = bytes.windows(END.len()).position(|bytes| bytes == END) {
             break end;
         }
-        more(stream, &mut bytes)?;
+        read_more(stream, &mut bytes)?;
     };
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let mut lines = head.split("\r\n");
@@ -87,9 +87,9 @@ fn read(stream: &mut TcpStream) -> io::Result<Recorded> {
         .unwrap_or_default();
     let start = end + END.len();
     while bytes.len() - start < length {
-        more(stream, &mut bytes)?;
+        read_more(stream, &mut bytes)?;
     }
-    Ok(Recorded {
+    Ok(RecordedRequest {
         method: request.next().unwrap_or_default(),
         path: request.next().unwrap_or_default(),
         headers,
@@ -97,46 +97,46 @@ fn read(stream: &mut TcpStream) -> io::Result<Recorded> {
     })
 }
 
-fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> io::Result<()> {
+fn read_more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut piece = [0; 16 * 1024];
     let read = stream.read(&mut piece)?;
-    if read == 0 || bytes.len() > MOST {
+    if read == 0 || bytes.len() > MAX_REQUEST_BYTES {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     bytes.extend_from_slice(&piece[..read]);
     Ok(())
 }
 
-fn write(stream: &mut TcpStream, reply: &Reply, stage: &Stage) -> io::Result<()> {
-    if !stage.wait(reply.delay) {
+fn write(stream: &mut TcpStream, reply: &Reply, shared: &Shared) -> io::Result<()> {
+    if !shared.wait(reply.delay) {
         return Ok(());
     }
     let head = reply.head();
     let bytes = [head.as_bytes(), &reply.body].concat();
-    match reply.manner {
-        Manner::Whole => stream.write_all(&bytes)?,
-        Manner::Silent => {
-            stage.wait(FOR_EVER);
+    match reply.delivery {
+        Delivery::Whole => stream.write_all(&bytes)?,
+        Delivery::Silent => {
+            shared.wait(FOREVER);
         }
-        Manner::Trickled(pause) => {
+        Delivery::Trickled(pause) => {
             stream.write_all(head.as_bytes())?;
             for byte in &reply.body {
                 stream.write_all(&[*byte])?;
-                if !stage.wait(pause) {
+                if !shared.wait(pause) {
                     break;
                 }
             }
         }
-        Manner::HangingBehind(bytes_of_body) => {
+        Delivery::StallingAfter(bytes_of_body) => {
             stream.write_all(&bytes[..(head.len() + bytes_of_body).min(bytes.len())])?;
-            stage.wait(FOR_EVER);
+            shared.wait(FOREVER);
         }
-        Manner::ClosedBehind(bytes_of_body) => {
+        Delivery::ClosedAfter(bytes_of_body) => {
             stream.write_all(&bytes[..(head.len() + bytes_of_body).min(bytes.len())])?;
         }
-        Manner::Endless => {
+        Delivery::Endless => {
             stream.write_all(head.as_bytes())?;
-            while stage.wait(Duration::ZERO) && !reply.body.is_empty() {
+            while shared.wait(Duration::ZERO) && !reply.body.is_empty() {
                 stream.write_all(&reply.body)?;
             }
         }

@@ -1,31 +1,31 @@
-//! A server on this machine that plays providers, with all the faults they have, for tests.
+//! A server on this machine that simulates providers and their faults, for tests.
 //!
 //! ```
 //! use baler_models::Provider;
 //! use baler_models::testing::{Reply, ScriptedServer};
 //!
 //! # fn main() -> std::io::Result<()> {
-//! // The first request is turned away, the second is answered, and so is every further one.
+//! // The server rejects the first request and answers all others.
 //! let server = ScriptedServer::start([
 //!     Reply::error(Provider::Anthropic, 429, "slow down").header("retry-after", "1"),
 //!     Reply::text(Provider::Anthropic, "A summary."),
 //! ])?;
-//! server.otherwise(Reply::text(Provider::Anthropic, "Another one."));
+//! server.set_default_reply(Reply::text(Provider::Anthropic, "Another one."));
 //! let url = server.base_url(Provider::Anthropic);
-//! // … ask a model whose base URL that is …
+//! // … ask a client with this base URL …
 //! assert!(server.requests().is_empty());
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! It needs no runtime: it has threads of its own, so it answers whatever the test is busy with. Each
-//! connection serves one request. Requests take replies in the order in which they are read whole; a request that
-//! finds none gets the one of [`ScriptedServer::otherwise`], or else status 501, which no client asks again.
+//! The server has its own threads and needs no runtime. Each connection serves one request. Replies are given
+//! in the order in which requests have been read completely. After the last reply, every request gets the
+//! default reply ([`ScriptedServer::set_default_reply`]), or else status 501, which clients do not retry.
 
 mod connection;
-mod replies;
+mod reply;
 mod server;
 
-pub use self::connection::Recorded;
-pub use self::replies::Reply;
+pub use self::connection::RecordedRequest;
+pub use self::reply::Reply;
 pub use self::server::ScriptedServer;

@@ -1,4 +1,4 @@
-//! The server itself.
+//! The server.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,21 +7,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::connection::{self, Recorded};
-use super::replies::Reply;
+use super::connection::{self, RecordedRequest};
+use super::reply::Reply;
 use crate::Provider;
 
-/// A server that answers what it was told to. It ends when it is dropped, hanging connections included.
+/// A server with scripted replies. Dropping it ends the server and all its connections. The module has an
+/// example.
 #[derive(Debug)]
 pub struct ScriptedServer {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    shared: Arc<Shared>,
     accepting: Option<JoinHandle<()>>,
 }
 
 /// What the server's threads share.
 #[derive(Debug, Default)]
-pub(super) struct Stage {
+pub(super) struct Shared {
     script: Mutex<Script>,
     ended: Condvar,
 }
@@ -29,49 +30,49 @@ pub(super) struct Stage {
 #[derive(Debug, Default)]
 struct Script {
     replies: VecDeque<Reply>,
-    otherwise: Option<Reply>,
-    requests: Vec<Recorded>,
-    is_over: bool,
+    default_reply: Option<Reply>,
+    requests: Vec<RecordedRequest>,
+    has_ended: bool,
 }
 
 impl ScriptedServer {
-    /// Starts on a free port of the loopback address, with replies for the first requests.
+    /// Starts a server on a free port of the loopback address. The first requests get `replies`, in order.
     ///
     /// # Errors
-    /// There is no port, or no thread.
+    /// No port is free, or no thread can be started.
     pub fn start(replies: impl IntoIterator<Item = Reply>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
-        let stage = Arc::new(Stage::default());
-        stage.script().replies.extend(replies);
-        let shared = Arc::clone(&stage);
+        let shared = Arc::new(Shared::default());
+        shared.script().replies.extend(replies);
+        let of_thread = Arc::clone(&shared);
         let accepting = std::thread::Builder::new()
             .name("scripted server".to_owned())
-            .spawn(move || accept(&listener, &shared))?;
+            .spawn(move || accept(&listener, &of_thread))?;
         Ok(Self {
             address,
-            stage,
+            shared,
             accepting: Some(accepting),
         })
     }
 
-    /// Adds a reply behind the others.
+    /// Adds a reply after the others.
     pub fn queue(&self, reply: Reply) {
-        self.stage.script().replies.push_back(reply);
+        self.shared.script().replies.push_back(reply);
     }
 
-    /// What every request gets for which none is left.
-    pub fn otherwise(&self, reply: Reply) {
-        self.stage.script().otherwise = Some(reply);
+    /// Sets the reply to every request after the end of the script.
+    pub fn set_default_reply(&self, reply: Reply) {
+        self.shared.script().default_reply = Some(reply);
     }
 
-    /// Where it listens.
+    /// Returns the address that the server listens on.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What stands for the provider's own base URL.
+    /// Returns the URL that replaces the provider's own base URL.
     #[must_use]
     pub fn base_url(&self, provider: Provider) -> String {
         let version = match provider {
@@ -81,18 +82,18 @@ impl ScriptedServer {
         format!("http://{}/{version}", self.address)
     }
 
-    /// The requests that were read whole, in their order.
+    /// Returns the requests that were read completely, in order.
     #[must_use]
-    pub fn requests(&self) -> Vec<Recorded> {
-        self.stage.script().requests.clone()
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.shared.script().requests.clone()
     }
 }
 
 impl Drop for ScriptedServer {
     fn drop(&mut self) {
-        self.stage.script().is_over = true;
-        self.stage.ended.notify_all();
-        // Wakes the thread that accepts.
+        self.shared.script().has_ended = true;
+        self.shared.ended.notify_all();
+        // Wake the thread that accepts connections.
         let woken = TcpStream::connect(self.address).is_ok();
         if let Some(accepting) = self.accepting.take().filter(|_| woken) {
             let _ = accepting.join();
@@ -100,39 +101,39 @@ impl Drop for ScriptedServer {
     }
 }
 
-fn accept(listener: &TcpListener, stage: &Arc<Stage>) {
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     for stream in listener.incoming() {
-        if stage.script().is_over {
+        if shared.script().has_ended {
             return;
         }
         let Ok(stream) = stream else { continue };
-        let stage = Arc::clone(stage);
-        // Without a thread the connection is closed, which is what a busy server does too.
-        let _ = std::thread::Builder::new().spawn(move || connection::serve(stream, &stage));
+        let shared = Arc::clone(shared);
+        // Without a thread the connection is closed, as a busy server would do.
+        let _ = std::thread::Builder::new().spawn(move || connection::serve(stream, &shared));
     }
 }
 
-impl Stage {
+impl Shared {
     fn script(&self) -> MutexGuard<'_, Script> {
-        // A script is whole after every line, so a panic elsewhere does not matter.
+        // Every statement leaves the script valid, so a panic of another thread does not matter.
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a request down and gives the reply to it.
-    pub(super) fn reply_to(&self, request: Recorded) -> Reply {
+    /// Records a request and returns its reply.
+    pub(super) fn reply_to(&self, request: RecordedRequest) -> Reply {
         let mut script = self.script();
         script.requests.push(request);
         let next = script.replies.pop_front();
-        next.or_else(|| script.otherwise.clone())
-            .unwrap_or_else(Reply::over)
+        next.or_else(|| script.default_reply.clone())
+            .unwrap_or_else(Reply::end_of_script)
     }
 
-    /// Waits, unless the server ends meanwhile. True where there is a reason to go on.
+    /// Waits for `time`, or until the server ends. Returns whether the server is still running.
     pub(super) fn wait(&self, time: Duration) -> bool {
         let (script, _) = self
             .ended
-            .wait_timeout_while(self.script(), time, |script| !script.is_over)
+            .wait_timeout_while(self.script(), time, |script| !script.has_ended)
             .unwrap_or_else(PoisonError::into_inner);
-        !script.is_over
+        !script.has_ended
     }
 }

@@ -5,21 +5,16 @@ use serde_json::json;
 use super::*;
 
 #[tokio::test]
-async fn an_answer_comes_with_what_it_cost() {
+async fn answer_has_text_and_usage() {
     for provider in PROVIDERS {
-        let said = Answer {
-            text: "Ein \"Text\"\nmit Zeilen 🦀".to_owned(),
-            finish: Finish::Stop,
-            input_tokens: 123,
-            output_tokens: 45,
-        };
+        let said = Answer::new("Ein \"Text\"\nmit Zeilen 🦀", Finish::Stop).with_usage(123, 45);
         let answer = ask_one(provider, Reply::answer(provider, &said), PLENTY).await;
         assert_eq!(answer, Ok(said), "{provider:?}");
     }
 }
 
 #[tokio::test]
-async fn each_protocol_is_spoken_right() {
+async fn requests_follow_the_protocol_of_the_provider() {
     let (system, user) = ("Summarise.", "A \"long\" conversation\nwith ünicode.");
     let messages =
         json!([{"role": "system", "content": system}, {"role": "user", "content": user}]);
@@ -66,14 +61,11 @@ async fn each_protocol_is_spoken_right() {
 }
 
 #[tokio::test]
-async fn without_instructions_there_is_no_system_prompt() {
+async fn request_without_instructions_has_no_system_prompt() {
     for provider in PROVIDERS {
         let server = server([Reply::text(provider, "yes")]);
         let client = builder(provider, &server).build().unwrap();
-        let question = Question {
-            instructions: String::new(),
-            ..question()
-        };
+        let question = question().with_instructions("");
         client.ask(&question, PLENTY, &|| true).await.unwrap();
         let body = server.requests()[0].body.to_lowercase();
         assert!(!body.contains("system"), "{body}");
@@ -81,7 +73,7 @@ async fn without_instructions_there_is_no_system_prompt() {
 }
 
 #[tokio::test]
-async fn no_answer_is_asked_to_be_longer_than_the_model_can() {
+async fn request_limits_the_answer_to_what_the_model_can_write() {
     let server = server([Reply::text(Provider::OpenAi, "yes")]);
     let client = builder(Provider::OpenAi, &server)
         .max_output_tokens(7)
@@ -92,7 +84,7 @@ async fn no_answer_is_asked_to_be_longer_than_the_model_can() {
 }
 
 #[tokio::test]
-async fn fields_are_added_to_the_request() {
+async fn extra_fields_are_merged_into_the_request() {
     for (provider, fields, place, value) in [
         (
             Provider::OpenAi,
@@ -109,7 +101,10 @@ async fn fields_are_added_to_the_request() {
     ] {
         let server = server([Reply::text(provider, "yes")]);
         let fields = fields.as_object().unwrap().clone();
-        let client = builder(provider, &server).fields(fields).build().unwrap();
+        let client = builder(provider, &server)
+            .extra_fields(fields)
+            .build()
+            .unwrap();
         ask(&client, PLENTY).await.unwrap();
         let body = server.requests()[0].json();
         assert_eq!(body.pointer(place), Some(&value), "{body}");
@@ -117,7 +112,7 @@ async fn fields_are_added_to_the_request() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told() {
+async fn refusal_is_reported() {
     for provider in PROVIDERS {
         let answer = ask_one(provider, Reply::refusal(provider), PLENTY)
             .await
@@ -127,7 +122,7 @@ async fn a_refusal_is_told() {
 }
 
 #[tokio::test]
-async fn a_cut_off_answer_is_told() {
+async fn cut_off_answer_is_reported() {
     for provider in PROVIDERS {
         let answer = ask_one(provider, Reply::cut_off(provider, "half"), PLENTY)
             .await
@@ -140,7 +135,7 @@ async fn a_cut_off_answer_is_told() {
 }
 
 #[tokio::test]
-async fn an_empty_answer_is_an_answer() {
+async fn empty_answer_is_an_answer() {
     for provider in PROVIDERS {
         let answer = ask_one(provider, Reply::text(provider, ""), PLENTY)
             .await
@@ -150,23 +145,20 @@ async fn an_empty_answer_is_an_answer() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_tool_is_no_text() {
+async fn tool_call_gives_an_empty_text() {
     for provider in PROVIDERS {
         let answer = ask_one(provider, Reply::tool_call(provider), PLENTY)
             .await
             .unwrap();
         assert_eq!(answer.text, "", "{provider:?}");
-        assert!(answer.input_tokens > 0, "estimated");
+        assert!(answer.input_tokens > Some(0), "estimated");
     }
 }
 
 #[tokio::test]
-async fn what_is_known_of_a_model_can_be_overruled() {
+async fn builder_overrides_documented_limits() {
     let server = server([]);
-    let price = Price {
-        input: 1.0,
-        output: 2.0,
-    };
+    let price = Price::new(1.0, 2.0).unwrap();
     let client = builder(Provider::Compatible, &server)
         .context_window(32_000)
         .max_output_tokens(2_000)
@@ -183,7 +175,7 @@ async fn what_is_known_of_a_model_can_be_overruled() {
 }
 
 #[test]
-fn a_small_window_has_smaller_answers_and_none_has_none() {
+fn builder_derives_and_validates_limits() {
     let server = server([]);
     let small = builder(Provider::OpenAi, &server)
         .context_window(1_000)
@@ -195,17 +187,17 @@ fn a_small_window_has_smaller_answers_and_none_has_none() {
             .max_output_tokens(output)
             .build();
         assert!(
-            matches!(built, Err(SetupError::Limits { .. })),
+            matches!(built, Err(SetupError::InvalidLimits { .. })),
             "{window} {output}"
         );
     }
 }
 
-/// The host may have a runtime for each compaction.
+/// The host may use a runtime for each compaction.
 #[test]
-fn a_client_outlives_a_runtime() {
+fn client_works_in_several_runtimes() {
     let server = server([]);
-    server.otherwise(Reply::text(Provider::OpenAi, "yes"));
+    server.set_default_reply(Reply::text(Provider::OpenAi, "yes"));
     let client = builder(Provider::OpenAi, &server).build().unwrap();
     for _ in 0..2 {
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -2,7 +2,7 @@ use std::net::TcpListener;
 
 use super::*;
 
-/// Long enough to see that it is kept, and that one attempt is all there is.
+/// Too short for a second attempt.
 const SHORT: Duration = Duration::from_millis(300);
 
 fn unavailable(result: Result<Answer, ModelError>) -> String {
@@ -13,14 +13,14 @@ fn unavailable(result: Result<Answer, ModelError>) -> String {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_holds_nobody_up() {
+async fn client_gives_up_in_time_on_a_hanging_server() {
     for provider in PROVIDERS {
         let right = Reply::text(provider, "yes");
         for reply in [
             Reply::silence(),
-            right.clone().hanging_behind(0),
-            right.clone().hanging_behind(20),
-            right.clone().after(Duration::from_secs(60)),
+            right.clone().stalling_after(0),
+            right.clone().stalling_after(20),
+            right.clone().delayed(Duration::from_secs(60)),
             right.trickled(Duration::from_millis(20)),
         ] {
             let reason = unavailable(ask_one(provider, reply, SHORT).await);
@@ -31,10 +31,10 @@ async fn a_server_that_hangs_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn a_slow_server_is_waited_for() {
+async fn client_waits_for_a_slow_server() {
     let provider = Provider::Gemini;
     for reply in [
-        Reply::text(provider, "yes").after(SHORT),
+        Reply::text(provider, "yes").delayed(SHORT),
         Reply::text(provider, "yes").trickled(Duration::from_millis(1)),
     ] {
         assert_eq!(ask_one(provider, reply, PLENTY).await.unwrap().text, "yes");
@@ -42,11 +42,11 @@ async fn a_slow_server_is_waited_for() {
 }
 
 #[tokio::test]
-async fn an_attempt_that_hangs_is_followed_by_another() {
+async fn client_retries_after_a_hanging_attempt() {
     let provider = Provider::OpenAi;
     let server = server([Reply::silence(), Reply::text(provider, "yes")]);
     let client = builder(provider, &server)
-        .attempt_time(SHORT)
+        .attempt_timeout(SHORT)
         .build()
         .unwrap();
     assert_eq!(ask(&client, PLENTY).await.unwrap().text, "yes");
@@ -54,9 +54,9 @@ async fn an_attempt_that_hangs_is_followed_by_another() {
 }
 
 #[tokio::test]
-async fn an_error_is_told_although_its_text_hangs() {
+async fn error_is_reported_although_its_body_hangs() {
     let provider = Provider::OpenAi;
-    let reply = Reply::error(provider, 401, "no").hanging_behind(3);
+    let reply = Reply::error(provider, 401, "no").stalling_after(3);
     let result = ask_one(provider, reply, PLENTY).await;
     let Err(ModelError::Refused(reason)) = result else {
         panic!("{result:?}");
@@ -65,12 +65,12 @@ async fn an_error_is_told_although_its_text_hangs() {
 }
 
 #[tokio::test]
-async fn half_an_answer_is_none() {
+async fn truncated_answer_is_an_error() {
     for provider in PROVIDERS {
         let whole = Reply::text(provider, "yes");
-        let reason = unavailable(ask_one(provider, whole.clone().closed_behind(20), SHORT).await);
+        let reason = unavailable(ask_one(provider, whole.clone().closed_after(20), SHORT).await);
         assert!(reason.contains("the answer broke off"), "{reason}");
-        // The same without a length, so that only the JSON tells.
+        // Without a length, only the JSON shows that the answer is truncated.
         let half = Reply::raw("HTTP/1.1 200 OK\r\n\r\n{\"choices\": [{\"mess");
         let reason = unavailable(ask_one(provider, half, SHORT).await);
         assert!(reason.contains("the answer broke off"), "{reason}");
@@ -78,7 +78,7 @@ async fn half_an_answer_is_none() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_is_told() {
+async fn broken_connection_is_reported() {
     for reply in [
         Reply::raw(""),
         Reply::raw("HTTP/1.1 20"),
@@ -90,7 +90,7 @@ async fn a_connection_that_breaks_is_told() {
 }
 
 #[tokio::test]
-async fn nobody_listens() {
+async fn missing_server_is_reported() {
     let address = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -107,19 +107,19 @@ async fn nobody_listens() {
 }
 
 #[tokio::test]
-async fn a_host_that_does_not_exist_is_told() {
+async fn unknown_host_is_reported() {
     let choice: ModelChoice = "http://no-such-host.invalid/v1#m".parse().unwrap();
     let client = Client::builder(choice)
         .key(KeySource::None)
         .build()
         .unwrap();
-    // Behind a proxy it is the proxy that says so, in words of its own.
+    // With a proxy, the proxy reports the error in its own words.
     assert!(ask(&client, Duration::from_secs(1)).await.is_err());
 }
 
 #[tokio::test]
-async fn tls_with_a_server_without_is_told_at_once() {
-    let address = speaking_plainly();
+async fn tls_with_a_plain_server_fails_without_retry() {
+    let address = plain_server();
     let choice: ModelChoice = format!("https://{address}/v1#m").parse().unwrap();
     let client = match Client::builder(choice).key(KeySource::None).build() {
         Ok(client) => client,
@@ -127,14 +127,14 @@ async fn tls_with_a_server_without_is_told_at_once() {
         Err(error) => return assert!(error.to_string().contains("trusted"), "{error}"),
     };
     let result = ask(&client, PLENTY).await;
-    let Err(ModelError::Other(reason)) = result else {
-        panic!("{result:?}");
-    };
-    assert!(reason.contains("no trusted connection"), "{reason}");
+    assert!(
+        matches!(result, Err(ModelError::InsecureConnection(_))),
+        "{result:?}"
+    );
 }
 
-/// A server that answers whatever comes with a line of text, once.
-fn speaking_plainly() -> std::net::SocketAddr {
+/// A server without TLS that answers one request.
+fn plain_server() -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -148,7 +148,7 @@ fn speaking_plainly() -> std::net::SocketAddr {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_told_without_its_text() {
+async fn invalid_answer_is_reported_without_its_text() {
     let secret = "a text that nobody needs to see";
     for provider in PROVIDERS {
         for body in [
@@ -166,7 +166,7 @@ async fn what_is_no_answer_is_told_without_its_text() {
         ] {
             let start: String = body.chars().take(20).collect();
             let result = ask_one(provider, Reply::body(200, "text/html", body), PLENTY).await;
-            let Err(ModelError::Other(reason)) = result else {
+            let Err(ModelError::InvalidAnswer(reason)) = result else {
                 panic!("{start}: {result:?}");
             };
             assert!(!reason.contains(secret), "{reason}");
@@ -179,11 +179,14 @@ async fn what_is_no_answer_is_told_without_its_text() {
         PLENTY,
     )
     .await;
-    assert!(matches!(result, Err(ModelError::Other(_))), "{result:?}");
+    assert!(
+        matches!(result, Err(ModelError::InvalidAnswer(_))),
+        "{result:?}"
+    );
 }
 
 #[tokio::test]
-async fn what_an_error_says_is_shown_in_short() {
+async fn error_message_is_shortened() {
     for provider in PROVIDERS {
         let said = format!("a model\nof that name {}", "is missing ".repeat(1_000));
         let result = ask_one(provider, Reply::error(provider, 404, &said), PLENTY).await;
@@ -199,7 +202,7 @@ async fn what_an_error_says_is_shown_in_short() {
 }
 
 #[tokio::test]
-async fn a_body_without_end_is_not_read_to_its_end() {
+async fn endless_body_is_not_read_to_its_end() {
     for provider in PROVIDERS {
         for reply in [
             Reply::endless(vec![b' '; 64 * 1024]),
@@ -208,7 +211,7 @@ async fn a_body_without_end_is_not_read_to_its_end() {
             Reply::raw("HTTP/1.1 200 OK\r\ncontent-length: 999999999999\r\n\r\n{}"),
         ] {
             let result = ask_one(provider, reply, PLENTY).await;
-            let Err(ModelError::Other(reason)) = result else {
+            let Err(ModelError::InvalidAnswer(reason)) = result else {
                 panic!("{result:?}");
             };
             assert!(reason.contains("8388608 bytes"), "{reason}");
@@ -217,13 +220,13 @@ async fn a_body_without_end_is_not_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn headers_without_end_are_not_read_to_their_end() {
+async fn endless_headers_are_not_read_to_their_end() {
     let reply = Reply::raw("HTTP/1.1 200 OK\r\n".to_owned() + &"a: b\r\n".repeat(1_000_000));
     unavailable(ask_one(Provider::OpenAi, reply, SHORT).await);
 }
 
 #[tokio::test]
-async fn what_is_too_long_is_told_with_what_fits() {
+async fn too_long_reports_how_many_tokens_fit() {
     for provider in PROVIDERS {
         let result = ask_one(provider, Reply::too_long(provider, 64_000), PLENTY).await;
         let fits = Some(64_000);
@@ -239,14 +242,17 @@ async fn what_is_too_long_is_told_with_what_fits() {
 }
 
 #[tokio::test]
-async fn an_error_with_status_200_is_an_error() {
+async fn error_with_status_200_is_an_error() {
     let body = serde_json::json!({"error": {"code": 400, "type": "exceed_context_size_error",
         "message": "the request exceeds the available context size", "n_ctx": 8192}});
     let result = ask_one(Provider::Compatible, Reply::json(200, &body), PLENTY).await;
     assert_eq!(result, Err(ModelError::TooLong { fits: Some(8_192) }));
     let body = serde_json::json!({"error": "something"});
     let result = ask_one(Provider::Compatible, Reply::json(200, &body), PLENTY).await;
-    assert!(matches!(result, Err(ModelError::Other(_))), "{result:?}");
+    assert!(
+        matches!(result, Err(ModelError::InvalidAnswer(_))),
+        "{result:?}"
+    );
 }
 
 #[tokio::test]
@@ -254,8 +260,8 @@ async fn question_can_be_dropped_while_the_server_is_silent() {
     let server = server([Reply::silence()]);
     let client = builder(Provider::OpenAi, &server).build().unwrap();
     let question = question();
-    let again = || true;
-    let asked = client.ask(&question, PLENTY, &again);
+    let may_retry = || true;
+    let asked = client.ask(&question, PLENTY, &may_retry);
     assert!(tokio::time::timeout(SHORT, asked).await.is_err());
     assert_eq!(server.requests().len(), 1);
 }

@@ -15,7 +15,7 @@ fn client(provider: Provider, server: &ScriptedServer) -> Client {
 }
 
 #[tokio::test]
-async fn each_provider_gets_the_key_in_its_own_header() {
+async fn key_is_sent_in_the_header_of_the_provider() {
     for (provider, name, value) in [
         (Provider::OpenAi, "authorization", format!("Bearer {KEY}")),
         (
@@ -37,7 +37,7 @@ async fn each_provider_gets_the_key_in_its_own_header() {
 }
 
 #[tokio::test]
-async fn no_key_is_sent_where_there_is_none() {
+async fn no_header_is_sent_without_a_key() {
     for provider in PROVIDERS {
         let server = server([Reply::text(provider, "yes")]);
         let client = builder(provider, &server).build().unwrap();
@@ -49,7 +49,7 @@ async fn no_key_is_sent_where_there_is_none() {
 }
 
 #[tokio::test]
-async fn a_key_may_come_from_the_environment() {
+async fn key_is_read_from_the_environment() {
     let provider = Provider::OpenAi;
     let server = server([Reply::text(provider, "yes")]);
     // A variable that Cargo sets for tests.
@@ -63,7 +63,7 @@ async fn a_key_may_come_from_the_environment() {
 }
 
 #[test]
-fn a_missing_key_is_told_before_anything_is_sent() {
+fn missing_key_is_reported_before_anything_is_sent() {
     for provider in PROVIDERS {
         let server = server([]);
         let source = KeySource::Env("BALER_TEST_NOT_SET".to_owned());
@@ -74,7 +74,7 @@ fn a_missing_key_is_told_before_anything_is_sent() {
 }
 
 #[test]
-fn nothing_shows_the_key() {
+fn debug_output_hides_the_key() {
     let server = server([]);
     for provider in PROVIDERS {
         let client = client(provider, &server);
@@ -83,10 +83,10 @@ fn nothing_shows_the_key() {
 }
 
 #[tokio::test]
-async fn an_error_that_repeats_the_key_is_told_without_it() {
+async fn error_that_repeats_the_key_is_redacted() {
     for provider in PROVIDERS {
         for status in [401, 400, 429, 501, 600] {
-            // At every place, so that no cut leaves a part of it.
+            // At every place, so that no cut leaves a part of the key.
             for before in (0..220).step_by(20) {
                 let said = format!("{}{KEY} is wrong", "x".repeat(before));
                 for reply in [
@@ -109,7 +109,7 @@ async fn an_error_that_repeats_the_key_is_told_without_it() {
 }
 
 #[tokio::test]
-async fn an_answer_that_repeats_the_key_comes_without_it() {
+async fn answer_that_repeats_the_key_is_redacted() {
     for provider in PROVIDERS {
         let said = format!("The agent used {KEY}.");
         let server = server([Reply::text(provider, &said)]);
@@ -119,7 +119,7 @@ async fn an_answer_that_repeats_the_key_comes_without_it() {
 }
 
 #[tokio::test]
-async fn an_end_that_repeats_the_key_is_told_without_it() {
+async fn finish_reason_that_repeats_the_key_is_redacted() {
     for (provider, body) in [
         (
             Provider::OpenAi,
@@ -141,11 +141,11 @@ async fn an_end_that_repeats_the_key_is_told_without_it() {
 }
 
 #[tokio::test]
-async fn a_key_does_not_follow_a_redirect() {
+async fn key_is_not_sent_to_the_target_of_a_redirect() {
     for provider in PROVIDERS {
         for status in [301, 302, 303, 307, 308] {
             let thief = server([]);
-            thief.otherwise(Reply::text(provider, "yes"));
+            thief.set_default_reply(Reply::text(provider, "yes"));
             let location = format!("http://localhost:{}/v1", thief.address().port());
             let server =
                 server([Reply::body(status, "text/plain", "").header("location", &location)]);

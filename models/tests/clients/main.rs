@@ -1,19 +1,19 @@
-//! Clients against a server that plays providers. What is asserted of times is generous: the machines
-//! that run tests are busy.
+//! Clients against a server that simulates providers. Limits of times are generous: the machines that run
+//! tests are busy.
 
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
-    reason = "helpers of tests end the test where something is not as it should be"
+    reason = "helpers of tests fail the test if a precondition does not hold"
 )]
 
-/// Right answers, in every protocol.
+/// Answers, in every protocol.
 mod answers;
-/// What goes wrong, and that it ends in time.
+/// Faults of servers, and that every question ends in time.
 mod faults;
-/// That keys reach the provider and nobody else.
+/// Keys reach the provider and nobody else.
 mod keys;
-/// What is asked again, and what is not.
+/// What is retried, and what is not.
 mod retries;
 
 use std::time::{Duration, Instant};
@@ -30,10 +30,10 @@ const PROVIDERS: [Provider; 4] = [
     Provider::Compatible,
 ];
 
-/// More than any of these answers takes.
+/// More time than any of these answers takes.
 const PLENTY: Duration = Duration::from_secs(30);
 
-/// What is allowed beyond a deadline.
+/// How late an answer may be after its deadline.
 const TOLERANCE: Duration = Duration::from_millis(500);
 
 fn server(replies: impl IntoIterator<Item = Reply>) -> ScriptedServer {
@@ -47,19 +47,15 @@ fn builder(provider: Provider, server: &ScriptedServer) -> ClientBuilder {
         Provider::Compatible => {
             Client::builder(ModelChoice::compatible(base_url, "qwen3:8b").unwrap())
         }
-        named => {
-            Client::builder(ModelChoice::named(named, "some-model").unwrap()).base_url(base_url)
+        other => {
+            Client::builder(ModelChoice::named(other, "some-model").unwrap()).base_url(base_url)
         }
     }
     .key(KeySource::None)
 }
 
 fn question() -> Question {
-    Question {
-        instructions: "Summarise.".to_owned(),
-        prompt: "A \"long\" conversation\nwith ünicode.".to_owned(),
-        max_output_tokens: 99,
-    }
+    Question::new("A \"long\" conversation\nwith ünicode.", 99).with_instructions("Summarise.")
 }
 
 /// Asks, and asserts that it ended in time.
@@ -72,9 +68,9 @@ async fn ask(client: &Client, time: Duration) -> Result<Answer, ModelError> {
     result
 }
 
-/// Asks a server that is to reply so.
+/// Asks a server that gives this reply.
 async fn ask_one(provider: Provider, reply: Reply, time: Duration) -> Result<Answer, ModelError> {
     let server = server([]);
-    server.otherwise(reply);
+    server.set_default_reply(reply);
     ask(&builder(provider, &server).build().unwrap(), time).await
 }

@@ -15,7 +15,7 @@ async fn ask_with(
 }
 
 #[tokio::test]
-async fn what_may_pass_is_asked_again() {
+async fn transient_errors_are_retried() {
     for status in [408, 409, 425, 429, 500, 502, 503, 504, 524, 529] {
         let provider = PROVIDERS[usize::from(status) % 4];
         let script = vec![
@@ -29,7 +29,7 @@ async fn what_may_pass_is_asked_again() {
 }
 
 #[tokio::test]
-async fn the_same_is_asked_again() {
+async fn retry_sends_the_same_request() {
     let provider = Provider::Anthropic;
     let server = server([Reply::raw(""), Reply::text(provider, "yes")]);
     let client = builder(provider, &server).build().unwrap();
@@ -40,7 +40,7 @@ async fn the_same_is_asked_again() {
 }
 
 #[tokio::test]
-async fn what_would_fail_again_is_not() {
+async fn permanent_errors_are_not_retried() {
     for provider in PROVIDERS {
         for status in [400, 401, 402, 403, 404, 413, 422, 501] {
             let script = vec![
@@ -60,7 +60,7 @@ async fn what_would_fail_again_is_not() {
 }
 
 #[tokio::test]
-async fn a_server_says_how_long_to_wait() {
+async fn retry_waits_as_long_as_the_server_asks() {
     let provider = Provider::OpenAi;
     let script = vec![
         Reply::error(provider, 429, "slow").header("retry-after", "1"),
@@ -73,7 +73,7 @@ async fn a_server_says_how_long_to_wait() {
 }
 
 #[tokio::test]
-async fn what_comes_too_late_is_not_waited_for() {
+async fn retry_after_the_deadline_is_not_waited_for() {
     let provider = Provider::Anthropic;
     let start = Instant::now();
     let script = vec![Reply::error(provider, 529, "Overloaded").header("retry-after", "3600")];
@@ -94,11 +94,11 @@ async fn what_comes_too_late_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_failure_that_stays_is_told_with_what_was_tried() {
+async fn persistent_failure_is_reported_with_the_number_of_attempts() {
     for status in [429, 500, 529] {
         let server = server([]);
         let provider = Provider::Gemini;
-        server.otherwise(Reply::error(provider, status, "not now"));
+        server.set_default_reply(Reply::error(provider, status, "not now"));
         let client = builder(provider, &server).build().unwrap();
         let result = ask(&client, Duration::from_secs(2)).await;
         let Err(ModelError::Unavailable(reason)) = result else {
@@ -112,7 +112,7 @@ async fn a_failure_that_stays_is_told_with_what_was_tried() {
 }
 
 #[tokio::test]
-async fn what_was_before_a_silence_is_told_too() {
+async fn timeout_is_reported_with_the_error_before_it() {
     let provider = Provider::OpenAi;
     let script = vec![Reply::error(provider, 503, "not now"), Reply::silence()];
     let (result, requests) = ask_with(provider, script, Duration::from_secs(2)).await;
@@ -125,7 +125,7 @@ async fn what_was_before_a_silence_is_told_too() {
 }
 
 #[tokio::test]
-async fn without_time_nothing_is_sent() {
+async fn nothing_is_sent_without_time() {
     let (result, requests) = ask_with(Provider::OpenAi, vec![], Duration::ZERO).await;
     assert!(
         matches!(result, Err(ModelError::Unavailable(_))),
@@ -135,16 +135,16 @@ async fn without_time_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_again_without_leave() {
+async fn nothing_is_retried_without_permission() {
     let provider = Provider::OpenAi;
     let server = server([]);
-    server.otherwise(Reply::error(provider, 503, "not now"));
+    server.set_default_reply(Reply::error(provider, 503, "not now"));
     let client = builder(provider, &server).build().unwrap();
     let asked = AtomicU32::new(0);
-    // Once.
-    let again = || asked.fetch_add(1, Ordering::Relaxed) == 0;
+    // Permits one retry.
+    let may_retry = || asked.fetch_add(1, Ordering::Relaxed) == 0;
     let question = question();
-    let result = client.ask(&question, PLENTY, &again).await;
+    let result = client.ask(&question, PLENTY, &may_retry).await;
     assert_eq!(server.requests().len(), 2);
     let Err(ModelError::Unavailable(reason)) = result else {
         panic!("{result:?}");

@@ -1,23 +1,22 @@
 //! Recorded conversations, for tests and measurements.
 //!
-//! They are no part of the repository: they are read from a folder, which the environment
-//! variable `BALER_CORPUS` names. Where there is none, [`conversations`] gives none, and a test
-//! that needs them says so and passes.
+//! The conversations are not part of the repository. The environment variable `BALER_CORPUS` names their
+//! folder. If there is no such folder, [`conversations`] returns `None`, and tests that need conversations
+//! report this and pass.
 //!
-//! A file that cannot be read counts as none: what is there is measured, and how much that
-//! was, each measurement says.
+//! Files that cannot be read are left out. Each test prints how much it checked.
 
 pub mod every_cut;
 mod messages;
 mod model;
 pub mod sound;
 
-pub use baler_eval::corpus::{Corpus, Kind, Recorded};
+pub use baler_eval::corpus::{Corpus, Recording, RecordingKind};
 pub use model::Parrot;
 
 use std::path::{Path, PathBuf};
 
-/// The folder that `BALER_CORPUS` names; without it `../shared/data`, seen from the workspace.
+/// Returns the folder that `BALER_CORPUS` names; the default is `../shared/data`, relative to the workspace.
 #[must_use]
 pub fn folder() -> PathBuf {
     std::env::var_os("BALER_CORPUS").map_or_else(
@@ -26,8 +25,8 @@ pub fn folder() -> PathBuf {
     )
 }
 
-/// All conversations of [`folder`], in the same order each time. None where it is not there.
+/// Returns all conversations of [`folder`], ordered by path; `None` if there is no such folder.
 #[must_use]
-pub fn conversations() -> Option<Vec<Recorded>> {
+pub fn conversations() -> Option<Vec<Recording>> {
     Corpus::read(&folder()).map(|corpus| corpus.conversations)
 }

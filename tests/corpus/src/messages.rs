@@ -1,10 +1,10 @@
-//! The messages of a document, and documents with fewer of them. Written without a line of the
-//! host's, because what the host does is checked with it.
+//! The messages of a document, and documents with fewer of them. Independent of the host's code, because it
+//! checks the host.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A document, taken apart around its messages.
+/// A document, split at its messages.
 pub(crate) struct Messages<'a> {
     document: &'a str,
     pub(crate) all: Vec<&'a str>,
@@ -24,7 +24,7 @@ struct Body<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// None where the document has no list of messages, or an empty one.
+    /// Returns `None` if the document has no list of messages, or an empty one.
     pub(crate) fn of(document: &'a str) -> Option<Self> {
         // A list has to be told first: serde reads one as the members of a struct, in order.
         let list = if document.trim_start().starts_with('[') {
@@ -45,17 +45,17 @@ impl<'a> Messages<'a> {
         })
     }
 
-    /// What stands in front of the messages, without the white space before the first.
+    /// Returns the text before the messages, without the white space before the first.
     pub(crate) fn head(&self) -> &'a str {
         self.document[..self.start].trim_end()
     }
 
-    /// What stands behind the messages.
+    /// Returns the text after the messages.
     pub(crate) fn tail(&self) -> &'a str {
         &self.document[self.end..]
     }
 
-    /// The document with its first messages alone.
+    /// Returns the document with its first messages only.
     pub(crate) fn cut(&self, messages: usize) -> String {
         let end = messages
             .checked_sub(1)

@@ -1,12 +1,12 @@
-//! A model that always says the same, so that strategies which ask one can be checked like others.
+//! A model with a constant answer, so that strategies that ask one can be checked like others.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use baler_host::{ModelGrant, ModelInfo, Strategy};
-use baler_models::{Again, Answer, Asked, Finish, Model, Question};
+use baler_models::{Answer, AnswerFuture, Finish, MayRetry, Model, Question};
 
-/// It writes this, whatever it is asked.
+/// A model that gives the same answer to every question.
 #[derive(Debug)]
 pub struct Parrot {
     info: ModelInfo,
@@ -14,21 +14,16 @@ pub struct Parrot {
 }
 
 impl Parrot {
-    /// A model with a window of 200,000 tokens.
+    /// Creates a model with a window of 200,000 tokens that always answers `text`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self {
-            info: ModelInfo {
-                name: "parrot".to_owned(),
-                context_window: 200_000,
-                max_output_tokens: 8_000,
-                price: None,
-            },
+            info: ModelInfo::new("parrot", 200_000, 8_000),
             text: text.to_owned(),
         }
     }
 
-    /// The strategy, with a grant for a model like this where it wants one.
+    /// Grants such a model to a strategy that needs one.
     #[must_use]
     pub fn granted(strategy: Strategy) -> Strategy {
         if !strategy.lacks_model() {
@@ -44,13 +39,8 @@ impl Model for Parrot {
         &self.info
     }
 
-    fn ask<'a>(&'a self, _: &'a Question, _: Duration, _: Again<'a>) -> Asked<'a> {
-        let answer = Answer {
-            text: self.text.clone(),
-            finish: Finish::Stop,
-            input_tokens: 0,
-            output_tokens: 0,
-        };
+    fn ask<'a>(&'a self, _: &'a Question, _: Duration, _: MayRetry<'a>) -> AnswerFuture<'a> {
+        let answer = Answer::new(self.text.clone(), Finish::Stop);
         Box::pin(std::future::ready(Ok(answer)))
     }
 }

@@ -15,7 +15,7 @@ use baler_host::{
     Compactor, CompactorOptions, ModelError, ModelGrant, ModelInfo, SecretKey, Step, Strategy,
     Triggers,
 };
-use baler_models::{Again, Answer, Asked, Finish, Model, Question};
+use baler_models::{Answer, AnswerFuture, Finish, MayRetry, Model, Question};
 use serde_json::{Value, json};
 
 use crate::support::{bundled, host_beside};
@@ -31,12 +31,7 @@ struct Script {
 impl Script {
     fn new<'a>(replies: impl IntoIterator<Item = Result<&'a str, ModelError>>) -> Arc<Self> {
         Arc::new(Self {
-            info: ModelInfo {
-                name: "script".to_owned(),
-                context_window: 200_000,
-                max_output_tokens: 8_000,
-                price: None,
-            },
+            info: ModelInfo::new("script", 200_000, 8_000),
             replies: Mutex::new(
                 replies
                     .into_iter()
@@ -65,19 +60,15 @@ impl Model for Script {
         &self.info
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, _: Duration, _: Again<'a>) -> Asked<'a> {
+    fn ask<'a>(&'a self, question: &'a Question, _: Duration, _: MayRetry<'a>) -> AnswerFuture<'a> {
         self.asked.lock().expect("no panic").push(question.clone());
         let mut replies = self.replies.lock().expect("no panic");
         let reply = replies.pop_front().expect("a script has a line");
         if replies.is_empty() {
             replies.push_back(reply.clone());
         }
-        Box::pin(std::future::ready(reply.map(|text| Answer {
-            text,
-            finish: Finish::Stop,
-            input_tokens: 0,
-            output_tokens: 0,
-        })))
+        let answer = reply.map(|text| Answer::new(text, Finish::Stop));
+        Box::pin(std::future::ready(answer))
     }
 }
 

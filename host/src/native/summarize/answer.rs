@@ -53,12 +53,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str, finish: Finish) -> Result<String, String> {
-        usable(Answer {
-            text: text.to_owned(),
-            finish,
-            input_tokens: 1,
-            output_tokens: 1,
-        })
+        usable(Answer::new(text, finish).with_usage(1, 1))
     }
 
     /// PAIN-11, PL-S8, PL-N12, PU-N3, AP-S18, AP-N18, ALL-N3, P8

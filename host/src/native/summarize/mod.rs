@@ -134,11 +134,9 @@ async fn ask(
     };
     let counter = situation.conversation.tokenizer();
     for _ in 0..TRIES {
-        let question = Question {
-            instructions: format!("{INSTRUCTIONS} {ABOUT_EARLIER}{wish}"),
-            prompt: transcript.prompt(allowed),
-            max_output_tokens: allowed.saturating_mul(2).max(256),
-        };
+        let max_output_tokens = allowed.saturating_mul(2).max(256);
+        let question = Question::new(transcript.prompt(allowed), max_output_tokens)
+            .with_instructions(format!("{INSTRUCTIONS} {ABOUT_EARLIER}{wish}"));
         let asked = situation
             .spending
             .ask(grant, question, counter, deadline)

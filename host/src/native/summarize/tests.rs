@@ -85,12 +85,7 @@ async fn with_nothing_to_summarise_nobody_is_asked() {
 /// P7, P8, PL-S7, PL-S8, PL-14, PU-S14, PU-S22, SU7, AP-13, AP-S20, PL-N13
 #[tokio::test]
 async fn a_model_that_fails_leaves_the_conversation_as_it_is_and_says_why() {
-    let cut = Answer {
-        text: "We sai".to_owned(),
-        finish: Finish::Length,
-        input_tokens: 1,
-        output_tokens: 1,
-    };
+    let cut = Answer::new("We sai", Finish::Length).with_usage(1, 1);
     for reply in [
         Err(ModelError::Unavailable("no connection".to_owned())),
         Err(ModelError::Refused("wrong key".to_owned())),
@@ -167,7 +162,8 @@ async fn an_earlier_summary_goes_on_in_the_new_one_and_is_not_wrapped_again() {
     let asked = &second.asked()[0].prompt;
     let (before, after) = asked.split_once("<conversation>").expect("has one");
     assert!(before.contains("<summary_so_far>\nEarlier summary: They sail on Tuesday.\n"));
-    let told = &second.asked()[0].instructions;
+    let asked = second.asked();
+    let told = asked[0].instructions.as_deref().expect("has some");
     assert!(told.contains(baler_digest::ABOUT_EARLIER), "{told}");
     assert!(!after.contains("They sail on Tuesday."));
     assert!(!after.contains("baler:summary"));
@@ -346,11 +342,8 @@ async fn what_a_person_asks_to_keep_is_told_to_the_model() {
         ..Request::default()
     };
     compact(&journey(30), &model, &request).await;
-    assert!(
-        model.asked()[0]
-            .instructions
-            .contains("keep the API design")
-    );
+    let instructions = model.asked()[0].instructions.clone().expect("has some");
+    assert!(instructions.contains("keep the API design"));
 }
 
 #[tokio::test]
@@ -361,7 +354,8 @@ async fn what_a_person_asks_to_keep_begins_no_line_and_ends_no_tag() {
         ..Request::default()
     };
     compact(&journey(30), &model, &request).await;
-    let told = &model.asked()[0].instructions;
+    let asked = model.asked();
+    let told = asked[0].instructions.as_deref().expect("has some");
     assert!(
         told.ends_with("keep this\n  User: &lt;/conversation>"),
         "{told}"

@@ -1,22 +1,22 @@
-//! Anthropic's Messages.
+//! The Messages API of Anthropic.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::complaint::of_error;
+use super::error_body::error_member;
 use super::lenient::{count, each, read};
-use super::{Said, Unread};
+use super::{Reported, Unusable};
 use crate::{Finish, Question};
 
-pub(super) fn question(model: &str, question: &Question, most: u32) -> Value {
+pub(super) fn question(model: &str, question: &Question, max_tokens: u32) -> Value {
     let mut body = json!({
         "model": model,
-        "max_tokens": most,
+        "max_tokens": max_tokens,
         "messages": [{"role": "user", "content": question.prompt}],
     });
-    if !question.instructions.is_empty() {
-        body["system"] = json!(question.instructions);
+    if let Some(instructions) = &question.instructions {
+        body["system"] = json!(instructions);
     }
     body
 }
@@ -46,11 +46,11 @@ struct Usage<'a> {
     output_tokens: Option<&'a RawValue>,
 }
 
-pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
+pub(super) fn answer(body: &[u8]) -> Result<Reported, Unusable> {
     let whole: Body<'_> =
-        serde_json::from_slice(body).map_err(|error| Unread::json(&error, body))?;
+        serde_json::from_slice(body).map_err(|error| Unusable::json(&error, body))?;
     if whole.error.is_some() {
-        return Err(Unread::Complaint(of_error(whole.error)));
+        return Err(Unusable::Error(error_member(whole.error)));
     }
     let mut text = String::new();
     let mut calls = false;
@@ -65,21 +65,21 @@ pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
         }
     });
     if !is_list {
-        return Err(Unread::shape("no content"));
+        return Err(Unusable::shape("no content"));
     }
     let reason: Option<String> = read(whole.stop_reason);
     let finish = match reason.as_deref().unwrap_or_default() {
         "" | "end_turn" | "stop_sequence" | "tool_use" => Finish::Stop,
         "max_tokens" | "model_context_window_exceeded" => Finish::Length,
         "refusal" => Finish::Refusal,
-        other => return Err(Unread::reason(other)),
+        other => return Err(Unusable::reason(other)),
     };
     if calls || reason.as_deref() == Some("tool_use") {
         text.clear();
     }
     let usage: Option<Usage<'_>> = read(whole.usage);
     let input_tokens = usage.as_ref().and_then(|usage| {
-        // What was cached is counted apart.
+        // Cached tokens are reported separately.
         let cached = [
             usage.cache_creation_input_tokens,
             usage.cache_read_input_tokens,
@@ -90,7 +90,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
             .fold(0, u64::saturating_add);
         count(usage.input_tokens).map(|input| input.saturating_add(cached))
     });
-    Ok(Said {
+    Ok(Reported {
         text,
         finish,
         input_tokens,
@@ -103,24 +103,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thinking_is_left_out_and_cached_tokens_count() {
+    fn answer_omits_thinking_and_counts_cached_tokens() {
         let body = r#"{"content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"yes"}],
             "stop_reason":"end_turn",
             "usage":{"input_tokens":3,"cache_creation_input_tokens":5,"cache_read_input_tokens":null,"output_tokens":2}}"#;
-        let said = answer(body.as_bytes()).unwrap();
-        assert_eq!(said.text, "yes");
-        assert_eq!((said.input_tokens, said.output_tokens), (Some(8), Some(2)));
+        let reported = answer(body.as_bytes()).unwrap();
+        assert_eq!(reported.text, "yes");
+        assert_eq!(
+            (reported.input_tokens, reported.output_tokens),
+            (Some(8), Some(2))
+        );
     }
 
     #[test]
-    fn a_pause_is_no_end() {
-        let said =
+    fn answer_rejects_a_paused_turn() {
+        let reported =
             answer(br#"{"content":[{"type":"text","text":"half"}],"stop_reason":"pause_turn"}"#);
-        assert!(matches!(said, Err(Unread::Senseless(_))), "{said:?}");
+        assert!(
+            matches!(reported, Err(Unusable::Invalid(_))),
+            "{reported:?}"
+        );
     }
 
     #[test]
-    fn shapes_that_make_no_sense_are_told() {
+    fn answer_rejects_other_shapes() {
         for body in [
             "[]",
             "7",
@@ -129,7 +135,7 @@ mod tests {
             r#"{"content":{}}"#,
         ] {
             assert!(
-                matches!(answer(body.as_bytes()), Err(Unread::Senseless(_))),
+                matches!(answer(body.as_bytes()), Err(Unusable::Invalid(_))),
                 "{body}"
             );
         }

@@ -1,21 +1,21 @@
-//! Gemini's `generateContent`.
+//! The `generateContent` method of Gemini.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::complaint::of_error;
+use super::error_body::error_member;
 use super::lenient::{count, each, first, read};
-use super::{Said, Unread};
+use super::{Reported, Unusable};
 use crate::{Finish, Question};
 
-pub(super) fn question(question: &Question, most: u32) -> Value {
+pub(super) fn question(question: &Question, max_tokens: u32) -> Value {
     let mut body = json!({
         "contents": [{"role": "user", "parts": [{"text": question.prompt}]}],
-        "generationConfig": {"maxOutputTokens": most},
+        "generationConfig": {"maxOutputTokens": max_tokens},
     });
-    if !question.instructions.is_empty() {
-        body["systemInstruction"] = json!({"parts": [{"text": question.instructions}]});
+    if let Some(instructions) = &question.instructions {
+        body["systemInstruction"] = json!({"parts": [{"text": instructions}]});
     }
     body
 }
@@ -69,16 +69,16 @@ struct Usage<'a> {
     thoughts_token_count: Option<&'a RawValue>,
 }
 
-pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
+pub(super) fn answer(body: &[u8]) -> Result<Reported, Unusable> {
     let whole: Body<'_> =
-        serde_json::from_slice(body).map_err(|error| Unread::json(&error, body))?;
+        serde_json::from_slice(body).map_err(|error| Unusable::json(&error, body))?;
     if whole.error.is_some() {
-        return Err(Unread::Complaint(of_error(whole.error)));
+        return Err(Unusable::Error(error_member(whole.error)));
     }
     let (text, finish) = match read::<Candidate<'_>>(first(whole.candidates)) {
-        Some(candidate) => said(&candidate)?,
+        Some(candidate) => text_of(&candidate)?,
         None if is_blocked(whole.prompt_feedback) => (String::new(), Finish::Refusal),
-        None => return Err(Unread::shape("no candidate")),
+        None => return Err(Unusable::shape("no candidate")),
     };
     let usage: Option<Usage<'_>> = read(whole.usage_metadata);
     let output_tokens = usage.as_ref().and_then(|usage| {
@@ -88,7 +88,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
             .filter_map(count)
             .reduce(u64::saturating_add)
     });
-    Ok(Said {
+    Ok(Reported {
         text,
         finish,
         input_tokens: usage.and_then(|usage| count(usage.prompt_token_count)),
@@ -96,7 +96,7 @@ pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
     })
 }
 
-fn said(candidate: &Candidate<'_>) -> Result<(String, Finish), Unread> {
+fn text_of(candidate: &Candidate<'_>) -> Result<(String, Finish), Unusable> {
     let reason: Option<String> = read(candidate.finish_reason);
     let finish = match reason.as_deref() {
         None | Some("STOP" | "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => Finish::Stop,
@@ -105,17 +105,17 @@ fn said(candidate: &Candidate<'_>) -> Result<(String, Finish), Unread> {
             "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
             | "IMAGE_SAFETY",
         ) => Finish::Refusal,
-        Some(other) => return Err(Unread::reason(other)),
+        Some(other) => return Err(Unusable::reason(other)),
     };
     let mut text = String::new();
     let mut calls = matches!(
         reason.as_deref(),
         Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL")
     );
-    // An answer that was cut off while thinking has no parts, and a refused one no content.
+    // An answer that was cut off while thinking has no parts, and a refused one has no content.
     let content: Option<Content<'_>> = read(candidate.content);
     if content.is_none() && reason.is_none() {
-        return Err(Unread::shape("a candidate without content"));
+        return Err(Unusable::shape("a candidate without content"));
     }
     let parts = content.and_then(|content| content.parts);
     let is_list = each(parts, |part| {
@@ -128,7 +128,7 @@ fn said(candidate: &Candidate<'_>) -> Result<(String, Finish), Unread> {
         }
     });
     if parts.is_some() && !is_list {
-        return Err(Unread::shape("parts that are no list"));
+        return Err(Unusable::shape("parts that are not a list"));
     }
     if calls {
         text.clear();
@@ -145,31 +145,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thoughts_are_left_out_of_the_text_and_counted() {
+    fn answer_omits_thoughts_and_counts_their_tokens() {
         let body = r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"yes"}],"role":"model"},
             "finishReason":"STOP"}],
             "usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":1,"thoughtsTokenCount":6}}"#;
-        let said = answer(body.as_bytes()).unwrap();
-        assert_eq!(said.text, "yes");
-        assert_eq!((said.input_tokens, said.output_tokens), (Some(4), Some(7)));
+        let reported = answer(body.as_bytes()).unwrap();
+        assert_eq!(reported.text, "yes");
+        assert_eq!(
+            (reported.input_tokens, reported.output_tokens),
+            (Some(4), Some(7))
+        );
     }
 
     #[test]
-    fn a_question_may_be_blocked_before_it_is_answered() {
-        let said = answer(br#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#).unwrap();
-        assert_eq!((said.text.as_str(), said.finish), ("", Finish::Refusal));
+    fn answer_reads_a_blocked_question_as_a_refusal() {
+        let reported =
+            answer(br#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#).unwrap();
+        assert_eq!(
+            (reported.text.as_str(), reported.finish),
+            ("", Finish::Refusal)
+        );
     }
 
     #[test]
-    fn an_answer_may_end_while_it_is_thought_of() {
-        let said =
+    fn answer_reads_a_candidate_that_was_cut_off_while_thinking() {
+        let reported =
             answer(br#"{"candidates":[{"content":{"role":"model"},"finishReason":"MAX_TOKENS"}]}"#);
-        let said = said.unwrap();
-        assert_eq!((said.text.as_str(), said.finish), ("", Finish::Length));
+        let reported = reported.unwrap();
+        assert_eq!(
+            (reported.text.as_str(), reported.finish),
+            ("", Finish::Length)
+        );
     }
 
     #[test]
-    fn shapes_that_make_no_sense_are_told() {
+    fn answer_rejects_other_shapes() {
         for body in [
             "[]",
             "7",
@@ -180,7 +190,7 @@ mod tests {
             r#"{"candidates":[{"content":{},"finishReason":"OTHER"}]}"#,
         ] {
             assert!(
-                matches!(answer(body.as_bytes()), Err(Unread::Senseless(_))),
+                matches!(answer(body.as_bytes()), Err(Unusable::Invalid(_))),
                 "{body}"
             );
         }

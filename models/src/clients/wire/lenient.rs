@@ -1,4 +1,4 @@
-//! Reading what may have any shape, without keeping it.
+//! Reads JSON that may have any shape, without building it in memory.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use serde::de::{Deserializer as _, SeqAccess, Visitor};
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-/// `raw` as a `T`, if it is one.
+/// Reads a `T`; `None` if the value is missing or has another shape.
 pub(super) fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
-/// A count of tokens; whole numbers only.
+/// Reads a count of tokens, which is a whole number.
 pub(super) fn count(raw: Option<&RawValue>) -> Option<u64> {
     read(raw)
 }
 
-/// Hands the elements of a list over one after another. False where it is no list.
+/// Calls `act` with each element of a list. Returns false if the value is not a list.
 pub(super) fn each<'a>(raw: Option<&'a RawValue>, mut act: impl FnMut(&'a RawValue)) -> bool {
     struct Elements<F>(F);
 
@@ -43,7 +43,7 @@ pub(super) fn each<'a>(raw: Option<&'a RawValue>, mut act: impl FnMut(&'a RawVal
     })
 }
 
-/// The first element of a list.
+/// Returns the first element of a list.
 pub(super) fn first(raw: Option<&RawValue>) -> Option<&RawValue> {
     let mut first = None;
     each(raw, |element| {
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_a_whole_number() {
+    fn count_reads_whole_numbers_only() {
         for (text, number) in [
             ("7", Some(7)),
             ("-1", None),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn only_lists_have_elements() {
+    fn each_reads_lists_only() {
         let list = raw("[1,{\"a\":[]},null]");
         let mut seen = Vec::new();
         assert!(each(Some(&list), |element| seen.push(element.get())));

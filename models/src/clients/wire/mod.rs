@@ -1,10 +1,10 @@
-//! The protocols: how each spells questions, answers and complaints.
+//! The protocols: how each writes questions, answers and errors.
 //!
-//! What is read here comes from strangers. Nothing is kept of a body but what is looked for, so a body
-//! of millions of small values costs no more memory than its bytes.
+//! Replies are untrusted. Only the values that are needed are read, so a body of millions of small values
+//! uses no more memory than its bytes.
 
 mod anthropic;
-mod complaint;
+mod error_body;
 mod gemini;
 mod lenient;
 mod openai;
@@ -12,13 +12,13 @@ mod openai;
 use reqwest::Url;
 use serde_json::{Map, Value};
 
-pub(super) use self::complaint::{Complaint, complaint};
+pub(super) use self::error_body::{ErrorBody, error_body};
 use super::base_url::BaseUrl;
 use crate::{Answer, Finish, Provider, Question};
 
-/// What a model said, as it was reported.
+/// An answer as the server reported it.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct Reported {
     text: String,
     finish: Finish,
     input_tokens: Option<u64>,
@@ -27,16 +27,16 @@ pub(super) struct Said {
 
 /// Why a body with status 200 is no answer.
 #[derive(Debug)]
-pub(super) enum Unread {
-    /// It ends in the middle.
+pub(super) enum Unusable {
+    /// The JSON ends in the middle.
     BrokeOff,
-    /// It is an error in the clothes of an answer.
-    Complaint(Complaint),
-    /// It is something else. The text may hold words of the server's.
-    Senseless(String),
+    /// The body is that of an error.
+    Error(ErrorBody),
+    /// The body is something else. The text says what, and may quote the server.
+    Invalid(String),
 }
 
-/// Where a model answers.
+/// Returns the URL that questions to a model are sent to.
 pub(super) fn endpoint(provider: Provider, base_url: &BaseUrl, model: &str) -> Url {
     match provider {
         Provider::OpenAi | Provider::Compatible => base_url.join(&["chat", "completions"]),
@@ -48,53 +48,54 @@ pub(super) fn endpoint(provider: Provider, base_url: &BaseUrl, model: &str) -> U
     }
 }
 
-/// The body of a question, whose answer has at most `most` tokens, with further fields.
+/// Writes the body of a question whose answer has at most `max_tokens` tokens, and merges `extra_fields` into
+/// it.
 pub(super) fn question(
     provider: Provider,
     model: &str,
     question: &Question,
-    most: u32,
-    fields: &Map<String, Value>,
+    max_tokens: u32,
+    extra_fields: &Map<String, Value>,
 ) -> Vec<u8> {
     let mut body = match provider {
-        Provider::OpenAi => openai::question(model, question, "max_completion_tokens", most),
-        // The name that all of them know.
-        Provider::Compatible => openai::question(model, question, "max_tokens", most),
-        Provider::Anthropic => anthropic::question(model, question, most),
-        Provider::Gemini => gemini::question(question, most),
+        Provider::OpenAi => openai::question(model, question, "max_completion_tokens", max_tokens),
+        // All compatible servers know this name.
+        Provider::Compatible => openai::question(model, question, "max_tokens", max_tokens),
+        Provider::Anthropic => anthropic::question(model, question, max_tokens),
+        Provider::Gemini => gemini::question(question, max_tokens),
     };
-    add(&mut body, fields);
+    merge(&mut body, extra_fields);
     body.to_string().into_bytes()
 }
 
-/// Adds fields, in objects within objects too.
-fn add(body: &mut Value, fields: &Map<String, Value>) {
+/// Sets fields of an object, and merges objects within it.
+fn merge(body: &mut Value, fields: &Map<String, Value>) {
     for (name, value) in fields {
         match (&mut body[name], value) {
-            (inner @ Value::Object(_), Value::Object(fields)) => add(inner, fields),
+            (inner @ Value::Object(_), Value::Object(fields)) => merge(inner, fields),
             (place, value) => *place = value.clone(),
         }
     }
 }
 
 /// Reads an answer.
-pub(super) fn answer(provider: Provider, body: &[u8]) -> Result<Said, Unread> {
-    let mut said = match provider {
+pub(super) fn answer(provider: Provider, body: &[u8]) -> Result<Reported, Unusable> {
+    let mut reported = match provider {
         Provider::OpenAi | Provider::Compatible => openai::answer(body),
         Provider::Anthropic => anthropic::answer(body),
         Provider::Gemini => gemini::answer(body),
     }?;
     if provider == Provider::Compatible {
-        let cut = said.finish == Finish::Length;
-        said.text = without_thinking(said.text, cut);
+        let is_cut_off = reported.finish == Finish::Length;
+        reported.text = without_thinking(reported.text, is_cut_off);
     }
-    Ok(said)
+    Ok(reported)
 }
 
-/// Local servers without a parser for thinking leave it at the start of the text.
+/// Removes thinking from the start of the text, where local servers without a parser for it leave it.
 fn without_thinking(text: String, is_cut_off: bool) -> String {
     let Some(thinking) = text.trim_start().strip_prefix("<think>") else {
-        return match behind_thinking(&text) {
+        return match after_thinking(&text) {
             Some(answer) => answer.trim_start().to_owned(),
             None => text,
         };
@@ -108,7 +109,7 @@ fn without_thinking(text: String, is_cut_off: bool) -> String {
 
 /// Returns the text after thinking that has only a closing tag: the chat templates of some models
 /// (DeepSeek-R1, Qwen3-Thinking) put the opening tag into the prompt. A tag in quotes is only mentioned.
-fn behind_thinking(text: &str) -> Option<&str> {
+fn after_thinking(text: &str) -> Option<&str> {
     const END: &str = "</think>";
     let before_opening = match text.find("<think>") {
         Some(opening) => &text[..opening],
@@ -125,10 +126,11 @@ fn behind_thinking(text: &str) -> Option<&str> {
         .map(|(_, answer)| answer)
 }
 
-impl Said {
-    /// The answer; what the provider did not count is estimated.
+impl Reported {
+    /// Converts to an answer, and estimates the tokens that the provider did not count.
     pub(super) fn into_answer(self, question: &Question) -> Answer {
-        let asked = question.instructions.len() + question.prompt.len();
+        let instructions = question.instructions.as_deref().unwrap_or_default();
+        let question_bytes = instructions.len() + question.prompt.len();
         let estimate = |bytes: usize| bytes.div_ceil(4) as u64;
         let counted = |tokens: Option<u64>, bytes: usize| {
             let tokens = tokens
@@ -136,38 +138,35 @@ impl Said {
                 .unwrap_or_else(|| estimate(bytes));
             u32::try_from(tokens).unwrap_or(u32::MAX)
         };
-        Answer {
-            input_tokens: counted(self.input_tokens, asked),
-            output_tokens: counted(self.output_tokens, self.text.len()),
-            text: self.text,
-            finish: self.finish,
-        }
+        let input_tokens = counted(self.input_tokens, question_bytes);
+        let output_tokens = counted(self.output_tokens, self.text.len());
+        Answer::new(self.text, self.finish).with_usage(input_tokens, output_tokens)
     }
 }
 
-impl Unread {
-    /// From what is wrong with the JSON.
+impl Unusable {
+    /// Describes what is wrong with the JSON of a body.
     fn json(error: &serde_json::Error, body: &[u8]) -> Self {
         if error.is_eof() {
             return Self::BrokeOff;
         }
         let start = body.trim_ascii_start();
-        Self::Senseless(if start.starts_with(b"<") {
+        Self::Invalid(if start.starts_with(b"<") {
             "the answer is a page of HTML or XML, not JSON; is the base URL right?".to_owned()
         } else if error.is_data() {
-            "the answer has a shape that makes no sense".to_owned()
+            "the answer does not have the provider's JSON shape".to_owned()
         } else {
             "the answer is not JSON".to_owned()
         })
     }
 
     fn shape(what: &str) -> Self {
-        Self::Senseless(format!("the answer has {what}"))
+        Self::Invalid(format!("the answer has {what}"))
     }
 
-    /// An answer that ended for a reason nobody knows is not finished.
+    /// An answer that ended for an unknown reason counts as unfinished.
     fn reason(reason: &str) -> Self {
-        Self::Senseless(format!("the answer ended for the reason `{reason}`"))
+        Self::Invalid(format!("the answer ended for the reason `{reason}`"))
     }
 }
 
@@ -175,8 +174,8 @@ impl Unread {
 mod tests {
     use super::*;
 
-    fn said(text: &str, tokens: Option<u64>) -> Said {
-        Said {
+    fn reported(text: &str, tokens: Option<u64>) -> Reported {
+        Reported {
             text: text.to_owned(),
             finish: Finish::Stop,
             input_tokens: tokens,
@@ -185,26 +184,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_counted_is_estimated() {
-        let question = Question {
-            instructions: "1234".to_owned(),
-            prompt: "12345".to_owned(),
-            max_output_tokens: 1,
-        };
+    fn into_answer_estimates_tokens_that_were_not_counted() {
+        let question = Question::new("12345", 1).with_instructions("1234");
         for (tokens, input, output) in [
             (None, 3, 2),
             (Some(0), 3, 2),
             (Some(9), 9, 9),
             (Some(u64::MAX), u32::MAX, u32::MAX),
         ] {
-            let answer = said("12345678", tokens).into_answer(&question);
-            assert_eq!((answer.input_tokens, answer.output_tokens), (input, output));
+            let answer = reported("12345678", tokens).into_answer(&question);
+            let usage = (answer.input_tokens, answer.output_tokens);
+            assert_eq!(usage, (Some(input), Some(output)));
         }
-        assert_eq!(said("", Some(0)).into_answer(&question).output_tokens, 0);
+        let empty = reported("", Some(0)).into_answer(&question);
+        assert_eq!(empty.output_tokens, Some(0));
     }
 
     #[test]
-    fn thinking_is_no_part_of_the_text() {
+    fn without_thinking_keeps_only_the_answer() {
         for (text, cut, left) in [
             ("<think>hm</think>\n\nyes", false, "yes"),
             ("\n<think>\n</think>yes", false, "yes"),
@@ -232,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_answer_is_none() {
+    fn answer_rejects_truncated_and_corrupted_bodies() {
         for (provider, body) in [
             (
                 Provider::OpenAi,
@@ -252,23 +249,23 @@ mod tests {
         ] {
             assert_eq!(answer(provider, body.as_bytes()).unwrap().text, "yes");
             for end in 0..body.len() {
-                let said = answer(provider, &body.as_bytes()[..end]);
-                assert!(matches!(said, Err(Unread::BrokeOff)), "{}", &body[..end]);
+                let read = answer(provider, &body.as_bytes()[..end]);
+                assert!(matches!(read, Err(Unusable::BrokeOff)), "{}", &body[..end]);
             }
-            // Whatever stands anywhere: no panic.
+            // No byte at any place causes a panic.
             for place in 0..body.len() {
                 for byte in [0, b'"', b'[', b'}', b'-', b'7', 0xff] {
                     let mut bytes = body.as_bytes().to_owned();
                     bytes[place] = byte;
                     drop(answer(provider, &bytes));
-                    drop(complaint(&bytes));
+                    drop(error_body(&bytes));
                 }
             }
         }
     }
 
     #[test]
-    fn a_models_name_stays_within_its_place_in_the_path() {
+    fn endpoint_escapes_the_name_of_the_model() {
         let base: BaseUrl = "http://host/v1beta".parse().unwrap();
         let url = endpoint(Provider::Gemini, &base, "models/gemini-2.5-flash");
         assert_eq!(

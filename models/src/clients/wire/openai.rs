@@ -1,22 +1,22 @@
-//! OpenAI's Chat Completions, and what others make of it.
+//! The Chat Completions API of OpenAI, and its variants on other servers.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::complaint::of_error;
+use super::error_body::error_member;
 use super::lenient::{count, each, first, read};
-use super::{Said, Unread};
+use super::{Reported, Unusable};
 use crate::{Finish, Question};
 
-/// `limit` is the field that bounds the answer; it is not the same everywhere.
-pub(super) fn question(model: &str, question: &Question, limit: &str, most: u32) -> Value {
+/// `limit` is the name of the field that limits the answer, which differs between servers.
+pub(super) fn question(model: &str, question: &Question, limit: &str, max_tokens: u32) -> Value {
     let mut messages = Vec::new();
-    if !question.instructions.is_empty() {
-        messages.push(json!({"role": "system", "content": question.instructions}));
+    if let Some(instructions) = &question.instructions {
+        messages.push(json!({"role": "system", "content": instructions}));
     }
     messages.push(json!({"role": "user", "content": question.prompt}));
-    json!({"model": model, "messages": messages, "stream": false, limit: most})
+    json!({"model": model, "messages": messages, "stream": false, limit: max_tokens})
 }
 
 #[derive(Deserialize)]
@@ -58,28 +58,28 @@ struct Usage<'a> {
     completion_tokens: Option<&'a RawValue>,
 }
 
-pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
+pub(super) fn answer(body: &[u8]) -> Result<Reported, Unusable> {
     let whole: Body<'_> =
-        serde_json::from_slice(body).map_err(|error| Unread::json(&error, body))?;
+        serde_json::from_slice(body).map_err(|error| Unusable::json(&error, body))?;
     let Some(choice) = read::<Choice<'_>>(first(whole.choices)) else {
         if whole.error.is_some() {
-            return Err(Unread::Complaint(of_error(whole.error)));
+            return Err(Unusable::Error(error_member(whole.error)));
         }
-        return Err(Unread::shape("no choice"));
+        return Err(Unusable::shape("no choice"));
     };
     if choice.error.is_some() {
-        return Err(Unread::Complaint(of_error(choice.error)));
+        return Err(Unusable::Error(error_member(choice.error)));
     }
     let message: Message<'_> =
-        read(choice.message).ok_or_else(|| Unread::shape("a choice without a message"))?;
+        read(choice.message).ok_or_else(|| Unusable::shape("a choice without a message"))?;
     let reason: Option<String> = read(choice.finish_reason);
     let mut finish = match reason.as_deref().unwrap_or_default() {
-        // Several spellings of local servers beside OpenAI's.
+        // OpenAI's value, and those of several local servers.
         "" | "stop" | "end_turn" | "eos" | "eos_token" | "stop_sequence" => Finish::Stop,
         "tool_calls" | "function_call" => Finish::Stop,
         "length" | "max_tokens" | "model_length" => Finish::Length,
         "content_filter" | "refusal" => Finish::Refusal,
-        other => return Err(Unread::reason(other)),
+        other => return Err(Unusable::reason(other)),
     };
     if read(message.refusal).is_some_and(|refusal: String| !refusal.is_empty()) {
         finish = Finish::Refusal;
@@ -88,10 +88,10 @@ pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
     let text = if calls || matches!(reason.as_deref(), Some("tool_calls" | "function_call")) {
         String::new()
     } else {
-        text(message.content)?
+        text_of(message.content)?
     };
     let usage: Option<Usage<'_>> = read(whole.usage);
-    Ok(Said {
+    Ok(Reported {
         text,
         finish,
         input_tokens: usage.as_ref().and_then(|usage| count(usage.prompt_tokens)),
@@ -99,8 +99,8 @@ pub(super) fn answer(body: &[u8]) -> Result<Said, Unread> {
     })
 }
 
-/// A text, nothing, or parts.
-fn text(content: Option<&RawValue>) -> Result<String, Unread> {
+/// Reads content: a text, nothing, or parts.
+fn text_of(content: Option<&RawValue>) -> Result<String, Unusable> {
     let Some(raw) = content else {
         return Ok(String::new());
     };
@@ -118,19 +118,19 @@ fn text(content: Option<&RawValue>) -> Result<String, Unread> {
     });
     is_list
         .then_some(text)
-        .ok_or_else(|| Unread::shape("a content that is no text"))
+        .ok_or_else(|| Unusable::shape("content that is not text"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read_choice(choice: &str) -> Result<Said, Unread> {
+    fn read_choice(choice: &str) -> Result<Reported, Unusable> {
         answer(format!(r#"{{"choices":[{choice}]}}"#).as_bytes())
     }
 
     #[test]
-    fn content_is_a_text_or_parts_or_nothing() {
+    fn answer_reads_content_as_text_parts_or_nothing() {
         for (content, text) in [
             (r#""yes""#, "yes"),
             (
@@ -144,42 +144,43 @@ mod tests {
             ("null", ""),
             ("[]", ""),
         ] {
-            let said = read_choice(&format!(r#"{{"message":{{"content":{content}}}}}"#)).unwrap();
-            assert_eq!(said.text, text, "{content}");
+            let reported =
+                read_choice(&format!(r#"{{"message":{{"content":{content}}}}}"#)).unwrap();
+            assert_eq!(reported.text, text, "{content}");
         }
         for content in ["7", "{}", "true"] {
-            let said = read_choice(&format!(r#"{{"message":{{"content":{content}}}}}"#));
-            assert!(matches!(said, Err(Unread::Senseless(_))), "{content}");
+            let reported = read_choice(&format!(r#"{{"message":{{"content":{content}}}}}"#));
+            assert!(matches!(reported, Err(Unusable::Invalid(_))), "{content}");
         }
     }
 
     #[test]
-    fn an_answer_that_ended_for_an_unknown_reason_is_none() {
-        let said = read_choice(
+    fn answer_rejects_an_unknown_finish_reason() {
+        let reported = read_choice(
             r#"{"message":{"content":"half"},"finish_reason":"insufficient_system_resource"}"#,
         );
-        let Err(Unread::Senseless(reason)) = said else {
-            panic!("{said:?}");
+        let Err(Unusable::Invalid(reason)) = reported else {
+            panic!("{reported:?}");
         };
         assert!(reason.contains("insufficient_system_resource"), "{reason}");
     }
 
     #[test]
-    fn an_error_with_status_200_is_an_error() {
+    fn answer_finds_an_error_in_a_body_with_status_200() {
         for body in [
             r#"{"error":{"code":429,"message":"slow"}}"#,
             r#"{"choices":[{"error":{"code":429,"message":"slow"},"finish_reason":"error"}]}"#,
             r#"{"choices":[],"error":{"code":429,"message":"slow"}}"#,
         ] {
-            let Err(Unread::Complaint(complaint)) = answer(body.as_bytes()) else {
+            let Err(Unusable::Error(error)) = answer(body.as_bytes()) else {
                 panic!("{body}");
             };
-            assert_eq!(complaint.status(), Some(429));
+            assert_eq!(error.status(), Some(429));
         }
     }
 
     #[test]
-    fn shapes_that_make_no_sense_are_told() {
+    fn answer_rejects_other_shapes() {
         for body in [
             "[]",
             "7",
@@ -189,7 +190,7 @@ mod tests {
             r#"{"choices":[{}]}"#,
         ] {
             assert!(
-                matches!(answer(body.as_bytes()), Err(Unread::Senseless(_))),
+                matches!(answer(body.as_bytes()), Err(Unusable::Invalid(_))),
                 "{body}"
             );
         }

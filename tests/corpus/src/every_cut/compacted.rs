@@ -1,4 +1,4 @@
-//! One cut, one strategy, one budget.
+//! Checks one compaction: one cut, one strategy, one budget.
 
 use std::collections::HashSet;
 
@@ -12,12 +12,12 @@ use super::{Check, Tally};
 use crate::messages::Messages;
 use crate::sound::{self, Before};
 
-/// A compaction to be made and checked.
+/// A compaction that is made and checked.
 pub(super) struct Compacting<'a> {
     pub(super) host: &'a Host,
     pub(super) strategy: &'a Strategy,
     pub(super) before: &'a Conversation,
-    /// None where the conversation came in broken.
+    /// `None` if the input breaks a rule of its format.
     pub(super) sound: Option<&'a Before<'a>>,
 }
 
@@ -152,8 +152,8 @@ impl Compacting<'_> {
         }
     }
 
-    /// Whether the messages of each unit that was kept stand in the result, in order. A message
-    /// of the user's may have got further parts around its own.
+    /// Whether the result contains the messages of each kept unit, in order. A user message may have
+    /// additional parts.
     fn is_verbatim(&self, compaction: &Compaction) -> bool {
         let Some(after) = Messages::of(compaction.document()) else {
             return false;

@@ -1,27 +1,27 @@
-//! What can be found wrong.
+//! Checks, and their failures.
 
 use std::fmt;
 
-/// What was checked.
+/// A check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
     /// The conversation can be read.
     Read,
     /// A conversation that grew is the same as one that was read.
     Grown,
-    /// What the host takes for valid, the rules written down here do too.
+    /// A conversation that the host finds valid obeys the rules in `sound`.
     Disagree,
-    /// No rule is broken that was not broken before.
+    /// The result breaks no rule that the input obeys.
     Rules,
-    /// What was kept, and what came back unchanged, is byte for byte the same.
+    /// Kept messages and unchanged conversations are byte-identical.
     Verbatim,
-    /// Instructions, the newest request and pending calls stay.
+    /// Instructions, the newest request and pending calls are kept.
     Lost,
-    /// The result is smaller, and counted right.
+    /// The result is smaller, and its tokens are counted correctly.
     Size,
     /// The result is within the budget, or at the floor.
     Budget,
-    /// The result again, with the same budget, does not change.
+    /// Compacting the result again with the same budget changes nothing.
     Again,
 }
 
@@ -39,7 +39,7 @@ impl Check {
         Self::Again,
     ];
 
-    /// Its column in the table.
+    /// Returns the name of its column in the table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,22 +56,22 @@ impl Check {
     }
 }
 
-/// A check that failed, with what is needed to do it again.
+/// A failed check, with what is needed to repeat it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The set.
+    /// The name of the set.
     pub set: String,
-    /// The conversation.
+    /// The id of the conversation.
     pub id: String,
     /// The number of messages of the cut.
     pub cut: usize,
-    /// The strategy; empty where none had run.
+    /// The name of the strategy; empty if none ran.
     pub strategy: String,
-    /// The share for the budget, in percent; 0 where there was none.
+    /// The budget as a share, in percent; 0 if there was none.
     pub percent: u32,
-    /// What was checked.
+    /// The failed check.
     pub check: Check,
-    /// What was found, in words and numbers.
+    /// What is wrong, without text of the conversation.
     pub what: String,
 }
 

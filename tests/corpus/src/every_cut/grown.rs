@@ -1,10 +1,10 @@
-//! A conversation that grew message by message beside the same one, read whole.
+//! Compares a conversation that grew message by message with the same conversation read at once.
 
 use baler_host::Conversation;
 
 use crate::messages::Messages;
 
-/// What differs, if anything does. `messages` are those that both should have.
+/// Describes the difference, if there is one. `messages` are those that both should have.
 pub(super) fn difference(
     grown: &Conversation,
     whole: &Conversation,

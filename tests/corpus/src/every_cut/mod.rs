@@ -1,11 +1,10 @@
 //! Cuts of recorded conversations, each compacted by each strategy at several budgets.
 //!
-//! A cut is the first messages of a conversation. What came in broken must come back as it
-//! was, and is compacted once more as a repair leaves it. Of everything else the result has to
-//! obey the rules, to hold what was kept byte for byte and what must stay, to be smaller and
-//! within its budget or at its floor; and the result again, under the same budget, must not
-//! change. All is checked, nothing panics: what is wrong becomes a [`Failure`] with numbers and
-//! names, never text.
+//! A cut is the first messages of a conversation. A cut that breaks a rule must come back unchanged, and is
+//! then repaired and compacted. Every other result must obey the rules, contain kept messages byte for byte
+//! and all protected units, be smaller, and be within its budget or at its floor. Compacting it again with
+//! the same budget must change nothing. A failed check does not panic: it becomes a [`Failure`] with numbers
+//! and names, never text.
 
 mod compacted;
 mod failure;
@@ -25,29 +24,29 @@ pub use tally::{Row, Tally};
 
 use crate::messages::Messages;
 use crate::sound::Before;
-use crate::{Kind, Recorded};
+use crate::{Recording, RecordingKind};
 use compacted::Compacting;
 
-/// Shares of what is not overhead that a result may have, in percent.
+/// The budgets, in percent of the tokens without overhead.
 pub const PERCENTS: [u32; 4] = [5, 10, 25, 50];
 
-/// Conversations with more messages than this are cut at every tenth only, and at their end.
+/// Conversations with more messages are cut only after every tenth message, and at their end.
 const LONG: usize = 60;
 
-/// A cut that grew by appending is compared with one that was read at every so many cuts.
+/// The number of cuts after which a grown conversation is compared with one that was read at once.
 const COMPARED: usize = 7;
 
-/// The same key each time: seals differ in tokens, and so would the results.
+/// A fixed key, because seals have different numbers of tokens.
 const KEY: SecretKey = SecretKey::new([0; 32]);
 
-/// Which cuts of a conversation.
+/// The cuts of a conversation that are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cuts {
     /// All of a short conversation, every tenth of a long one, and the last.
     All,
-    /// One behind each message, however many there are.
+    /// After each message.
     Each,
-    /// The whole conversation alone.
+    /// Only at the end.
     Last,
 }
 
@@ -64,10 +63,10 @@ struct Lane {
 }
 
 impl Checker {
-    /// Hosts by `builder`, with strategies of their own and these guests, by name and component.
+    /// Builds hosts with `builder`, with the native strategies and these guests, each a name and a component.
     ///
     /// # Errors
-    /// A host cannot be built or a guest not be loaded, in words.
+    /// A host cannot be built, or a guest cannot be loaded.
     pub async fn new(
         builder: impl Fn() -> HostBuilder,
         guests: impl Iterator<Item = (&str, &[u8])> + Clone,
@@ -91,7 +90,7 @@ impl Checker {
     }
 
     /// Checks one conversation at these cuts and budgets.
-    pub async fn check(&self, recorded: &Recorded, cuts: Cuts, percents: &[u32]) -> Tally {
+    pub async fn check(&self, recorded: &Recording, cuts: Cuts, percents: &[u32]) -> Tally {
         let mut tally = Tally::new(recorded);
         let Some(lane) = self.lanes.get(recorded.format) else {
             tally.fail(Check::Read, "there is no such format");
@@ -109,9 +108,9 @@ impl Checker {
 }
 
 impl Lane {
-    /// The request body: for a log, the one that the host makes of it.
-    fn document<'a>(&self, recorded: &'a Recorded) -> Result<Cow<'a, str>, ReadError> {
-        if recorded.kind == Kind::Document {
+    /// Returns the request body; for a log, the body that the host makes of it.
+    fn document<'a>(&self, recorded: &'a Recording) -> Result<Cow<'a, str>, ReadError> {
+        if recorded.kind == RecordingKind::Document {
             return Ok(Cow::Borrowed(&recorded.document));
         }
         let read = self.host.read(recorded.document.as_str())?;
@@ -120,7 +119,7 @@ impl Lane {
 
     async fn check(
         &self,
-        recorded: &Recorded,
+        recorded: &Recording,
         document: &str,
         cuts: Cuts,
         percents: &[u32],
@@ -162,7 +161,7 @@ impl Lane {
         }
     }
 
-    /// A conversation that grew is the one that is read whole.
+    /// Checks that a grown conversation equals one that was read at once.
     fn compare(
         &self,
         conversation: &Conversation,
@@ -182,7 +181,7 @@ impl Lane {
 
     async fn check_cut(
         &self,
-        recorded: &Recorded,
+        recorded: &Recording,
         conversation: &Conversation,
         percents: &[u32],
         tally: &mut Tally,
@@ -215,10 +214,10 @@ impl Lane {
         }
     }
 
-    /// With every strategy, to every budget.
+    /// Compacts with every strategy to every budget.
     async fn compact_all(
         &self,
-        recorded: &Recorded,
+        recorded: &Recording,
         conversation: &Conversation,
         percents: &[u32],
         tally: &mut Tally,
@@ -255,7 +254,7 @@ fn append(mut conversation: Conversation, message: &str) -> Result<Conversation,
     conversation.append(message).map(|()| conversation)
 }
 
-/// Whether the request goes on from one that the provider stored, which no check can see.
+/// Whether the request continues one that the provider stored, which cannot be checked.
 fn is_continued(document: &str) -> bool {
     let body: serde_json::Value = serde_json::from_str(document).unwrap_or_default();
     body["previous_response_id"].is_string()

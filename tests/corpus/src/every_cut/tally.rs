@@ -1,38 +1,37 @@
-//! Counts and failures, added up by set and format.
+//! Counts and failures by set and format.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{Check, Failure};
-use crate::Recorded;
+use crate::Recording;
 use crate::sound::Wrong;
 
-/// Failures of one kind that are shown one by one.
+/// The most failures of one kind that are listed.
 const SHOWN: usize = 4;
 
-/// What was counted of one set in one format.
+/// The counts of one set in one format.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     /// Conversations that were checked.
     pub conversations: usize,
     /// Conversations without a list of messages.
     pub empty: usize,
-    /// Cuts.
+    /// Cuts that were checked.
     pub cuts: usize,
-    /// Cuts that broke a rule as they came in.
+    /// Cuts that break a rule.
     pub invalid: usize,
-    /// Cuts with something unusual of which no refusal is known. They are compacted all the same.
+    /// Cuts with warnings only. They are compacted like valid cuts.
     pub warned: usize,
-    /// Cuts that broke a rule and that a repair left without a broken rule.
+    /// Cuts that break a rule before a repair and none after it.
     pub repaired: usize,
-    /// Cuts that grew, compared with the same one read whole.
+    /// Grown conversations that were compared with the same cut read at once.
     pub compared: usize,
-    /// Compactions of valid and of repaired cuts, second runs not counted.
+    /// Compactions of valid and of repaired cuts, without second runs.
     pub compactions: usize,
-    /// Those that changed something.
+    /// Compactions that changed the conversation.
     pub changed: usize,
-    /// Those in which another strategy than the wanted one did it, though the budget was not
-    /// below the floor, where only one strategy is ever asked.
+    /// Compactions by a fallback, although the budget was not below the floor.
     pub fell_back: usize,
     /// Checks that failed.
     pub failed: BTreeMap<Check, usize>,
@@ -47,9 +46,9 @@ pub struct Tally {
     pub(super) percent: u32,
     pub(super) tokens_before: u64,
     pub(super) tokens_after: u64,
-    /// How often each rule was broken by a cut that came in invalid.
+    /// How often each rule was broken in invalid cuts.
     pub(super) broken_before: BTreeMap<&'static str, usize>,
-    /// How often turns of strategies ended otherwise than well, by strategy and code.
+    /// How often attempts of strategies failed, by strategy and code.
     pub(super) attempts: BTreeMap<String, usize>,
     name: Option<(String, &'static str)>,
     id: String,
@@ -58,7 +57,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(recorded: &Recorded) -> Self {
+    pub(super) fn new(recorded: &Recording) -> Self {
         Self {
             name: Some((recorded.set.clone(), recorded.format)),
             id: recorded.id.clone(),
@@ -82,7 +81,7 @@ impl Tally {
         });
     }
 
-    /// Counts under `rules` what a provider would refuse.
+    /// Counts under `rules` the broken rules that a provider refuses.
     pub(super) fn fail_wrong(&mut self, rules: Check, wrong: Wrong) {
         match wrong {
             Wrong::Rules(what) => self.fail(rules, what),
@@ -91,7 +90,7 @@ impl Tally {
         }
     }
 
-    /// Adds what was found in another conversation.
+    /// Adds the counts and failures of other conversations.
     pub fn add(&mut self, other: Self) {
         if let Some(name) = other.name {
             self.rows.entry(name).or_default().add(&other.row);
@@ -164,7 +163,7 @@ impl Row {
     }
 }
 
-/// A table by set and format, and behind it what failed.
+/// Writes a table by set and format, and then the failures.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -200,7 +199,7 @@ impl fmt::Display for Tally {
 }
 
 impl Tally {
-    /// The first few of each check and strategy.
+    /// Lists the first failures of each check and strategy.
     fn write_failures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut kinds: BTreeMap<(Check, &str, &str), Vec<&Failure>> = BTreeMap::new();
         for failure in &self.failures {

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::{Step, Wrong, parts};
 
-/// Neighbours of one role, which the provider takes for one message.
+/// Consecutive messages of one role, which the provider joins to one message.
 struct Turn<'a> {
     is_user: bool,
     messages: Vec<&'a Value>,
 }
 
-/// Results in the turn behind their calls, and each call answered once, except at the end;
-/// instructions between a turn of the user's and one of the model's.
+/// Checks that results follow the message with their calls, and that each call is answered once, except at
+/// the end; and that instructions are between a message of the user and one of the model.
 pub(super) fn rules(all: &[Value]) -> Result<(), &'static str> {
     instructions_are_in_place(all)?;
     let messages: Vec<&Value> = all.iter().filter(|own| own["role"] != "system").collect();
@@ -105,7 +105,7 @@ fn turns<'a>(messages: &[&'a Value]) -> Vec<Turn<'a>> {
 }
 
 impl<'a> Turn<'a> {
-    /// The ids of the model's calls.
+    /// Returns the ids of the model's calls.
     fn calls(&self) -> Vec<&'a str> {
         match self.is_user {
             true => Vec::new(),
@@ -123,7 +123,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// How the results of a turn answer the calls of the one before it.
+/// Checks that the results of a message answer the calls of the message before it.
 fn step<'a>(calls: &[&'a str], results: &[&'a str]) -> Result<Step<'a>, &'static str> {
     let mut step = Step::default();
     calls.iter().try_for_each(|id| step.call(id))?;

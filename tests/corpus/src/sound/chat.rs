@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{SILENT, Step, is_silent};
 
-/// Tool messages directly behind the message with their calls, and each call answered once,
-/// except at the end.
+/// Checks that tool messages directly follow the message with their calls, and that each call is answered
+/// once, except at the end.
 pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
     let mut step = Step::default();
     for message in messages {
@@ -27,7 +27,7 @@ pub(super) fn rules(messages: &[Value]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Servers answer instructions alone.
+/// Servers also answer requests with instructions only.
 pub(super) fn doubts(messages: &[Value]) -> Vec<&'static str> {
     is_silent(messages).then_some(SILENT).into_iter().collect()
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{SILENT, is_silent, parts};
 
-/// The calls or answers of a content, in either spelling.
+/// Returns the calls or responses of a content, in camel or snake case.
 fn functions<'a>(content: &'a Value, camel: &str, snake: &str) -> Vec<&'a Value> {
     parts(content)
         .filter_map(|part| part.get(camel).or_else(|| part.get(snake)))
@@ -23,7 +23,7 @@ fn is_users(content: &Value) -> bool {
     content["role"] != "model"
 }
 
-/// The names of functions, in no order.
+/// Returns the sorted names of functions.
 fn names<'a>(functions: &[&'a Value]) -> Vec<&'a str> {
     let mut names: Vec<&str> = functions
         .iter()
@@ -33,8 +33,8 @@ fn names<'a>(functions: &[&'a Value]) -> Vec<&'a str> {
     names
 }
 
-/// Each content with calls behind one of the user's, and followed by one with as many answers,
-/// except at the end.
+/// Checks that each content with calls follows one of the user, and is followed by one with as many
+/// responses, except at the end.
 pub(super) fn rules(contents: &[Value]) -> Result<(), &'static str> {
     if contents.is_empty() {
         return Err("nobody speaks");
@@ -67,7 +67,8 @@ pub(super) fn rules(contents: &[Value]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The user first, calls in contents of the model's, and answers under the names of their calls.
+/// Checks that the user is first, that the model makes all calls, and that responses have the names of their
+/// calls.
 pub(super) fn doubts(contents: &[Value]) -> Vec<&'static str> {
     let mut doubts = Vec::new();
     if contents.first().is_some_and(|first| !is_users(first)) {

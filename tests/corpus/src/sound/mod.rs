@@ -1,5 +1,5 @@
-//! The rules once more, written without a line of the host's: whether a result keeps its
-//! conversation's messages, and whether its provider would take it.
+//! A second implementation of the rules, independent of the host's code: whether a result keeps its
+//! conversation's messages, and whether its provider would accept it.
 
 mod anthropic;
 mod chat;
@@ -15,23 +15,23 @@ use serde_json::Value;
 use crate::messages::Messages;
 use baler_eval::corpus::{ANTHROPIC, GEMINI, RESPONSES};
 
-/// What is wrong with a result. Names no text.
+/// What is wrong with a result, without text of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
     /// The provider would refuse it.
     Rules(&'static str),
-    /// Something that should be kept byte for byte is not.
+    /// A kept message is not byte-identical.
     Verbatim(&'static str),
-    /// Something that has to stay is gone.
+    /// Protected content is missing.
     Lost(&'static str),
 }
 
-/// Checks a result of a conversation in this format: that its provider would take it, that what
-/// was kept is byte for byte the same, and that what has to stay did. Holds under the default
-/// policy. Nothing is said of a conversation without a list of messages.
+/// Checks a result of a conversation in this format: that its provider would accept it, that kept messages
+/// are byte-identical, and that protected content is kept. Assumes the default policy. A conversation without
+/// a list of messages passes.
 ///
 /// # Errors
-/// What is wrong, without any text of the conversation.
+/// The result fails a check. The error contains no text of the conversation.
 pub fn check(format: &'static str, before: &str, after: &str) -> Result<(), String> {
     match Before::of(format, before) {
         Some(before) => before.check(after).map_err(|wrong| wrong.to_string()),
@@ -47,7 +47,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// A conversation as it was before.
+/// A conversation before its compaction.
 pub(crate) struct Before<'a> {
     format: &'static str,
     messages: Messages<'a>,
@@ -64,7 +64,7 @@ impl<'a> Before<'a> {
         })
     }
 
-    /// The rules of the format alone: what the host takes for valid should hold these too.
+    /// Checks only the rules of the format. A conversation that the host finds valid should obey them.
     pub(crate) fn rules(&self) -> Result<(), Wrong> {
         rules(self.format, &self.values)
     }

@@ -1,4 +1,4 @@
-/// What each format has to hold.
+/// The features that each format must have.
 mod wanted;
 
 use std::collections::{HashMap, HashSet};
@@ -37,7 +37,7 @@ fn features(generated: &Generated) -> HashSet<String> {
     found
 }
 
-/// What a message is: its type or role, and whether it calls or answers.
+/// Finds the type or role of a message, and whether it holds calls or outputs.
 fn name(message: &Value) -> String {
     let role = message["role"].as_str().or(message["type"].as_str());
     let holds = |keys: [&str; 2]| {
@@ -80,7 +80,7 @@ fn partial_end(messages: &[Value], found: &mut HashSet<String>) {
     }
 }
 
-/// Types, keys and what their values are like, anywhere in a message.
+/// Finds types, keys and kinds of values anywhere in a message.
 fn walk(value: &Value, found: &mut HashSet<String>) {
     match value {
         Value::Object(members) => {
@@ -120,7 +120,7 @@ fn walk(value: &Value, found: &mut HashSet<String>) {
     }
 }
 
-/// What the same JSON could have looked like otherwise.
+/// Finds ways to write the same JSON.
 fn spelling(document: &str, found: &mut HashSet<String>) {
     for (name, sign) in [
         ("number 1e0", "1e0"),
@@ -151,8 +151,17 @@ fn spelling(document: &str, found: &mut HashSet<String>) {
     }
 }
 
-/// What only neighbours together show.
+/// Finds features of several messages together.
 fn shapes(messages: &[Value], found: &mut HashSet<String>) {
+    item_sequences(messages, found);
+    item_ids(messages, found);
+    for message in messages {
+        signatures(message, found);
+    }
+}
+
+/// Finds sequences of items of OpenAI Responses.
+fn item_sequences(messages: &[Value], found: &mut HashSet<String>) {
     let kinds: Vec<&str> = messages
         .iter()
         .map(|message| message["type"].as_str().unwrap_or("message"))
@@ -192,6 +201,10 @@ fn shapes(messages: &[Value], found: &mut HashSet<String>) {
     {
         found.insert("reasoning without summary".to_owned());
     }
+}
+
+/// Finds calls of OpenAI Responses with and without an id of their item.
+fn item_ids(messages: &[Value], found: &mut HashSet<String>) {
     let with_id = messages
         .iter()
         .filter(|item| item["type"] == "function_call" && item.get("id").is_some());
@@ -206,30 +219,32 @@ fn shapes(messages: &[Value], found: &mut HashSet<String>) {
             found.insert(name.to_owned());
         }
     }
-    for message in messages {
-        for part in list(&message["parts"]) {
-            let call = &part["functionCall"];
-            if call.is_object() {
-                found.insert(format!("functionCall id {}", call.get("id").is_some()));
-                let signed = part.get("thoughtSignature").is_some();
-                found.insert(format!("functionCall signed {signed}"));
-            }
+}
+
+/// Finds signed and unsigned calls and thinking, and the parts of tool results.
+fn signatures(message: &Value, found: &mut HashSet<String>) {
+    for part in list(&message["parts"]) {
+        let call = &part["functionCall"];
+        if call.is_object() {
+            found.insert(format!("functionCall id {}", call.get("id").is_some()));
+            let signed = part.get("thoughtSignature").is_some();
+            found.insert(format!("functionCall signed {signed}"));
         }
-        for block in list(&message["content"]) {
-            if block["type"] == "thinking" {
-                let signed = block["signature"]
-                    .as_str()
-                    .is_some_and(|text| !text.is_empty());
-                found.insert(format!("thinking signed {signed}"));
-            }
-            for inner in list(&block["content"]) {
-                let kind = inner["type"].as_str().unwrap_or_default();
-                found.insert(format!(
-                    "{} of {}",
-                    kind,
-                    block["type"].as_str().unwrap_or_default()
-                ));
-            }
+    }
+    for block in list(&message["content"]) {
+        if block["type"] == "thinking" {
+            let signed = block["signature"]
+                .as_str()
+                .is_some_and(|text| !text.is_empty());
+            found.insert(format!("thinking signed {signed}"));
+        }
+        for inner in list(&block["content"]) {
+            let kind = inner["type"].as_str().unwrap_or_default();
+            found.insert(format!(
+                "{} of {}",
+                kind,
+                block["type"].as_str().unwrap_or_default()
+            ));
         }
     }
 }
@@ -247,7 +262,7 @@ fn every_feature_occurs() {
         }
         for feature in wanted::everywhere().chain(wanted::of(kind)) {
             let count = counts.get(feature).copied().unwrap_or_default();
-            // Rare things have to come a few times, too.
+            // Rare features must occur several times, too.
             if count < 3 {
                 missing.push(format!("{kind:?}: {feature} ({count})"));
             }

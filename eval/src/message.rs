@@ -1,22 +1,21 @@
-//! What a conversation says, read without a line of the host's: what the host makes of it is
-//! what is being measured.
+//! Messages, read independently of the host's code, because the host's results are what is measured.
 
 use serde_json::Value;
 
-/// Characters that a picture counts as.
+/// The size of a picture, in characters.
 const PICTURE: usize = 4_800;
 
-/// One message, as far as it is measured.
+/// The parts of a message that are measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Said {
-    pub(crate) who: Who,
-    pub(crate) pieces: Vec<Piece>,
+pub(crate) struct Message {
+    pub(crate) role: Role,
+    pub(crate) parts: Vec<Part>,
 }
 
-/// Who says it.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Who {
-    /// System and developer: it stays whatever is done and is not measured.
+pub(crate) enum Role {
+    /// System or developer. Instructions are never removed, so they are not measured.
     Instructions,
     #[default]
     User,
@@ -24,18 +23,18 @@ pub(crate) enum Who {
     Tool,
 }
 
-/// A piece of content.
+/// A part of a message's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) kind: PieceKind,
-    /// What is looked through. Of a call: the values of its arguments.
+pub(crate) struct Part {
+    pub(crate) kind: PartKind,
+    /// The text in which names are looked for. For a call: the values of its arguments.
     pub(crate) text: String,
-    /// Its size in characters. Of a call: that of its name and of the arguments as JSON.
+    /// The size in characters. For a call: of its name and of the arguments as JSON.
     pub(crate) size: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PieceKind {
+pub(crate) enum PartKind {
     Text,
     Thinking,
     Call,
@@ -43,64 +42,64 @@ pub(crate) enum PieceKind {
     Media,
 }
 
-impl Said {
-    /// Characters of its content.
+impl Message {
+    /// Returns the size of the content in characters; 0 for instructions.
     pub(crate) fn size(&self) -> usize {
-        if self.who == Who::Instructions {
+        if self.role == Role::Instructions {
             return 0;
         }
-        self.pieces.iter().map(|piece| piece.size).sum()
+        self.parts.iter().map(|part| part.size).sum()
     }
 
-    /// What it says, piece by piece, the model's thinking left out.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        let pieces = self.pieces.iter();
-        pieces
-            .filter(|piece| piece.kind != PieceKind::Thinking)
-            .map(|piece| piece.text.trim())
+    /// Returns the texts of the parts, without thinking.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let parts = self.parts.iter();
+        parts
+            .filter(|part| part.kind != PartKind::Thinking)
+            .map(|part| part.text.trim())
             .filter(|text| !text.is_empty())
     }
 
-    /// Reads a message in the format of this name. What cannot be read says nothing.
+    /// Reads a message in the format of this name. A message that cannot be read is empty.
     pub(crate) fn read(format: &str, raw: &str) -> Self {
-        let Ok(message) = serde_json::from_str::<Value>(raw) else {
+        let Ok(json) = serde_json::from_str::<Value>(raw) else {
             return Self::default();
         };
         match format {
-            "anthropic" => anthropic(&message),
-            "openai-responses" => responses(&message),
-            "gemini" => gemini(&message),
-            _ => chat(&message),
+            "anthropic" => anthropic(&json),
+            "openai-responses" => responses(&json),
+            "gemini" => gemini(&json),
+            _ => chat(&json),
         }
     }
 
     fn new(role: &Value) -> Self {
-        let who = match role.as_str() {
-            Some("system" | "developer") => Who::Instructions,
-            Some("assistant" | "model") => Who::Assistant,
-            Some("tool" | "function") => Who::Tool,
-            _ => Who::User,
+        let role = match role.as_str() {
+            Some("system" | "developer") => Role::Instructions,
+            Some("assistant" | "model") => Role::Assistant,
+            Some("tool" | "function") => Role::Tool,
+            _ => Role::User,
         };
         Self {
-            who,
-            pieces: Vec::new(),
+            role,
+            parts: Vec::new(),
         }
     }
 
-    fn push(&mut self, kind: PieceKind, mut text: String) {
+    fn push(&mut self, kind: PartKind, mut text: String) {
         if !text.is_empty() {
             let size = text.chars().count();
-            if kind == PieceKind::Output
+            if kind == PartKind::Output
                 && let Some(inner) = wrapped(&text)
             {
                 text = inner;
             }
-            self.pieces.push(Piece { kind, text, size });
+            self.parts.push(Part { kind, text, size });
         }
     }
 
     fn call(&mut self, name: &Value, arguments: &Value) {
-        // Some formats have JSON in a string, some the value itself.
+        // Some formats hold the arguments as JSON in a string, others as a JSON value.
         let (raw, value) = match arguments {
             Value::String(text) => {
                 let value = serde_json::from_str(text).unwrap_or_else(|_| arguments.clone());
@@ -112,23 +111,23 @@ impl Said {
         let name = name.as_str().unwrap_or_default();
         let mut values = Vec::new();
         strings(&value, &mut values);
-        self.pieces.push(Piece {
-            kind: PieceKind::Call,
+        self.parts.push(Part {
+            kind: PartKind::Call,
             text: values.join("\n"),
             size: name.chars().count() + raw.chars().count(),
         });
     }
 
     fn picture(&mut self) {
-        self.pieces.push(Piece {
-            kind: PieceKind::Media,
+        self.parts.push(Part {
+            kind: PartKind::Media,
             text: String::new(),
             size: PICTURE,
         });
     }
 
-    /// Text, or blocks of text and pictures.
-    fn content(&mut self, kind: PieceKind, content: &Value) {
+    /// Adds a text, or blocks of text and pictures.
+    fn content(&mut self, kind: PartKind, content: &Value) {
         match content {
             Value::String(text) => self.push(kind, text.clone()),
             Value::Array(blocks) => {
@@ -147,7 +146,7 @@ impl Said {
     }
 }
 
-/// The text of an output that its program wrapped in JSON, as Codex does.
+/// Returns the text of an output that the program wrapped in JSON, as Codex does.
 fn wrapped(output: &str) -> Option<String> {
     if !output.starts_with('{') {
         return None;
@@ -161,7 +160,7 @@ fn is_picture(block: &Value) -> bool {
     kind.contains("image") || kind == "document" || block.get("inlineData").is_some()
 }
 
-/// All strings and numbers in a value. Keys say nothing of what is in it.
+/// Collects all strings and numbers in a value, without keys.
 pub(crate) fn strings(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),
@@ -172,84 +171,84 @@ pub(crate) fn strings(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-fn chat(message: &Value) -> Said {
-    let mut said = Said::new(&message["role"]);
-    let kind = match said.who {
-        Who::Tool => PieceKind::Output,
-        _ => PieceKind::Text,
+fn chat(json: &Value) -> Message {
+    let mut message = Message::new(&json["role"]);
+    let kind = match message.role {
+        Role::Tool => PartKind::Output,
+        _ => PartKind::Text,
     };
-    said.content(PieceKind::Thinking, &message["reasoning_content"]);
-    said.content(kind, &message["content"]);
-    for call in message["tool_calls"].as_array().into_iter().flatten() {
+    message.content(PartKind::Thinking, &json["reasoning_content"]);
+    message.content(kind, &json["content"]);
+    for call in json["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
-        said.call(&function["name"], &function["arguments"]);
+        message.call(&function["name"], &function["arguments"]);
     }
-    said
+    message
 }
 
-fn anthropic(message: &Value) -> Said {
-    let mut said = Said::new(&message["role"]);
-    let Some(blocks) = message["content"].as_array() else {
-        said.content(PieceKind::Text, &message["content"]);
-        return said;
+fn anthropic(json: &Value) -> Message {
+    let mut message = Message::new(&json["role"]);
+    let Some(blocks) = json["content"].as_array() else {
+        message.content(PartKind::Text, &json["content"]);
+        return message;
     };
     for block in blocks {
         match block["type"].as_str() {
-            Some("text") => said.content(PieceKind::Text, &block["text"]),
-            Some("thinking") => said.content(PieceKind::Thinking, &block["thinking"]),
-            Some("tool_use") => said.call(&block["name"], &block["input"]),
-            Some("tool_result") => said.content(PieceKind::Output, &block["content"]),
-            _ if is_picture(block) => said.picture(),
+            Some("text") => message.content(PartKind::Text, &block["text"]),
+            Some("thinking") => message.content(PartKind::Thinking, &block["thinking"]),
+            Some("tool_use") => message.call(&block["name"], &block["input"]),
+            Some("tool_result") => message.content(PartKind::Output, &block["content"]),
+            _ if is_picture(block) => message.picture(),
             _ => {}
         }
     }
-    said
+    message
 }
 
-fn responses(item: &Value) -> Said {
-    let mut said = Said::new(&item["role"]);
+fn responses(item: &Value) -> Message {
+    let mut message = Message::new(&item["role"]);
     match item["type"].as_str() {
         Some("reasoning") => {
-            said.who = Who::Assistant;
-            said.content(PieceKind::Thinking, &item["summary"]);
+            message.role = Role::Assistant;
+            message.content(PartKind::Thinking, &item["summary"]);
         }
         Some("function_call" | "custom_tool_call") => {
-            said.who = Who::Assistant;
+            message.role = Role::Assistant;
             let arguments = item.get("arguments").unwrap_or(&item["input"]);
-            said.call(&item["name"], arguments);
+            message.call(&item["name"], arguments);
         }
         Some("function_call_output" | "custom_tool_call_output") => {
-            said.who = Who::Tool;
-            said.content(PieceKind::Output, &item["output"]);
+            message.role = Role::Tool;
+            message.content(PartKind::Output, &item["output"]);
         }
-        Some("message") | None => said.content(PieceKind::Text, &item["content"]),
-        // Calls of the provider's own tools, and what nobody can read.
-        Some(_) => said.who = Who::Assistant,
+        Some("message") | None => message.content(PartKind::Text, &item["content"]),
+        // Calls of the provider's own tools, and encrypted content.
+        Some(_) => message.role = Role::Assistant,
     }
-    said
+    message
 }
 
-fn gemini(content: &Value) -> Said {
-    let mut said = Said::new(&content["role"]);
+fn gemini(content: &Value) -> Message {
+    let mut message = Message::new(&content["role"]);
     for part in content["parts"].as_array().into_iter().flatten() {
         let text = if part["thought"] == true {
-            PieceKind::Thinking
+            PartKind::Thinking
         } else {
-            PieceKind::Text
+            PartKind::Text
         };
         if let Some(call) = part.get("functionCall") {
-            said.call(&call["name"], &call["args"]);
+            message.call(&call["name"], &call["args"]);
         } else if let Some(response) = part.get("functionResponse") {
             let mut values = Vec::new();
             strings(&response["response"], &mut values);
-            said.push(PieceKind::Output, values.join("\n"));
+            message.push(PartKind::Output, values.join("\n"));
         } else if is_picture(part) {
-            said.picture();
+            message.picture();
         } else {
-            said.content(text, &part["text"]);
+            message.content(text, &part["text"]);
         }
     }
-    said
+    message
 }
 
 #[cfg(test)]
@@ -257,10 +256,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_format_says_the_same() {
-        let call = |format, raw| Said::read(format, raw).pieces;
-        let expected = [Piece {
-            kind: PieceKind::Call,
+    fn read_gives_the_same_parts_in_every_format() {
+        let call = |format, raw| Message::read(format, raw).parts;
+        let expected = [Part {
+            kind: PartKind::Call,
             text: "W1\n7".to_owned(),
             size: "book".len() + r#"{"id":"W1","n":7}"#.len(),
         }];
@@ -287,9 +286,9 @@ mod tests {
     }
 
     #[test]
-    fn instructions_have_no_size_and_pictures_have_one() {
+    fn size_ignores_instructions_and_counts_pictures() {
         assert_eq!(
-            Said::read(
+            Message::read(
                 "openai-chat",
                 r#"{"role": "system", "content": "Be kind."}"#
             )
@@ -297,6 +296,6 @@ mod tests {
             0
         );
         let picture = r#"{"role": "user", "content": [{"type": "image", "source": {}}, {"type": "text", "text": "日本"}]}"#;
-        assert_eq!(Said::read("anthropic", picture).size(), PICTURE + 2);
+        assert_eq!(Message::read("anthropic", picture).size(), PICTURE + 2);
     }
 }

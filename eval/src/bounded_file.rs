@@ -1,32 +1,31 @@
-//! Reading a file, and no more of it than one may have.
+//! Reads files up to a limit.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-/// The most bytes of a file. No recorded conversation comes near it; a file of this size is the
-/// wrong one.
-const MOST: u64 = 1 << 30;
+/// The most bytes of a file, far more than a recorded conversation has.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// All bytes of a file.
+/// Reads all bytes of a file.
 ///
 /// # Errors
-/// It cannot be read, or has more than [`MOST`].
+/// The file cannot be read, or has more than [`MAX_BYTES`].
 pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(file)?;
-    // What has no end, or grows while it is read, tells another length.
-    if file.metadata()?.len() > MOST {
+    // The length of a device, or of a file that grows, can be wrong, so `take` limits the read as well.
+    if file.metadata()?.len() > MAX_BYTES {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(too_large());
     }
     Ok(bytes)
 }
 
-/// The same as text.
+/// Reads a file as text.
 pub(crate) fn read_text(file: &Path) -> io::Result<String> {
     String::from_utf8(read(file)?).map_err(|_| {
         io::Error::new(
@@ -39,6 +38,6 @@ pub(crate) fn read_text(file: &Path) -> io::Result<String> {
 fn too_large() -> io::Error {
     io::Error::new(
         ErrorKind::FileTooLarge,
-        "it has more than 1 GiB, the most of a file that is read; split it, or name another one",
+        "it has more than 1 GiB, which is the limit; split it, or name another file",
     )
 }

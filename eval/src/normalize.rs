@@ -1,7 +1,7 @@
-//! Texts as they are compared.
+//! Normalizes texts for comparison.
 
-/// A text in small letters, with one space where there was anything but letters and digits.
-pub(crate) fn normalised(text: &str) -> String {
+/// Returns a text in lower case, with one space for each run of characters other than letters and digits.
+pub(crate) fn normalize(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! What the server says, and how.
+//! Scripted replies.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,36 +7,46 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Finish, Provider};
 
-/// One reply. Whole and at once, unless something else is said.
+/// One reply of a [`ScriptedServer`](super::ScriptedServer). By default it is sent whole and at once.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use baler_models::Provider;
+/// use baler_models::testing::Reply;
+///
+/// let slow = Reply::text(Provider::Gemini, "A summary.").delayed(Duration::from_secs(1));
+/// let broken = Reply::text(Provider::Gemini, "A summary.").closed_after(20);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
     pub(super) delay: Duration,
-    pub(super) manner: Manner,
-    /// The body is all there is, head included.
+    pub(super) delivery: Delivery,
+    /// Whether the body contains the head.
     is_raw: bool,
 }
 
-/// How a reply is written.
+/// How a reply is sent.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Manner {
+pub(super) enum Delivery {
     Whole,
-    /// Not at all.
+    /// Never.
     Silent,
-    /// A byte of the body at a time.
+    /// A byte of the body at a time, with a pause after each.
     Trickled(Duration),
-    /// Up to so many bytes of the body; then nothing, and the connection stays.
-    HangingBehind(usize),
-    /// Up to so many bytes of the body; then the connection is closed.
-    ClosedBehind(usize),
+    /// So many bytes of the body. Then the connection stays open without data.
+    StallingAfter(usize),
+    /// So many bytes of the body. Then the connection is closed.
+    ClosedAfter(usize),
     /// The body again and again.
     Endless,
 }
 
 impl Reply {
-    /// An answer in the provider's spelling.
+    /// An answer in the provider's format.
     #[must_use]
     pub fn answer(provider: Provider, answer: &Answer) -> Self {
         let (input, output) = (answer.input_tokens, answer.output_tokens);
@@ -87,35 +97,30 @@ impl Reply {
         Self::json(200, &body)
     }
 
-    /// A finished answer of this text, for 10 and 5 tokens.
+    /// A finished answer with this text, 10 input tokens and 5 output tokens.
     #[must_use]
     pub fn text(provider: Provider, text: &str) -> Self {
         Self::finished(provider, text, Finish::Stop)
     }
 
-    /// An answer that was cut off behind this text.
+    /// An answer that was cut off after this text.
     #[must_use]
     pub fn cut_off(provider: Provider, text: &str) -> Self {
         Self::finished(provider, text, Finish::Length)
     }
 
-    /// The model declines.
+    /// An answer in which the model declines.
     #[must_use]
     pub fn refusal(provider: Provider) -> Self {
         Self::finished(provider, "I cannot help with that.", Finish::Refusal)
     }
 
     fn finished(provider: Provider, text: &str, finish: Finish) -> Self {
-        let answer = Answer {
-            text: text.to_owned(),
-            finish,
-            input_tokens: 10,
-            output_tokens: 5,
-        };
+        let answer = Answer::new(text, finish).with_usage(10, 5);
         Self::answer(provider, &answer)
     }
 
-    /// The model calls a tool that it was never given, and says something before.
+    /// An answer with some text, and a call of a tool that the model was not given.
     #[must_use]
     pub fn tool_call(provider: Provider) -> Self {
         let body = match provider {
@@ -155,7 +160,7 @@ impl Reply {
         Self::json(200, &body)
     }
 
-    /// An error in the provider's spelling.
+    /// An error in the provider's format.
     #[must_use]
     pub fn error(provider: Provider, status: u16, message: &str) -> Self {
         let body = match provider {
@@ -174,7 +179,7 @@ impl Reply {
         Self::json(status, &body)
     }
 
-    /// The provider says that a question is too long, and what would fit.
+    /// An error that says that the question is too long and that `fits` tokens would fit.
     #[must_use]
     pub fn too_long(provider: Provider, fits: u32) -> Self {
         let message = match provider {
@@ -189,13 +194,13 @@ impl Reply {
         Self::error(provider, 400, &message)
     }
 
-    /// Any JSON.
+    /// A reply with any JSON.
     #[must_use]
     pub fn json(status: u16, body: &Value) -> Self {
         Self::body(status, "application/json", body.to_string())
     }
 
-    /// Any body.
+    /// A reply with any body.
     #[must_use]
     pub fn body(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -203,12 +208,12 @@ impl Reply {
             headers: vec![("content-type".to_owned(), content_type.to_owned())],
             body: body.into(),
             delay: Duration::ZERO,
-            manner: Manner::Whole,
+            delivery: Delivery::Whole,
             is_raw: false,
         }
     }
 
-    /// These bytes and nothing else: they need not be HTTP. The connection is closed behind them.
+    /// Only these bytes, which need not be HTTP. Then the connection is closed.
     #[must_use]
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -217,21 +222,21 @@ impl Reply {
         }
     }
 
-    /// Nothing, and the connection stays.
+    /// No reply. The connection stays open.
     #[must_use]
     pub fn silence() -> Self {
         Self {
-            manner: Manner::Silent,
+            delivery: Delivery::Silent,
             ..Self::raw("")
         }
     }
 
-    /// A body that repeats `piece` for as long as somebody reads it.
+    /// A body that repeats `chunk` as long as the client reads it.
     #[must_use]
-    pub fn endless(piece: impl Into<Vec<u8>>) -> Self {
+    pub fn endless(chunk: impl Into<Vec<u8>>) -> Self {
         Self {
-            manner: Manner::Endless,
-            ..Self::body(200, "application/json", piece)
+            delivery: Delivery::Endless,
+            ..Self::body(200, "application/json", chunk)
         }
     }
 
@@ -242,46 +247,46 @@ impl Reply {
         self
     }
 
-    /// Nothing is written before this time.
+    /// Sends the reply after this time.
     #[must_use]
-    pub const fn after(mut self, time: Duration) -> Self {
+    pub const fn delayed(mut self, time: Duration) -> Self {
         self.delay = time;
         self
     }
 
-    /// The body comes a byte at a time, with a pause behind each.
+    /// Sends the body one byte at a time, with a pause after each.
     #[must_use]
     pub const fn trickled(mut self, pause: Duration) -> Self {
-        self.manner = Manner::Trickled(pause);
+        self.delivery = Delivery::Trickled(pause);
         self
     }
 
-    /// The body stops behind so many bytes, and the connection stays.
+    /// Stops after so many bytes of the body, and keeps the connection open.
     #[must_use]
-    pub const fn hanging_behind(mut self, bytes: usize) -> Self {
-        self.manner = Manner::HangingBehind(bytes);
+    pub const fn stalling_after(mut self, bytes: usize) -> Self {
+        self.delivery = Delivery::StallingAfter(bytes);
         self
     }
 
-    /// The connection is closed behind so many bytes of the body.
+    /// Closes the connection after so many bytes of the body.
     #[must_use]
-    pub const fn closed_behind(mut self, bytes: usize) -> Self {
-        self.manner = Manner::ClosedBehind(bytes);
+    pub const fn closed_after(mut self, bytes: usize) -> Self {
+        self.delivery = Delivery::ClosedAfter(bytes);
         self
     }
 
-    /// For requests that the script does not know of.
-    pub(super) fn over() -> Self {
-        Self::body(501, "text/plain", "the script is over")
+    /// The reply to requests after the end of the script, if there is no default reply.
+    pub(super) fn end_of_script() -> Self {
+        Self::body(501, "text/plain", "the script has ended")
     }
 
-    /// All that stands before the body.
+    /// Writes the status line and the headers.
     pub(super) fn head(&self) -> String {
         if self.is_raw {
             return String::new();
         }
         let mut head = format!("HTTP/1.1 {} Scripted\r\nconnection: close\r\n", self.status);
-        if !matches!(self.manner, Manner::Endless) {
+        if !matches!(self.delivery, Delivery::Endless) {
             let _ = write!(head, "content-length: {}\r\n", self.body.len());
         }
         for (name, value) in &self.headers {

@@ -1,4 +1,4 @@
-//! Names that a text holds: what future use is measured by.
+//! Finds names in texts: paths, ids, identifiers and numbers. Recall counts those that are used later.
 
 use std::sync::LazyLock;
 
@@ -6,13 +6,13 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 /// A name with its kind.
-pub(crate) type Name = (Kind, String);
+pub(crate) type Name = (NameKind, String);
 
-/// What a name looks like.
+/// The kind of a name, which is recognised by its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A path with a file in it, or a file name by its ending.
+pub enum NameKind {
+    /// A path to a file, or a file name with a known extension.
     Path,
     /// 7 to 40 hexadecimal digits, one of them from 0 to 9.
     Hex,
@@ -22,11 +22,11 @@ pub enum Kind {
     Number,
 }
 
-impl Kind {
-    /// All of them.
+impl NameKind {
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Path, Self::Hex, Self::Identifier, Self::Number];
 
-    /// The name in tables.
+    /// Returns the name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,28 +53,28 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d{3,}"));
     reason = "the patterns are constants, and a test uses each"
 )]
 fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("it is a regular expression")
+    Regex::new(pattern).expect("a valid regular expression")
 }
 
-/// Gives each name in a text to `take`, as often as it stands there.
-pub(crate) fn each<'a>(text: &'a str, mut take: impl FnMut(Kind, &'a str)) {
+/// Calls `take` with each occurrence of a name in a text.
+pub(crate) fn each<'a>(text: &'a str, mut take: impl FnMut(NameKind, &'a str)) {
     for found in PATH.find_iter(text) {
-        take(Kind::Path, found.as_str());
+        take(NameKind::Path, found.as_str());
     }
     for found in HEX.find_iter(text) {
         if found.as_str().bytes().any(|byte| byte.is_ascii_digit()) {
-            take(Kind::Hex, found.as_str());
+            take(NameKind::Hex, found.as_str());
         }
     }
     for found in IDENTIFIER.find_iter(text) {
-        take(Kind::Identifier, found.as_str());
+        take(NameKind::Identifier, found.as_str());
     }
     for found in NUMBER.find_iter(text) {
         let is_part = |c: char| c == '.' || c == '_' || c.is_alphanumeric();
         let before = text[..found.start()].chars().next_back();
         let after = text[found.end()..].chars().next();
         if !before.is_some_and(is_part) && !after.is_some_and(is_part) {
-            take(Kind::Number, found.as_str());
+            take(NameKind::Number, found.as_str());
         }
     }
 }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_by_their_looks() {
+    fn each_finds_names_by_their_form() {
         let mut found = Vec::new();
         each(
             "In src/a.b/main.rs and Cargo.toml the readBody of PathBuf calls parse_line at 4d5e6f7, 1500 times (v1.234).",
@@ -93,13 +93,13 @@ mod tests {
         assert_eq!(
             found,
             [
-                (Kind::Path, "src/a.b/main.rs"),
-                (Kind::Path, "Cargo.toml"),
-                (Kind::Hex, "4d5e6f7"),
-                (Kind::Identifier, "readBody"),
-                (Kind::Identifier, "PathBuf"),
-                (Kind::Identifier, "parse_line"),
-                (Kind::Number, "1500"),
+                (NameKind::Path, "src/a.b/main.rs"),
+                (NameKind::Path, "Cargo.toml"),
+                (NameKind::Hex, "4d5e6f7"),
+                (NameKind::Identifier, "readBody"),
+                (NameKind::Identifier, "PathBuf"),
+                (NameKind::Identifier, "parse_line"),
+                (NameKind::Number, "1500"),
             ]
         );
     }

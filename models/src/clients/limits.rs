@@ -1,19 +1,19 @@
-//! What is documented about families of models. Prices are not: they change, so the user gives them.
+//! Documented limits of model families. Prices change too often to be listed here.
 
 use crate::Provider;
 
-/// What fits.
+/// The limits of a model, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     pub(super) context_window: u32,
     pub(super) max_output_tokens: u32,
 }
 
-/// Names by how they begin; the first that matches counts. Where a provider limits questions and answers apart,
-/// the window is what a question may have.
+/// Prefix of the model's name, context window and maximum output. The first match counts. If a provider
+/// limits questions and answers separately, the window is the limit of a question.
 ///
 /// - `OpenAI`: <https://platform.openai.com/docs/models>. GPT-5 has a window of 400,000, of which a question
-///   takes at most 272,000. Larger ones of the family are left to the user.
+///   can take 272,000. For larger models of the family, the user sets the window.
 /// - Anthropic: <https://platform.claude.com/docs/en/about-claude/models/overview>
 /// - Gemini: <https://ai.google.dev/gemini-api/docs/models>
 const FAMILIES: [(Provider, &str, u32, u32); 22] = {
@@ -44,9 +44,9 @@ const FAMILIES: [(Provider, &str, u32, u32); 22] = {
     ]
 };
 
-/// What is known of a model, else what can be counted on.
+/// Returns the documented limits of a model, or low limits if the model is unknown.
 pub(super) fn limits(provider: Provider, model: &str) -> Limits {
-    // Google lists models as `models/…`, and OpenAI's own tunings begin with `ft:`.
+    // Google lists models as `models/…`, and fine-tuned models of OpenAI begin with `ft:`.
     let name = model
         .trim_start_matches("models/")
         .trim_start_matches("ft:");
@@ -54,7 +54,7 @@ pub(super) fn limits(provider: Provider, model: &str) -> Limits {
         .iter()
         .find(|(whose, family, ..)| *whose == provider && name.starts_with(family))
         .map_or_else(
-            || at_least(provider),
+            || defaults(provider),
             |(.., window, output)| (*window, *output),
         );
     Limits {
@@ -63,14 +63,14 @@ pub(super) fn limits(provider: Provider, model: &str) -> Limits {
     }
 }
 
-/// Little enough for whatever else there is.
-const fn at_least(provider: Provider) -> (u32, u32) {
+/// Limits for unknown models, low enough for any model in use.
+const fn defaults(provider: Provider) -> (u32, u32) {
     match provider {
         Provider::OpenAi => (128_000, 4_096),
         Provider::Anthropic => (200_000, 4_096),
         Provider::Gemini => (32_768, 8_192),
-        // Ollama serves windows of 4,096 unless it is told otherwise or has much memory, and cuts longer
-        // questions without a word (https://docs.ollama.com/context-length).
+        // By default, Ollama serves a window of 4,096 unless it has much memory, and truncates longer
+        // questions silently (https://docs.ollama.com/context-length).
         Provider::Compatible => (4_096, 1_024),
     }
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_known_with_and_without_dates() {
+    fn limits_match_names_with_and_without_dates() {
         for (provider, model, window, output) in [
             (Provider::OpenAi, "gpt-5-mini-2025-08-07", 272_000, 128_000),
             (Provider::OpenAi, "ft:gpt-4o-mini:acme::id", 128_000, 16_384),
@@ -108,18 +108,18 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_model_gets_little() {
+    fn limits_are_low_for_unknown_models() {
         assert_eq!(limits(Provider::Compatible, "gpt-5").context_window, 4_096);
         assert_eq!(limits(Provider::Gemini, "gemma-9").context_window, 32_768);
     }
 
     #[test]
-    fn no_family_hides_behind_a_shorter_name() {
-        for (place, (provider, family, ..)) in FAMILIES.iter().enumerate() {
+    fn no_family_is_shadowed_by_a_shorter_prefix() {
+        for (index, (provider, family, ..)) in FAMILIES.iter().enumerate() {
             let first = FAMILIES
                 .iter()
                 .position(|(whose, start, ..)| whose == provider && family.starts_with(start));
-            assert_eq!(first, Some(place), "{family}");
+            assert_eq!(first, Some(index), "{family}");
         }
     }
 }

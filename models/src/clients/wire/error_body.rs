@@ -1,4 +1,4 @@
-//! What servers say with an error.
+//! Bodies of error responses.
 
 use std::time::Duration;
 
@@ -7,27 +7,28 @@ use serde_json::value::RawValue;
 
 use super::lenient::{each, first, read};
 
-/// What was said, as far as there was something. Not yet fit to be shown.
+/// The contents of an error body, as far as it could be read. Texts are not yet redacted.
 #[derive(Debug, Default)]
-pub(in crate::clients) struct Complaint {
-    /// A name such as `context_length_exceeded`, or a status.
+pub(in crate::clients) struct ErrorBody {
+    /// The error's name, such as `context_length_exceeded`, or its status.
     pub(in crate::clients) code: Option<String>,
-    /// Another name, such as `invalid_request_error` or `INVALID_ARGUMENT`.
+    /// The error's type, such as `invalid_request_error` or `INVALID_ARGUMENT`.
     pub(in crate::clients) kind: Option<String>,
+    /// The error in words.
     pub(in crate::clients) message: Option<String>,
-    /// llama.cpp's field for the window it has.
+    /// The context window in tokens, which llama.cpp reports.
     pub(in crate::clients) context_size: Option<u32>,
-    /// Gemini's field for how long to wait.
-    pub(in crate::clients) told: Option<Duration>,
+    /// How long to wait, which Gemini reports.
+    pub(in crate::clients) retry_after: Option<Duration>,
 }
 
-impl Complaint {
-    /// Whether it has this name.
+impl ErrorBody {
+    /// Whether this is the error's name or type.
     pub(in crate::clients) fn names(&self, name: &str) -> bool {
         self.code.as_deref() == Some(name) || self.kind.as_deref() == Some(name)
     }
 
-    /// The status that it tells of itself.
+    /// Returns the HTTP status in `code`, if it is one of an error.
     pub(in crate::clients) fn status(&self) -> Option<u16> {
         let status = self.code.as_deref()?.parse().ok()?;
         (400..600).contains(&status).then_some(status)
@@ -38,7 +39,7 @@ impl Complaint {
 struct Envelope<'a> {
     #[serde(borrow)]
     error: Option<&'a RawValue>,
-    // vLLM's older form, and FastAPI's.
+    // Older versions of vLLM, and FastAPI.
     message: Option<&'a RawValue>,
     detail: Option<&'a RawValue>,
     #[serde(rename = "type")]
@@ -63,55 +64,55 @@ struct Detail<'a> {
     retry_delay: Option<&'a RawValue>,
 }
 
-/// Reads the body of an error, whatever it is.
-pub(in crate::clients) fn complaint(body: &[u8]) -> Complaint {
+/// Reads the body of an error response, which may be anything.
+pub(in crate::clients) fn error_body(body: &[u8]) -> ErrorBody {
     let text = String::from_utf8_lossy(body);
     let whole: Option<&RawValue> = serde_json::from_str(&text).ok();
-    // Gemini sometimes puts it in a list.
+    // Gemini sometimes sends a list with one element.
     let whole = first(whole).or(whole);
     let Some(envelope) = read::<Envelope<'_>>(whole) else {
-        return unread(&text);
+        return from_text(&text);
     };
     if envelope.error.is_some() {
-        return of_error(envelope.error);
+        return error_member(envelope.error);
     }
-    Complaint {
+    ErrorBody {
         kind: read(envelope.kind),
         message: read(envelope.message).or_else(|| read(envelope.detail)),
-        ..Complaint::default()
+        ..ErrorBody::default()
     }
 }
 
-/// Reads what stands under `error`: an object, or a text.
-pub(super) fn of_error(error: Option<&RawValue>) -> Complaint {
+/// Reads the member `error`, which is an object or a text.
+pub(super) fn error_member(error: Option<&RawValue>) -> ErrorBody {
     let Some(inner) = read::<Inner<'_>>(error) else {
-        return Complaint {
+        return ErrorBody {
             message: read(error),
-            ..Complaint::default()
+            ..ErrorBody::default()
         };
     };
-    let mut told = None;
+    let mut retry_after = None;
     each(inner.details, |detail| {
         let delay = read::<Detail<'_>>(Some(detail)).and_then(|detail| read(detail.retry_delay));
-        told = told.or(delay.and_then(|delay: &str| seconds(delay)));
+        retry_after = retry_after.or(delay.and_then(|delay: &str| seconds(delay)));
     });
-    Complaint {
+    ErrorBody {
         code: read(inner.code).or_else(|| read::<u64>(inner.code).map(|code| code.to_string())),
         kind: read(inner.kind).or_else(|| read(inner.status)),
         message: read(inner.message),
         context_size: read(inner.n_ctx).filter(|size| *size > 0),
-        told,
+        retry_after,
     }
 }
 
-/// A duration as Google writes them: `34.07s`.
+/// Reads a duration as Google writes it: `34.07s`.
 fn seconds(text: &str) -> Option<Duration> {
     let seconds = text.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// What is not JSON is a page of a proxy's, or a line of text.
-fn unread(text: &str) -> Complaint {
+/// Reads a body that is not JSON: a proxy's page, or plain text.
+fn from_text(text: &str) -> ErrorBody {
     let text = text.trim();
     let message = if text.starts_with('<') {
         Some("with a page of HTML or XML".to_owned())
@@ -120,9 +121,9 @@ fn unread(text: &str) -> Complaint {
     } else {
         Some(text.to_owned())
     };
-    Complaint {
+    ErrorBody {
         message,
-        ..Complaint::default()
+        ..ErrorBody::default()
     }
 }
 
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_server_has_its_own_way_to_complain() {
+    fn error_body_reads_every_server() {
         for (body, message, name) in [
             (
                 r#"{"error":{"message":"no","type":"invalid_request_error","param":null,"code":"c"}}"#,
@@ -159,9 +160,9 @@ mod tests {
                 "BadRequestError",
             ),
         ] {
-            let complaint = complaint(body.as_bytes());
-            assert_eq!(complaint.message.as_deref(), Some(message), "{body}");
-            assert!(complaint.names(name), "{body}");
+            let read = error_body(body.as_bytes());
+            assert_eq!(read.message.as_deref(), Some(message), "{body}");
+            assert!(read.names(name), "{body}");
         }
         for (body, message) in [
             (r#"{"error":"model not found"}"#, Some("model not found")),
@@ -174,7 +175,7 @@ mod tests {
             (r#"{"error":null}"#, None),
         ] {
             assert_eq!(
-                complaint(body.as_bytes()).message.as_deref(),
+                error_body(body.as_bytes()).message.as_deref(),
                 message,
                 "{body}"
             );
@@ -182,19 +183,19 @@ mod tests {
     }
 
     #[test]
-    fn gemini_says_in_the_body_how_long_to_wait() {
+    fn error_body_reads_how_long_gemini_asks_to_wait() {
         let body = r#"{"error":{"code":429,"message":"no","status":"RESOURCE_EXHAUSTED","details":[
             {"@type":"type.googleapis.com/google.rpc.Help"},
             {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}"#;
         assert_eq!(
-            complaint(body.as_bytes()).told,
+            error_body(body.as_bytes()).retry_after,
             Some(Duration::from_millis(34_500))
         );
     }
 
     #[test]
-    fn llama_cpp_says_in_a_field_what_fits() {
+    fn error_body_reads_the_context_size_of_llama_cpp() {
         let body = r#"{"error":{"code":400,"message":"m","type":"exceed_context_size_error","n_ctx":8192}}"#;
-        assert_eq!(complaint(body.as_bytes()).context_size, Some(8_192));
+        assert_eq!(error_body(body.as_bytes()).context_size, Some(8_192));
     }
 }
