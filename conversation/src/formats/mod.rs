@@ -11,6 +11,7 @@ pub(crate) mod files;
 mod frame;
 pub(crate) mod gemini;
 mod limits;
+mod meaning;
 mod media;
 mod named;
 pub(crate) mod openai_chat;
@@ -33,7 +34,7 @@ pub(crate) use space::at_the_end as space_at_the_end;
 
 use serde_json::Value;
 
-use crate::json;
+use crate::json::{self, Place};
 use crate::model::envelope::Envelope;
 use crate::model::format::Format;
 use crate::model::message::{Message, Role};
@@ -128,6 +129,22 @@ pub(crate) trait WireFormat: Sync {
         role == Role::User
     }
 
+    /// Whether a model, by its name, accepts thinking only after the messages that it was made after.
+    fn binds_thinking(&self, _model: &str) -> bool {
+        false
+    }
+
+    /// Whether a part of a message, as JSON, is thinking. Only formats that bind thinking need it.
+    fn is_thinking(&self, _part: &str) -> bool {
+        false
+    }
+
+    /// The white space that the provider refuses at the end of the last part of the last answer, given as
+    /// JSON: its place in the part.
+    fn refused_space(&self, _part: &str) -> Option<Place> {
+        None
+    }
+
     /// Whether two messages, as JSON, are the same to the provider.
     fn is_alike(&self, one: &str, other: &str) -> bool {
         one == other
@@ -163,11 +180,6 @@ pub(crate) trait WireFormat: Sync {
 }
 
 impl Format {
-    /// Whether a model of this format, by its name, takes thinking only behind what it was made behind.
-    pub(crate) fn binds_thinking(self, model: &str) -> bool {
-        self == Self::Anthropic && anthropic::binds(model)
-    }
-
     /// What the provider takes in one request, beside tokens.
     #[must_use]
     pub fn limits(self) -> ProviderLimits {

@@ -147,21 +147,20 @@ pub enum Content {
 }
 
 impl Content {
-    /// A part of this kind, which is not read and hangs together with no other.
-    pub fn opaque(kind: impl Into<String>) -> Self {
+    /// An opaque part of this kind, without a link to another part.
+    pub(crate) fn opaque(kind: impl Into<String>, meaning: Meaning) -> Self {
         Self::Opaque(Box::new(Opaque {
             kind: kind.into(),
+            meaning,
             link: Link::None,
         }))
     }
 
-    /// Whether it is thinking, shown or not.
+    /// Whether the part is thinking, readable or not.
     pub fn is_thinking(&self) -> bool {
         match self {
             Self::Thinking(_) => true,
-            Self::Opaque(opaque) => {
-                matches!(opaque.kind.as_str(), "thinking" | "redacted_thinking")
-            }
+            Self::Opaque(opaque) => opaque.meaning == Meaning::Thinking,
             _ => false,
         }
     }
@@ -170,10 +169,39 @@ impl Content {
 /// A part that is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
-    /// The format's name of it.
+    /// The format's name of the part, such as `redacted_thinking`, or a name given by its reader. For
+    /// display only: `meaning` says what the part is.
     pub kind: String,
-    /// What it hangs together with.
+    /// What the part is, in terms that all formats share.
+    pub meaning: Meaning,
+    /// The part that belongs to it.
     pub link: Link,
+}
+
+/// What an [`Opaque`] part is, in terms that all formats share. The reader of each format decides it, so
+/// nothing else needs to know how a provider spells the part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Meaning {
+    /// None of the others.
+    #[default]
+    Other,
+    /// The model's thinking, hidden. It can be removed like readable thinking.
+    Thinking,
+    /// Reasoning that only the provider can read.
+    Reasoning,
+    /// Instructions inside a message of the user.
+    Instructions,
+    /// What a compaction by the provider left; it stands for everything before it.
+    Compaction,
+    /// A request that the provider compact everything before it.
+    CompactionRequest,
+    /// A request that the user approve a call, which may take any time.
+    ApprovalRequest,
+    /// A picture that the provider made.
+    Picture,
+    /// No content: a signature in place of a text, an empty refusal, a failed compaction.
+    Empty,
 }
 
 /// How a part that is not read hangs together with another one.
@@ -192,47 +220,14 @@ pub enum Link {
 }
 
 impl Opaque {
-    /// The name of what a provider's own compaction leaves behind.
-    pub(crate) const COMPACTION: &str = "compaction";
-
-    /// The name of instructions in a message of the user's, which Anthropic puts there for clients.
-    pub const INSTRUCTIONS: &str = "mid_conv_system";
-
-    /// The name of what asks the user to allow a call, which may take any time.
-    pub(crate) const APPROVAL_REQUEST: &str = "mcp_approval_request";
-
-    /// The name of what asks a provider to compact all that stands before it.
-    pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
-
-    /// The name of a signature that stands alone, in place of a text.
-    pub(crate) const SIGNATURE: &str = "signature";
-
-    /// The name of a provider's own compaction that failed, which stands for nothing.
-    pub(crate) const FAILED_COMPACTION: &str = "failed compaction";
-
-    /// The name of an empty refusal, as some servers write where the model refused nothing.
-    pub(crate) const NO_REFUSAL: &str = "no refusal";
-
-    /// The name of a picture that the provider made, with its data, in OpenAI Responses.
-    pub(crate) const GENERATED_PICTURE: &str = "image_generation_call";
-
-    /// Whether it is a picture.
+    /// Whether the part is a picture that the provider made.
     pub fn is_picture(&self) -> bool {
-        self.kind == Self::GENERATED_PICTURE
+        self.meaning == Meaning::Picture
     }
 
-    /// Whether it is reasoning of OpenAI Responses that nobody can read.
-    pub(crate) fn is_reasoning(&self) -> bool {
-        matches!(self.kind.as_str(), "reasoning" | "encrypted_content")
-    }
-
-    /// Whether nothing is said with it.
+    /// Whether the part says nothing to the reader of an answer.
     pub(crate) fn says_nothing(&self) -> bool {
-        self.is_reasoning()
-            || matches!(
-                self.kind.as_str(),
-                Self::SIGNATURE | Self::FAILED_COMPACTION | Self::NO_REFUSAL
-            )
+        matches!(self.meaning, Meaning::Reasoning | Meaning::Empty)
     }
 }
 
@@ -507,7 +502,7 @@ impl Message {
     pub fn begins_with_thinking(&self) -> bool {
         self.parts.first().is_none_or(|part| {
             part.content.is_thinking()
-                || matches!(&part.content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION)
+                || matches!(&part.content, Content::Opaque(opaque) if opaque.meaning == Meaning::Compaction)
         })
     }
 
@@ -522,7 +517,7 @@ impl Message {
     /// Whether it asks the provider to compact all that stands before it.
     pub fn asks_to_compact(&self) -> bool {
         self.opaques()
-            .any(|opaque| opaque.kind == Opaque::COMPACTION_TRIGGER)
+            .any(|opaque| opaque.meaning == Meaning::CompactionRequest)
     }
 
     /// Whether it stands for an item that may be anything: what a tool gave back, an approval, a
@@ -534,7 +529,7 @@ impl Message {
     /// Whether a provider's own compaction stands in it.
     pub fn has_compaction(&self) -> bool {
         self.opaques()
-            .any(|opaque| opaque.kind == Opaque::COMPACTION)
+            .any(|opaque| opaque.meaning == Meaning::Compaction)
     }
 }
 

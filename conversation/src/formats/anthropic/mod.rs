@@ -3,6 +3,7 @@
 //! Data model and rules: docs/wire-formats.md, section "Anthropic Messages".
 
 mod binding;
+pub(crate) mod failed_result;
 pub(crate) mod read;
 pub(crate) mod rules;
 pub(crate) mod same;
@@ -10,14 +11,12 @@ pub(crate) mod write;
 
 use std::collections::HashSet;
 
-pub(crate) use binding::binds;
-
 use serde_json::{Value, json};
 
 use super::body::{Body, Raw};
 use super::rules::Check;
 use super::{Asked, ProviderLimits, WireFormat, openai_chat};
-use crate::json::{self, Members};
+use crate::json::{self, Members, Place};
 use crate::model::envelope::{Envelope, ToolDefinition};
 use crate::model::message::{Content, Link, Message, Opaque, Role};
 use crate::model::unit::{Unit, UnitKind};
@@ -150,6 +149,18 @@ impl WireFormat for Anthropic {
 
     fn moves_instructions(&self) -> bool {
         true
+    }
+
+    fn binds_thinking(&self, model: &str) -> bool {
+        binding::binds(model)
+    }
+
+    fn is_thinking(&self, part: &str) -> bool {
+        write::is_thinking(part)
+    }
+
+    fn refused_space(&self, part: &str) -> Option<Place> {
+        write::space_at_the_end(part)
     }
 
     fn is_alike(&self, one: &str, other: &str) -> bool {

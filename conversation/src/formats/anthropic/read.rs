@@ -3,9 +3,10 @@
 use serde_json::value::RawValue;
 
 use crate::formats::body::{Body, Raw, no_role};
+use crate::formats::meaning;
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
+use crate::model::message::{Call, Content, Link, Meaning, Message, Opaque, Output, Part, Role};
 use crate::model::rule::Rule;
 
 /// Reads one message.
@@ -106,7 +107,7 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
 
 /// Notes what holds for a provider's own compaction (ANTH-8).
 fn note_compaction(block: &Members<'_>, content: &Content, message: &mut Message) {
-    if !matches!(content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION) {
+    if !matches!(content, Content::Opaque(opaque) if opaque.meaning == Meaning::Compaction) {
         return;
     }
     let raw = block.get("content").map(RawValue::get);
@@ -148,7 +149,7 @@ fn read_block(
                         .present("citations")
                         .is_some_and(|raw| !json::is_empty_list(raw.get())) =>
             {
-                Content::opaque("cited text")
+                Content::opaque("cited text", Meaning::Other)
             }
             Some(text) => Content::Text(body.place(text)),
             None => return Err("a `text` block has no text".to_owned()),
@@ -158,7 +159,7 @@ fn read_block(
             .filter(|text| json::is_text(text.get()))
         {
             Some(text) => Content::Thinking(body.place(text)),
-            None => Content::opaque("thinking"),
+            None => Content::opaque("thinking", Meaning::Thinking),
         },
         "tool_use" => Content::Call(Box::new(Call {
             id: block.text("id").unwrap_or_default().into_owned(),
@@ -171,15 +172,28 @@ fn read_block(
         "image" | "document" => {
             Content::Media(Box::new(media::anthropic(body, &kind, block, place)))
         }
-        Opaque::COMPACTION if is_failed_compaction(block) => {
-            Content::opaque(Opaque::FAILED_COMPACTION)
+        "compaction" if is_failed_compaction(block) => {
+            Content::opaque("failed compaction", Meaning::Empty)
         }
         "" => return Err("a block of `content` has no `type`".to_owned()),
-        other => Content::Opaque(Box::new(Opaque {
-            link: link(other, block),
-            kind: printable(other),
-        })),
+        other => {
+            let kind = printable(other);
+            Content::Opaque(Box::new(Opaque {
+                meaning: meaning_of(&kind),
+                kind,
+                link: link(other, block),
+            }))
+        }
     })
+}
+
+/// The meaning of a block that is not read, by its type.
+fn meaning_of(kind: &str) -> Meaning {
+    match kind {
+        // Instructions that Anthropic puts into messages of the user for clients.
+        "mid_conv_system" => Meaning::Instructions,
+        _ => meaning::of_type(kind),
+    }
 }
 
 fn read_output(

@@ -3,9 +3,12 @@
 use serde_json::value::RawValue;
 
 use crate::formats::body::{Body, Raw, no_role};
+use crate::formats::meaning;
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{Call, Content, Link, Media, Message, Opaque, Output, Part, Role};
+use crate::model::message::{
+    Call, Content, Link, Meaning, Media, Message, Opaque, Output, Part, Role,
+};
 use crate::model::rule::Rule;
 
 /// Reads one content.
@@ -68,7 +71,7 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
         let place = body.place(text);
         let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
         if text.get() == "\"\"" && is_signed {
-            return Ok(Content::opaque(Opaque::SIGNATURE));
+            return Ok(Content::opaque("signature", Meaning::Empty));
         }
         return Ok(if is_thought {
             Content::Thinking(place)
@@ -105,10 +108,13 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
     if is_hosted(kind) {
         return Ok(Content::Opaque(Box::new(Opaque {
             kind: printable(kind),
+            meaning: Meaning::Other,
             link: Link::Hosted,
         })));
     }
-    Ok(Content::opaque(printable(kind)))
+    let kind = printable(kind);
+    let meaning = meaning::of_type(&kind);
+    Ok(Content::opaque(kind, meaning))
 }
 
 /// Whether a part of this name is what a tool of Google's own was asked or gave back.

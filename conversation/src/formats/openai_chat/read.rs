@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 
 use super::rules::OLD;
 use crate::formats::body::{Body, Raw, no_role};
+use crate::formats::meaning;
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{Call, Content, Message, Opaque, Output, Part, Role};
+use crate::model::message::{Call, Content, Meaning, Message, Output, Part, Role};
 use crate::model::rule::Rule;
 
 const NO_TYPE: &str = "a call has no `type`";
@@ -67,9 +68,14 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     for key in ["refusal", "audio"] {
         if let Some(value) = members.present(key) {
             let is_none = key == "refusal" && value.get() == "\"\"";
-            let kind = if is_none { Opaque::NO_REFUSAL } else { key };
+            // Some servers write an empty refusal where the model refused nothing.
+            let content = if is_none {
+                Content::opaque("no refusal", Meaning::Empty)
+            } else {
+                Content::opaque(key, Meaning::Other)
+            };
             message.parts.push(Part {
-                content: Content::opaque(kind),
+                content,
                 place: body.place(value),
             });
         }
@@ -127,7 +133,9 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
             }
             _ => {
                 message.opaque = true;
-                Content::opaque(printable(&kind))
+                let kind = printable(&kind);
+                let meaning = meaning::of_type(&kind);
+                Content::opaque(kind, meaning)
             }
         };
         message.parts.push(Part { content, place });

@@ -9,7 +9,7 @@ use crate::formats::body::{Body, Raw, no_role};
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
 use crate::model::message::{
-    Call, Content, LOCAL_SHELL, Link, Message, Opaque, Output, Part, Role,
+    Call, Content, LOCAL_SHELL, Link, Meaning, Message, Opaque, Output, Part, Role,
 };
 use crate::model::rule::Rule;
 
@@ -116,7 +116,9 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
             ("", _) => return Err("a part of `content` has no `type`".to_owned()),
             _ => {
                 message.opaque = true;
-                Content::opaque(printable(&kind))
+                let kind = printable(&kind);
+                let meaning = item::meaning(&kind);
+                Content::opaque(kind, meaning)
             }
         };
         message.parts.push(Part { content, place });
@@ -152,13 +154,13 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
     }
     if let Some(secret) = members.present("encrypted_content") {
         message.parts.push(Part {
-            content: Content::opaque("encrypted_content"),
+            content: Content::opaque(item::ENCRYPTED, Meaning::Reasoning),
             place: body.place(secret),
         });
     }
     if message.parts.is_empty() {
         message.parts.push(Part {
-            content: Content::opaque("reasoning"),
+            content: Content::opaque("reasoning", Meaning::Reasoning),
             place: raw.place.clone(),
         });
     }
@@ -338,17 +340,22 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
         item::is_act(named) || item::refers_to_call(named, &members.text("id").unwrap_or_default());
     let is_not_said = kind == Kind::Other && !is_act;
     let kind = if kind == Kind::Compaction {
-        Opaque::COMPACTION.to_owned()
+        item::COMPACTION.to_owned()
     } else {
         printable(named)
     };
+    let meaning = item::meaning(&kind);
     let mut message = Message {
         opaque: true,
         is_not_said,
         ..Message::new(role, raw.place.clone())
     };
     message.parts.push(Part {
-        content: Content::Opaque(Box::new(Opaque { kind, link })),
+        content: Content::Opaque(Box::new(Opaque {
+            kind,
+            meaning,
+            link,
+        })),
         place: raw.place.clone(),
     });
     message

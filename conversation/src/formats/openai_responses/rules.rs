@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::answers::{Answer, Answers};
+use super::item;
 use super::units::{is_reasoning_item, unanswered};
 use crate::formats::rules::{Check, Findings, View, checks, common};
 use crate::json::{self, Members};
@@ -136,7 +137,7 @@ fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
             );
         }
         let is_encrypted = message.parts.iter().any(|part| {
-            matches!(&part.content, Content::Opaque(opaque) if opaque.kind == "encrypted_content")
+            matches!(&part.content, Content::Opaque(opaque) if opaque.kind == item::ENCRYPTED)
         });
         if view.envelope.stateless && message.id().is_some() && !is_encrypted {
             // Servers of open models keep nothing and encrypt nothing: the reasoning stands there as a text.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::answers::Asked;
 use super::item;
-use crate::model::message::{Call, Content, Link, Message, Part, Role};
+use crate::model::message::{Call, Content, Link, Meaning, Message, Part, Role};
 use crate::model::pairing::Pairing;
 use crate::model::unit::Unit;
 
@@ -204,7 +204,7 @@ fn place(message: &Message) -> Place {
     }
     match message.parts.first().map(|part| &part.content) {
         Some(Content::Thinking(_)) => Place::Reasoning,
-        Some(Content::Opaque(opaque)) if opaque.is_reasoning() => Place::Reasoning,
+        Some(Content::Opaque(opaque)) if opaque.meaning == Meaning::Reasoning => Place::Reasoning,
         Some(Content::Call(_)) => Place::Act,
         Some(Content::Opaque(_)) if message.content.is_none() => Place::Act,
         _ => Place::Words,

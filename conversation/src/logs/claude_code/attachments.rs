@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Block, Content, Source, blocks, has_other_origin, mark_inserted};
+use super::content::{Block, Content, Source, blocks, has_other_origin, mark_inserted};
 use crate::json::{self, Members};
 use crate::logs::lines::{self, is_true};
 use crate::model::log::LogFacts;

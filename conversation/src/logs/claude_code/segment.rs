@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::branches::{Kind, Leaf, Node};
+use super::content::{BlockKind, Content, Reply, Source};
 use super::kept::{Kept, Named};
-use super::{BlockKind, Content, Reply, Source};
 
 /// Lines that chains of kept lines may go through for each line, so that a log of many boundaries costs
 /// no more than that.

@@ -1,5 +1,6 @@
 //! What the agents of one session say to each other.
 
+use crate::formats::openai_responses::write;
 use crate::json::{self, Members};
 
 /// Whether the only text of an answer is such a message, as a call of the model's own writes it.
@@ -19,18 +20,14 @@ pub(super) fn item(members: &Members<'_>) -> Option<String> {
     let content = match text("encrypted_content").filter(|raw| json::is_text(raw)) {
         Some(encrypted) => {
             let head = json::encode(&head(members)?);
-            format!(
-                r#"{{"type":"input_text","text":{head}}},{{"type":"encrypted_content","encrypted_content":{encrypted}}}"#
-            )
+            [write::text(&head), write::encrypted(encrypted)].join(",")
         }
         None => {
             let content = text("content").filter(|raw| !json::is_blank(raw))?;
-            format!(r#"{{"type":"input_text","text":{content}}}"#)
+            write::text(content)
         }
     };
-    Some(format!(
-        r#"{{"type":"agent_message","author":{author},"recipient":{recipient},"content":[{content}]}}"#
-    ))
+    Some(write::agent_message(author, recipient, &content))
 }
 
 /// What stands in front of words that only the provider can read.
