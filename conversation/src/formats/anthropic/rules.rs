@@ -1,6 +1,9 @@
 //! The rules of Anthropic Messages. Neighbours of one role count as one message, as the API
 //! takes them (ANTH-2).
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use std::ops::Range;

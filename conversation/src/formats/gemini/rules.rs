@@ -1,5 +1,8 @@
 //! The rules of Gemini.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use super::read::either;
 use crate::formats::rules::{Check, Findings, View, checks, common};
 use crate::json::Members;

@@ -1,5 +1,8 @@
 //! The rules of OpenAI Chat Completions.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::collections::HashSet;
 
 use crate::formats::rules::{Check, Findings, View, checks, common};

@@ -1,5 +1,8 @@
 //! The rules of OpenAI Responses.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::collections::{HashMap, HashSet};
 
 use super::answers::{Answer, Answers};

@@ -64,9 +64,10 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
 #[test]
 fn every_rule_is_mended_but_for_those_that_cannot_be() {
     let mut seen: HashMap<(Format, &str), usize> = HashMap::new();
-    for (format, rule, document, _, _) in all() {
+    for (format, case) in all() {
+        let rule = case.rule;
         let count = seen.entry((format, rule)).or_default();
-        let after = read(format, &document.to_string()).repaired();
+        let after = read(format, &case.broken.to_string()).repaired();
         let repairs = after.repairs();
         let is_broken = after.violations().iter().any(|own| own.rule.id() == rule);
         let stays = STAYS
@@ -97,8 +98,8 @@ fn every_rule_is_mended_but_for_those_that_cannot_be() {
 
 #[test]
 fn a_valid_conversation_comes_back_byte_for_byte() {
-    for (format, _, _, _, document) in all() {
-        let before = read(format, &document.to_string());
+    for (format, case) in all() {
+        let before = read(format, &case.valid.to_string());
         let after = before.repaired();
         assert_eq!(after.document(), before.document());
         assert_eq!(after.repairs(), []);
