@@ -5,7 +5,7 @@ mod answer;
 mod divide;
 mod grow;
 mod known;
-pub(crate) mod mended;
+pub(crate) mod repair_history;
 mod read;
 #[cfg(test)]
 mod spelled;
@@ -22,7 +22,7 @@ pub use answer::is_hosted;
 pub use known::Known;
 pub(crate) use read::BodyReader;
 
-use crate::conversation::mended::Mended;
+use crate::conversation::repair_history::RepairHistory;
 use crate::formats::{Asked, Found, Frame, Named, View, ViolationCounts, violations};
 use crate::json;
 use crate::marks::{self, By, Opened, Purpose, SecretKey, Site};
@@ -62,7 +62,7 @@ struct Inner {
     /// Leading messages that the provider has seen as they are, if that is known.
     sent: Option<usize>,
     /// The repairs that made it, if there were any.
-    mended: Option<Arc<Mended>>,
+    repair_history: Option<Arc<RepairHistory>>,
     /// The whole document, once somebody asked for it after messages were appended.
     written: OnceLock<Arc<str>>,
     /// The calls that what is appended may answer, once an output was appended.
@@ -167,14 +167,14 @@ impl Conversation {
         self
     }
 
-    pub(crate) fn mended(&self) -> Option<&Mended> {
-        self.inner.mended.as_deref()
+    pub(crate) fn repair_history(&self) -> Option<&RepairHistory> {
+        self.inner.repair_history.as_deref()
     }
 
     /// The same, once its repairs were told.
     pub fn without_repairs(mut self) -> Self {
-        if self.inner.mended.is_some() {
-            Arc::make_mut(&mut self.inner).mended = None;
+        if self.inner.repair_history.is_some() {
+            Arc::make_mut(&mut self.inner).repair_history = None;
         }
         self
     }

@@ -110,7 +110,7 @@ impl Violation {
 }
 
 impl Rule {
-    /// Whether the rule is about how much a provider takes. A compaction can mend that, so it
+    /// Whether the rule is about how much a provider takes. A compaction reduces sizes, so a broken one
     /// does not make a conversation unfit for one.
     #[must_use]
     pub const fn is_about_size(self) -> bool {

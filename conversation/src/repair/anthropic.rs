@@ -1,4 +1,4 @@
-//! How conversations of Anthropic Messages are mended. Neighbours of one role count as one
+//! How conversations of Anthropic Messages are repaired. Neighbours of one role count as one
 //! message, as the API takes them (ANTH-2).
 
 use std::collections::HashSet;
@@ -13,13 +13,13 @@ use crate::model::message::{Call, Content, Message, Output, Part, Role};
 use crate::model::pairing::Pairing;
 use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
 use crate::repair::moves::{Stray, settle};
-use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
+use crate::repair::{Draft, Fix, Reading, ids, fixes, texts};
 
 mod blocks;
 mod order;
 mod servers;
 
-pub(super) const MENDS: &[Mend] = mends![
+pub(super) const FIXES: &[Fix] = fixes![
     Anth6 => leave_out_empty_texts,
     Anth6 => trim_the_end,
     Anth11 => blocks::make_right,

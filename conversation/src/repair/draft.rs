@@ -1,4 +1,4 @@
-//! What a mend wants changed, and the document with it.
+//! What a fix wants changed, and the document with it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! How conversations of OpenAI Chat Completions are mended.
+//! How conversations of OpenAI Chat Completions are repaired.
 
 use std::collections::HashSet;
 
@@ -6,11 +6,11 @@ use crate::formats::Replacement;
 use crate::json;
 use crate::model::message::{Call, Content, Message, Output, Part, Role};
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Mend, Reading, ids, mends, outputs, texts};
+use crate::repair::{Draft, Fix, Reading, ids, fixes, outputs, texts};
 
 use crate::formats::openai_chat::rules::{OLD, is_old, pairing, says_nothing};
 
-pub(super) const MENDS: &[Mend] = mends![
+pub(super) const FIXES: &[Fix] = fixes![
     Chat3 => give_content,
     Chat4 => complete_calls,
     All6 => leave_out_empty_texts,

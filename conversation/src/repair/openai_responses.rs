@@ -1,4 +1,4 @@
-//! How conversations of OpenAI Responses are mended.
+//! How conversations of OpenAI Responses are repaired.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,9 +12,9 @@ use crate::formats::openai_responses::units::{
 use crate::json;
 use crate::model::message::{Content, Message, Role};
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Mend, Reading, ids, mends, outputs, texts};
+use crate::repair::{Draft, Fix, Reading, ids, fixes, outputs, texts};
 
-pub(super) const MENDS: &[Mend] = mends![
+pub(super) const FIXES: &[Fix] = fixes![
     Resp8 => use_item_ids_once,
     Resp5 => give_a_summary,
     Resp9 => complete_items,

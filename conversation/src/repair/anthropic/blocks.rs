@@ -23,7 +23,7 @@ pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
                         .as_ref()
                         .is_some_and(|place| !is_list(place) && !json::is_text(reading.raw(place)));
                     let has_text = has_text || is_json;
-                    if mend_error(reading, draft, index, &part.place, has_text, has_others) {
+                    if fix_error(reading, draft, index, &part.place, has_text, has_others) {
                         continue;
                     }
                     let content = output.content.as_ref();
@@ -65,7 +65,7 @@ fn holds_object(raw: &str) -> bool {
 }
 
 /// What tells of an error holds texts, and at least one. Returns whether the content was replaced.
-fn mend_error(
+fn fix_error(
     reading: &Reading,
     draft: &mut Draft<'_>,
     index: usize,

@@ -8,7 +8,7 @@ use crate::model::format::Format::{self, Anthropic, Gemini, OpenAiChat, OpenAiRe
 use super::read;
 
 const NOBODY: &str = "nobody said anything";
-const SIZE: &str = "a compaction can mend what is too large";
+const SIZE: &str = "only a compaction reduces sizes";
 const NAME: &str = "only the model can name what it called";
 const SEALED: &str = "neither calls nor thinking change, or change hands";
 const ORDER: &str = "ids that a server did not give are not made up";
@@ -62,7 +62,7 @@ const STAYS: &[(Format, &str, usize, &str)] = &[
 ];
 
 #[test]
-fn every_rule_is_mended_but_for_those_that_cannot_be() {
+fn every_broken_rule_is_repaired_except_the_listed_ones() {
     let mut seen: HashMap<(Format, &str), usize> = HashMap::new();
     for (format, case) in all() {
         let rule = case.rule;
