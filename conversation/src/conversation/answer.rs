@@ -2,7 +2,7 @@
 
 use super::Conversation;
 use crate::json;
-use crate::model::message::{Content, Link, Message, Part, Role};
+use crate::model::message::{Content, Message, Part, Role};
 
 /// Characters of words at the end of a request that may be there for the model to go on with them.
 const BEGINNING: usize = 40;
@@ -88,7 +88,7 @@ impl Conversation {
     pub fn is_silent(&self, part: &Part) -> bool {
         self.says_nothing(std::slice::from_ref(part))
             || matches!(part.content, Content::Call(_))
-            || is_hosted(&part.content)
+            || part.content.is_hosted()
     }
 
     /// Whether a message is no more than a beginning that a client puts into the model's mouth, such
@@ -132,10 +132,4 @@ impl Conversation {
         let mut messages = self.all_messages().iter();
         messages.rposition(|message| message.role != Role::Assistant || self.is_answer(message))
     }
-}
-
-/// Whether a part of the model's is what a tool of the provider's own was asked or gave back.
-#[must_use]
-pub fn is_hosted(content: &Content) -> bool {
-    matches!(content, Content::Opaque(opaque) if opaque.link != Link::None)
 }

@@ -18,7 +18,6 @@ use std::sync::{Arc, OnceLock};
 use baler_digest::without_headings;
 
 pub(crate) use anchor::Reported;
-pub use answer::is_hosted;
 pub use known::Known;
 pub(crate) use read::BodyReader;
 

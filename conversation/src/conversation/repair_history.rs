@@ -82,7 +82,8 @@ impl Conversation {
     /// [`Conversation::repair_counts`] knows of all.
     #[must_use]
     pub fn repairs(&self) -> &[Repair] {
-        self.repair_history().map_or(&[], |history| &history.repairs)
+        self.repair_history()
+            .map_or(&[], |history| &history.repairs)
     }
 
     /// The number of repairs made in it, in all and by rule.
@@ -132,7 +133,8 @@ impl Conversation {
 
     /// How many such messages there are.
     pub fn replaced_count(&self) -> usize {
-        self.repair_history().map_or(0, |history| history.replaced.len())
+        self.repair_history()
+            .map_or(0, |history| history.replaced.len())
     }
 
     /// The number that the message with this index came in with, from 1; 0 for a new one.

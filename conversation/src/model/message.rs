@@ -156,6 +156,12 @@ impl Content {
         }))
     }
 
+    /// Whether a part of the model is a request to a tool that the provider runs, or the result of one.
+    #[must_use]
+    pub fn is_hosted(&self) -> bool {
+        matches!(self, Self::Opaque(opaque) if opaque.link != Link::None)
+    }
+
     /// Whether the part is thinking, readable or not.
     pub fn is_thinking(&self) -> bool {
         match self {

@@ -10,7 +10,7 @@ use crate::model::message::{Call, Content, Message, Output, Part, Role};
 use crate::model::pairing::Pairing;
 use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
 use crate::repair::moves::{Stray, join, settle};
-use crate::repair::{Draft, Fix, Reading, ids, fixes, texts};
+use crate::repair::{Draft, Fix, Reading, fixes, ids, texts};
 
 pub(super) const FIXES: &[Fix] = fixes![
     Gem5 => leave_out_empty_parts,

@@ -113,7 +113,11 @@ impl Conversation {
 }
 
 /// Runs fixes until nothing changes any more. None where the deadline passed.
-fn run_fixes(mut reading: Reading, fixes: &[Fix], deadline: &Deadline) -> Option<(Reading, Repairs)> {
+fn run_fixes(
+    mut reading: Reading,
+    fixes: &[Fix],
+    deadline: &Deadline,
+) -> Option<(Reading, Repairs)> {
     let mut repairs = Repairs::default();
     for _ in 0..PASSES {
         let before = repairs.total();

@@ -6,7 +6,7 @@ use crate::formats::Replacement;
 use crate::json;
 use crate::model::message::{Call, Content, Message, Output, Part, Role};
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Fix, Reading, ids, fixes, outputs, texts};
+use crate::repair::{Draft, Fix, Reading, fixes, ids, outputs, texts};
 
 use crate::formats::openai_chat::rules::{OLD, is_old, pairing, says_nothing};
 

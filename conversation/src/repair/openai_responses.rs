@@ -12,7 +12,7 @@ use crate::formats::openai_responses::units::{
 use crate::json;
 use crate::model::message::{Content, Message, Role};
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Fix, Reading, ids, fixes, outputs, texts};
+use crate::repair::{Draft, Fix, Reading, fixes, ids, outputs, texts};
 
 pub(super) const FIXES: &[Fix] = fixes![
     Resp8 => use_item_ids_once,

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use baler_conversation::{Conversation, as_message};
+use baler_conversation::Conversation;
+use baler_conversation::document::as_message;
 
 /// One thing that happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]

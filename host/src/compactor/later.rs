@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use baler_conversation::{Conversation, Role, Rule, UnitKind};
+use baler_conversation::rules::Rule;
+use baler_conversation::{Conversation, Role, UnitKind};
 
 use crate::compaction::Compaction;
 use crate::plan::{self, Fate};

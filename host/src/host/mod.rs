@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use baler_conversation::marks::SecretKey;
-use baler_conversation::{Conversation, Format, Reader, Tokenizer};
+use baler_conversation::tokenizers::Tokenizer;
+use baler_conversation::{Conversation, Format, Reader};
 
 use crate::archive::Archive;
 use crate::bounded::bounded;
@@ -506,7 +507,7 @@ impl Host {
             let why = "no model was granted to it".to_owned();
             return Err(CallFailure::Declared(Declared::Model, why));
         };
-        let deadline = baler_conversation::moment_after(strategy.limits().model_time);
+        let deadline = baler_conversation::Deadline::moment_after(strategy.limits().model_time);
         native::summarize(situation, grant, deadline)
             .await
             .map_err(|(declared, why)| CallFailure::Declared(declared, why))

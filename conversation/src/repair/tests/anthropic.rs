@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{hello, repair, read};
+use super::{hello, read, repair};
 use crate::model::format::Format::Anthropic;
 
 fn uses(ids: &[&str]) -> Value {

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{hello, repair, read};
+use super::{hello, read, repair};
 use crate::model::format::Format::OpenAiChat;
 
 fn call(id: &str) -> Value {
