@@ -266,7 +266,7 @@ fn a_broken_rule_is_told_with_its_place_and_remedy_and_nothing_is_done() {
             "error: the conversation breaks rules of openai-chat",
             "message 2: ",
             "(ALL-4)",
-            "→ give every tool call an id of its own",
+            "→ give every tool call a unique id",
         ])
         .says(&["message 3: ", "CHAT-1", "→ "]);
     assert_eq!(ran.stdout, document);
@@ -303,7 +303,7 @@ fn input_that_cannot_be_read_is_told_by_what_it_is() {
         (
             "a number",
             b"99999999999999999999999999999999",
-            "neither an object nor a list",
+            "expected the document to be an object or a list",
         ),
         (
             "a request without a conversation",
@@ -318,7 +318,7 @@ fn input_that_cannot_be_read_is_told_by_what_it_is() {
         (
             "a role of its own",
             br#"{"messages":[{"role":"wizard","content":"x"}]}"#,
-            "message 1: `wizard` is no role",
+            "message 1: `wizard` is not a role",
         ),
         (
             "a key twice",
@@ -450,7 +450,7 @@ fn wrong_use_is_told_before_anything_is_read() {
         ),
         (
             &["compact", "--tokenizer", "gpt9"],
-            "no tokenizer is called `gpt9`; known: auto, ",
+            "unknown tokenizer `gpt9`; known: auto, ",
         ),
         (
             &["compact", "--strategy", "masc-tool-outputs"],

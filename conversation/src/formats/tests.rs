@@ -124,7 +124,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
             "[\n{\"role\":\"user\",\n\"content\":}]",
             "the document is not JSON: expected value at line 3, column 11; give the whole body, or the log, as it was written",
         ),
-        ("{\"messages\": 3}", "`messages` is not a list"),
+        ("{\"messages\": 3}", "expected `messages` to be a list"),
         (
             "{\"choices\": []}",
             "the document holds no conversation: this looks like a response; give the request",
@@ -135,7 +135,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"[{"role":"user","content":"a"},{"content":"b"}]"#,
-            "message 2: it has no `role`",
+            "message 2: `role` is missing",
         ),
         (
             r#"[{"role":"user","role":"user","content":"a"}]"#,
@@ -143,15 +143,15 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"[{"role":"wizard","content":"a"}]"#,
-            "message 1: `wizard` is no role of OpenAI Chat (system, developer, user, assistant, tool)",
+            "message 1: `wizard` is not a role of OpenAI Chat (system, developer, user, assistant, tool)",
         ),
         (
             r#"[{"role":3,"content":"a"}]"#,
-            "message 1: its `role` is no text",
+            "message 1: expected `role` to be a string",
         ),
         (
             r#"[{"role":"Dear diary, I met a wizard","content":"a"}]"#,
-            "message 1: its `role` is none of OpenAI Chat (system, developer, user, assistant, tool)",
+            "message 1: `role` is not a role of OpenAI Chat (system, developer, user, assistant, tool)",
         ),
         (
             r#"[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}]"#,
@@ -159,7 +159,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"[{"role":"user","content":7}]"#,
-            "message 1: `content` is neither a text nor a list of parts",
+            "message 1: expected `content` to be a text or a list of parts",
         ),
         (
             r#"{"messages":[{"role":"user","content":"a"}]"#,

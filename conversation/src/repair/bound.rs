@@ -37,7 +37,7 @@ pub(super) fn leave_out_thinking(
         if all || draft.cut_parts(index, &thinking) {
             draft.did(
                 index,
-                "left out: thinking that is bound to what stood before it",
+                "left out: thinking that is bound to earlier messages",
             );
         }
     }

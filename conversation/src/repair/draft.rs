@@ -12,7 +12,7 @@ use crate::model::repair::Repairs;
 use crate::model::rule::Rule;
 
 /// What is said of a message that a note of the host's came in front of.
-const NOTED: &str = "a note of the host's came in front";
+const NOTED: &str = "a note of the host was added before it";
 
 /// Changes of a reading.
 pub(crate) struct Draft<'r> {

@@ -58,7 +58,7 @@ pub(crate) fn make_unique(reading: &Reading, draft: &mut Draft<'_>, id_place: Id
     for (index, (unit, message)) in messages.enumerate() {
         if copies.contains(&index) {
             draft.leave_out(index);
-            draft.did(index, "left out: a signed message that was there before");
+            draft.did(index, "left out: a repeated signed message");
         } else {
             matching.add(index, unit, message);
         }
@@ -174,7 +174,7 @@ fn give_new_ids(reading: &Reading, draft: &mut Draft<'_>, duplicates: Vec<Duplic
         let id = json::encode(&ids.fresh(duplicate.id));
         for (index, (message, place)) in duplicate.places.into_iter().enumerate() {
             let what = if index == 0 {
-                "a call got an id of its own"
+                "a call got a unique id"
             } else {
                 "an output got the new id of its call"
             };

@@ -113,6 +113,6 @@ pub(crate) fn join(
         });
         let place = end..end;
         draft.edit(message, Replacement { place, with });
-        draft.did(message, "further outputs came in");
+        draft.did(message, "further outputs were added");
     }
 }

@@ -226,11 +226,11 @@ fn name_calls(reading: &Reading, draft: &mut Draft<'_>) {
                 let place = &reading.messages[index].place;
                 if let Some(edit) = reading.set_member(place, "tool_call_id", "\"\"") {
                     draft.edit(index, edit);
-                    draft.did(index, "an output lost an id that its call has not");
+                    draft.did(index, "removed: the id of an output whose call has none");
                 }
             } else if let Some(edit) = reading.set_member(&call.place, "id", &json::encode(id)) {
                 draft.edit(start, edit);
-                draft.did(start, "a call without an id got that of its output");
+                draft.did(start, "a call without an id got the id of its output");
             }
         }
     }

@@ -48,12 +48,12 @@ fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
         }
         if !is_new {
             draft.leave_out(index);
-            draft.did(index, "left out: an item that was there before");
+            draft.did(index, "left out: a repeated item");
         } else if may_lose_id(reading, message)
             && let Some(edit) = reading.without_member(&message.place, "id")
         {
             draft.edit(index, edit);
-            draft.did(index, "an item lost the `id` of another one");
+            draft.did(index, "removed: the `id` of an item that another item has");
         }
     }
 }
@@ -321,7 +321,7 @@ fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec
         draft.leave_out(index);
         draft.did(
             index,
-            "left out: a call without an output, or what hangs on it",
+            "left out: a call without an output, or an item that depends on it",
         );
     }
 }
@@ -350,7 +350,7 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
                 moved.push((index, product));
             } else {
                 draft.leave_out(index);
-                draft.did(index, "left out: reasoning that nothing follows");
+                draft.did(index, "left out: reasoning without an item after it");
             }
             continue;
         }
@@ -365,6 +365,6 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
     }
     for (index, product) in moved.into_iter().rev() {
         draft.move_to(index, product);
-        draft.did(index, "reasoning was moved in front of what it produced");
+        draft.did(index, "reasoning was moved before the item that it produced");
     }
 }

@@ -85,7 +85,7 @@ impl Counts {
 
 /// No vocabulary has this name.
 #[derive(Debug, thiserror::Error)]
-#[error("no tokenizer is called `{name}`; known: auto, {}, {}", Tokenizer::names().join(", "), Tokenizer::CHARACTERS)]
+#[error("unknown tokenizer `{name}`; known: auto, {}, {}", Tokenizer::names().join(", "), Tokenizer::CHARACTERS)]
 pub struct UnknownTokenizer {
     /// The name that was asked for.
     pub name: String,

@@ -12,7 +12,7 @@ use crate::model::rule::Rule;
 /// Reads one message.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
     let Some(members) = &raw.members else {
-        return Err("it is no object".to_owned());
+        return Err("expected an object".to_owned());
     };
     let role = match members.text("role").as_deref() {
         Some("user") => Role::User,
@@ -22,7 +22,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         _ => return Err(no_role(members, "Anthropic Messages (user, assistant)")),
     };
     let Some(content) = members.present("content") else {
-        return Err("it has no `content`".to_owned());
+        return Err("`content` is missing".to_owned());
     };
     let mut message = Message {
         content: Some(body.place(content)),
@@ -84,7 +84,7 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
                 .get("input")
                 .is_some_and(|raw| json::is_object(raw.get()))
             {
-                message.flaw(Rule::Anth11, "the `input` of a `tool_use` is no object");
+                message.flaw(Rule::Anth11, "the `input` of a `tool_use` is not an object");
             }
         }
         Content::Output(output) if block.get("is_error").is_some_and(|raw| raw.get() == "true") => {
@@ -237,7 +237,7 @@ fn read_output(
                     )
                 })?;
             if has_texts {
-                message.warning(Rule::Anth11, "a block of a `tool_result` is a bare text");
+                message.warning(Rule::Anth11, "a block of a `tool_result` is a string instead of an object");
             }
         }
         // What a tool gave back, not written as a text: its JSON is the text.

@@ -38,7 +38,7 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
     // What a provider's own compaction left behind may come first. Newer models take other words of
     // the model's there as well; results still put a note in front.
     if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
-        found.warn(0, "the first message is not the user's");
+        found.warn(0, "the first message is not from the user");
     }
     for group in system_groups(view.messages) {
         let may_follow = group.start == 0 && view.envelope.continues;
@@ -46,7 +46,7 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
             for index in group {
                 found.add(
                     index,
-                    "a system message stands neither between a user's and an assistant's message nor at the end",
+                    "a system message is neither between a user and an assistant message nor last",
                 );
             }
         }
@@ -152,7 +152,7 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
                 if message.outputs().any(|output| output.call_id.is_empty()) {
                     found.warn(
                         start + index,
-                        "a `tool_result` has no `tool_use_id`, and is taken for that of the first call that is left",
+                        "a `tool_result` has no `tool_use_id`; it is matched with the first unanswered call",
                     );
                 }
             }
@@ -167,7 +167,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
             for part in &message.parts {
                 let is_output = matches!(part.content, Content::Output(_));
                 if is_output && other {
-                    found.add(at + index, "a `tool_result` stands behind other blocks");
+                    found.add(at + index, "a `tool_result` comes after other blocks");
                 }
                 other |= !is_output;
             }
@@ -318,7 +318,7 @@ pub(crate) fn link(part: &Part) -> Option<&Link> {
 fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
     let halves = Halves::of(view.messages);
     for (index, _) in halves.uses {
-        found.warn(index, "a server tool's use has no result in its turn");
+        found.warn(index, "a call of a server tool has no result in its turn");
     }
     // What it belongs to may be held by the provider.
     if !view.envelope.continues {
@@ -349,7 +349,7 @@ fn cache_marks_are_few(view: &View<'_>, found: &mut Findings) {
             .sum::<u32>();
     if marks > CACHE_MARKS {
         found.add_to_whole(format!(
-            "there are {marks} `cache_control` marks, and the provider takes {CACHE_MARKS}"
+            "there are {marks} `cache_control` marks; the provider accepts {CACHE_MARKS}"
         ));
     }
 }

@@ -33,7 +33,7 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
     found.add_flaws(view.messages);
     for (index, message) in view.messages.iter().enumerate() {
         if index == 0 && message.role == Role::Assistant {
-            found.warn(0, "the first content is not the user's");
+            found.warn(0, "the first content is not from the user");
         }
         if !matches!(message.role, Role::User | Role::Assistant) {
             found.add(index, "the role is neither user nor model");
@@ -81,7 +81,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
                     found.add(index, "a call is not answered in the next content");
                 }
                 if message.role != Role::Assistant {
-                    found.warn(index, "a call is not in a content of the model's");
+                    found.warn(index, "a call is not in a content of the model");
                 }
             }
         }
@@ -89,7 +89,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
             if message.role == Role::Assistant {
                 found.warn(
                     index,
-                    "a `functionResponse` is not in a content of the user's",
+                    "a `functionResponse` is not in a content of the user",
                 );
             }
             let what = "a `functionResponse` answers no call of the content before it";
@@ -99,7 +99,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
                     if !(pairing.orphans.is_empty() && pairing.second.is_empty()) {
                         found.add(index, what);
                     } else if !pairing.by_order.is_empty() {
-                        let what = "a `functionResponse` has an id or a name that no call has, or that another one has, and is taken for the answer to the first call that is left";
+                        let what = "a `functionResponse` has an id or a name that no call has or another response uses; it is matched with the first unanswered call";
                         found.warn(index, what);
                     }
                 }
@@ -173,7 +173,7 @@ fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
             .filter(|part| matches!(part.content, Content::Output(_)))
             .all(is_object);
         if !all {
-            found.add(index, "the `response` of a `functionResponse` is no object");
+            found.add(index, "the `response` of a `functionResponse` is not an object");
         }
     }
 }

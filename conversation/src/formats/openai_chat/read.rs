@@ -17,7 +17,7 @@ const NO_TYPE: &str = "a call has no `type`";
 /// Reads one message.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
     let Some(members) = &raw.members else {
-        return Err("it is no object".to_owned());
+        return Err("expected an object".to_owned());
     };
     let role = match members.text("role").as_deref() {
         Some("system") => Role::System,
@@ -103,7 +103,7 @@ fn read_refusal_and_audio(body: &Body<'_>, members: &Members<'_>, message: &mut 
 fn read_calls(body: &Body<'_>, members: &Members<'_>, message: &mut Message) -> Result<(), String> {
     if let Some(calls) = members.present("tool_calls") {
         if !json::is_list(calls.get()) {
-            return Err("`tool_calls` is not a list".to_owned());
+            return Err("expected `tool_calls` to be a list".to_owned());
         }
         message.has_empty_calls = json::is_empty_list(calls.get());
         for call in body.objects(calls) {
@@ -114,7 +114,7 @@ fn read_calls(body: &Body<'_>, members: &Members<'_>, message: &mut Message) -> 
         }
     } else if let Some(call) = members.present("function_call") {
         let function: Members<'_> = serde_json::from_str(call.get())
-            .map_err(|_| "`function_call` is not an object".to_owned())?;
+            .map_err(|_| "expected `function_call` to be an object".to_owned())?;
         note_missing_members(&function, message);
         message
             .parts
@@ -268,7 +268,7 @@ fn read_output(
             if has_texts {
                 message.warning(
                     Rule::Chat3,
-                    "a part of the content of a tool message is a bare text",
+                    "a part of the content of a tool message is a string instead of an object",
                 );
             }
         }

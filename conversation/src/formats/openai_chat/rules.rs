@@ -68,7 +68,7 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
             if outputs.any(|output| output.call_id.is_empty() && !is_orphan(output)) {
                 found.warn(
                     at + index,
-                    "a tool message has no `tool_call_id`, and is taken for the output of the first call that is left",
+                    "a tool message has no `tool_call_id`; it is matched with the first unanswered call",
                 );
             }
         }

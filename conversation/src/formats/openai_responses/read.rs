@@ -28,7 +28,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         Some(kind) if item::refers_to_compaction(kind, &own_id) => Kind::Compaction,
         Some(kind) => item::of(kind, call_id.is_some()),
         None if members.get("role").is_some() => Kind::Message,
-        None => return Err("it has neither a `type` nor a `role`".to_owned()),
+        None => return Err("expected a `type` or a `role`; both are missing".to_owned()),
     };
     let mut message = match kind {
         Kind::Message => said(body, raw, members)?,
@@ -87,7 +87,7 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
         }
     };
     let Some(content) = members.present("content") else {
-        return Err("it has no `content`".to_owned());
+        return Err("`content` is missing".to_owned());
     };
     let mut message = Message {
         content: Some(body.place(content)),
@@ -262,7 +262,7 @@ fn output(
             }
             // What a tool gave back, not written as a text: its JSON is the text.
             _ if is_free => output.texts.push(body.place(value)),
-            _ => return Err("`output` is neither a text, a list nor an object".to_owned()),
+            _ => return Err("expected `output` to be a text, a list or an object".to_owned()),
         },
         None => {}
     }
@@ -283,7 +283,7 @@ fn output(
         message.warning(Rule::Resp9, "an output is neither a text nor a list");
     }
     if is_free && has_bare_texts {
-        message.warning(Rule::Resp9, "a part of an output is a bare text");
+        message.warning(Rule::Resp9, "a part of an output is a string instead of an object");
     }
     message.parts.push(Part {
         content: Content::Output(Box::new(output)),

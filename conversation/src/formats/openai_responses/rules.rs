@@ -49,7 +49,7 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
             if *waiting > 1 {
                 found.add(
                     index,
-                    "the id of a tool call is that of one without an output",
+                    "a tool call has the id of an earlier call that has no output",
                 );
             }
         }
@@ -80,13 +80,13 @@ fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
         let is_output = message.outputs().next().is_some();
         match answers.get(index) {
             Some(Answer::Nothing) if is_output => {
-                found.add(index, "an output answers nothing before it");
+                found.add(index, "an output has no call before it");
             }
             Some(Answer::OtherKind(_)) if is_output => {
                 found.add(index, "an output answers a call of another kind");
             }
             Some(Answer::Nothing | Answer::OtherKind(_)) => {
-                found.warn(index, "an approval answers nothing before it");
+                found.warn(index, "an approval has no request before it");
             }
             _ => {}
         }

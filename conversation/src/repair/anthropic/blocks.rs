@@ -90,9 +90,9 @@ fn fix_error(
         draft.did(
             index,
             if has_others {
-                "a result with other blocks than texts lost its `is_error`"
+                "removed: the `is_error` of a result with blocks other than texts"
             } else {
-                "an empty result that tells of an error got a note"
+                "an empty result that reports an error got a note"
             },
         );
     }
@@ -111,6 +111,6 @@ fn leave_out_final_thinking(reading: &Reading, draft: &mut Draft<'_>) {
         && texts::Speakers::of(reading).may_go(last)
     {
         draft.leave_out(index);
-        draft.did(index, "left out: a response of nothing but thinking");
+        draft.did(index, "left out: a response that is only thinking");
     }
 }

@@ -6,7 +6,7 @@ use crate::model::message::{Content, Message, Part, Role};
 use crate::repair::anthropic::message_of;
 use crate::repair::{Draft, Reading};
 
-const DONE: &str = "results were put in front of other blocks";
+const DONE: &str = "results were moved before other blocks";
 
 pub(super) fn put_results_first(reading: &Reading, draft: &mut Draft<'_>) {
     for (at, turn) in turns(&reading.messages).take_while(|_| !reading.is_late()) {

@@ -35,7 +35,7 @@ pub(super) fn leave_out_halves(reading: &Reading, draft: &mut Draft<'_>) {
         }
         draft.did(
             index,
-            "left out: a server tool's use or result without the other",
+            "left out: a call or result of a server tool without the other",
         );
     }
 }
