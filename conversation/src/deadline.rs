@@ -70,7 +70,7 @@ impl Deadline {
         self.stopped.load(Ordering::Relaxed) || self.at.is_some_and(|at| Instant::now() >= at)
     }
 
-    /// The time that is left; `None` where there is no end.
+    /// The time that is left; `None` if there is none.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
         if self.stopped.load(Ordering::Relaxed) {

@@ -37,7 +37,7 @@ pub enum Purpose {
 pub enum Site<'a> {
     /// Among system or developer instructions.
     Instructions,
-    /// In a message of the user's, not in a tool output.
+    /// In a message of the user, not in a tool output.
     User,
     /// In the model's own text.
     Assistant,
@@ -85,7 +85,7 @@ pub const LEFT_OUT: &str = "Earlier messages were left out.";
 /// How all tags begin; a text that does not start so holds no mark.
 const START: &str = "<baler:";
 
-/// Version of the form, in front of each seal. In another form it is another number, so that a mark
+/// Version of the form, before each seal. In another form it is another number, so that a mark
 /// is never read by other rules than it was made by.
 const VERSION: &str = "1";
 
@@ -175,7 +175,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The site that a mark of a purpose is sealed for here; none where no such mark belongs. What
+    /// The site that a mark of a purpose is sealed for here; `None` if no such mark belongs. What
     /// the host notes in outputs is the same in all of them, and so needs no call.
     const fn of(self, purpose: Purpose) -> Option<Self> {
         match (self, purpose) {
@@ -296,8 +296,8 @@ fn author(by: By<'_>) -> String {
     }
 }
 
-/// Puts a backslash in front of the name of each tag of ours that `text` holds, in any spelling that a model may
-/// read as one. Those that have one get another, so that [`unescape`] gives back the same text.
+/// Puts a backslash before the name of each tag of ours that `text` holds, in any spelling that a model may
+/// read as one. Those that have one get another, so that [`unescape`] returns the same text.
 fn escape(text: &str) -> String {
     edit_tags(text, |signs, written| {
         written.push_str(signs);

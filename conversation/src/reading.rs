@@ -107,7 +107,7 @@ impl Reader {
     /// request would have.
     ///
     /// # Errors
-    /// It is no conversation in a known format. One that breaks a rule of its format is read
+    /// It is not a conversation in a known format. One that breaks a rule of its format is read
     /// all the same: see [`Conversation::violations`].
     pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
         let document = document.into();
@@ -261,7 +261,7 @@ impl Document {
     /// The messages of a body or of a list of messages, without what was appended.
     ///
     /// # Errors
-    /// It is no conversation in a known format.
+    /// It is not a conversation in a known format.
     pub fn messages(&self) -> Result<Vec<Message>, ReadError> {
         let mut body = Body::parse(self.read(), None)?;
         Format::detect(&body).wire().messages(&mut body)

@@ -363,7 +363,7 @@ impl Conversation {
         })
     }
 
-    /// Whether a unit is of instructions that stand only behind a turn of the user's.
+    /// Whether a unit is of instructions that stand only after a turn of the user.
     pub fn is_movable(&self, unit: usize) -> bool {
         let first = self.messages(unit).first();
         first.is_some_and(|message| self.moves(message))
@@ -374,7 +374,7 @@ impl Conversation {
         message.role.instructs() && self.format().wire().moves_instructions()
     }
 
-    /// Whether such instructions may stand behind a unit.
+    /// Whether such instructions may come after a unit.
     pub fn takes_instructions_behind(&self, unit: usize) -> bool {
         let last = self.messages(unit).last();
         last.is_some_and(Message::takes_instructions_behind)
@@ -386,8 +386,8 @@ impl Conversation {
         first.is_some_and(|message| message.role == Role::Assistant)
     }
 
-    /// Whether the host has to put a note of its own in front of a unit, where the unit
-    /// `before` comes to stand before it, or none. Both are no movable instructions; `between` says
+    /// Whether the host has to put a note of its own before a unit, where the unit
+    /// `before` comes to come before it, or none. Neither is a movable instruction; `between` says
     /// whether such stand between them.
     pub fn needs_note(&self, before: Option<usize>, unit: usize, between: bool) -> bool {
         if !self.format().wire().alternates() {

@@ -236,7 +236,7 @@ impl Inner {
         self.add_units(&lengths);
     }
 
-    /// Divides the messages behind the last unit into units of these lengths.
+    /// Divides the messages after the last unit into units of these lengths.
     pub(super) fn add_units(&mut self, lengths: &[usize]) {
         let (at, turn) = self
             .units

@@ -54,7 +54,7 @@ impl RepairHistory {
         }
     }
 
-    /// The number that the message with this index came in with. Those behind the repaired ones
+    /// The number that the message with this index came in with. Those after the repaired ones
     /// were appended, and go on counting.
     fn number(&self, index: usize) -> usize {
         let appended = || self.came_in + index + 1 - self.numbers.len();

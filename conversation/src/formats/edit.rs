@@ -27,7 +27,7 @@ pub fn replace(document: &Document, whole: &Place, replacements: &[Replacement])
     written
 }
 
-/// What to replace so that `part` reads `text`; none where the part is no text or output.
+/// What to replace so that `part` reads `text`; `None` if the part is not a text or output.
 pub fn new_text(
     format: Format,
     document: &Document,
@@ -58,8 +58,8 @@ pub fn new_text(
     }
 }
 
-/// What to replace so that `starts` and `ends` are further parts of `message`, in front of and
-/// behind its own.
+/// What to replace so that `starts` and `ends` are further parts of `message`, before and
+/// after its own.
 pub fn joined(
     format: Format,
     document: &Document,

@@ -109,7 +109,7 @@ pub(crate) trait WireFormat: Sync {
     /// The rules of the format.
     fn checks(&self) -> &'static [Check];
 
-    /// What the provider takes in one request.
+    /// What the provider accepts in one request.
     fn limits(&self) -> ProviderLimits;
 
     /// Whether the first message has to be the user's, and the model's may not follow one
@@ -118,7 +118,7 @@ pub(crate) trait WireFormat: Sync {
         false
     }
 
-    /// Whether instructions in the middle stand only behind a turn of the user's, so that they move
+    /// Whether instructions in the middle stand only after a turn of the user, so that they move
     /// where others leave.
     fn moves_instructions(&self) -> bool {
         false
@@ -150,7 +150,7 @@ pub(crate) trait WireFormat: Sync {
         one == other
     }
 
-    /// The JSON of a text, given as a JSON string, as a part of a message of the user's or of
+    /// The JSON of a text, given as a JSON string, as a part of a message of the user or of
     /// instructions, or of an output.
     fn text_part(&self, text: &str) -> String {
         format!(r#"{{"type":"text","text":{text}}}"#)
@@ -174,13 +174,13 @@ pub(crate) trait WireFormat: Sync {
         if others.is_empty() {
             return text.to_owned();
         }
-        // Pictures and the like stay as they are, behind the new text.
+        // Pictures and the like stay as they are, after the new text.
         format!("[{},{}]", self.text_part(text), others.join(","))
     }
 }
 
 impl Format {
-    /// What the provider takes in one request, beside tokens.
+    /// What the provider accepts in one request, beside tokens.
     #[must_use]
     pub fn limits(self) -> ProviderLimits {
         self.wire().limits()

@@ -93,7 +93,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Notes what the provider counted for all messages so far; nothing counted is no report.
+    /// Notes what the provider counted for all messages so far; a count of 0 is no report.
     pub(super) fn report(&mut self, tokens: u64) {
         if tokens > 0 {
             let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
@@ -155,8 +155,8 @@ impl<'a> Body<'a> {
 }
 
 impl Body<'_> {
-    /// Leaves out all thinking, and tells how many blocks that were. The model takes it only behind the
-    /// system prompt, tools and messages that it was made behind, and of these a log holds some of the
+    /// Leaves out all thinking, and says how many blocks that were. The model takes it only after the
+    /// system prompt, tools and messages that it was made after, and of these a log holds some of the
     /// messages alone. What the model said beside it stays: no reader adds thinking alone.
     fn leave_out_thinking(&mut self) -> usize {
         let wire = self.format.wire();
@@ -234,7 +234,7 @@ pub(super) fn said_in(summary: &str) -> String {
     })
 }
 
-/// Whether a raw JSON value is no text, or a text of nothing but white space (ALL-6).
+/// Whether a raw JSON value is not a text, or a text of nothing but white space (ALL-6).
 pub(super) fn is_blank(raw: &str) -> bool {
     json::is_blank(raw)
 }

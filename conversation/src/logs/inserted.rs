@@ -5,7 +5,7 @@ use baler_digest::{INSERTED, is_by_program};
 use crate::formats::anthropic::write;
 use crate::json;
 
-/// A raw text in the tags that say that a program wrote it, its own bytes as they are. None where it says
+/// A raw text in the tags that say that a program wrote it, its own bytes as they are. `None` if it says
 /// so itself, as the program marks it for the model.
 pub(super) fn marked(raw: &str) -> Option<String> {
     if is_by_program(&json::decode(raw)) {

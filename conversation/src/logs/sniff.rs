@@ -17,7 +17,7 @@ const BYTES: usize = 1 << 20;
 /// The most members of an object that are read.
 const MEMBERS: usize = 48;
 
-/// The program whose log `text` is; `None` if it is no log.
+/// The program whose log `text` is; `None` if it is not a log.
 pub(super) fn kind(text: &str) -> Option<LogKind> {
     let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     if text.starts_with('[') {

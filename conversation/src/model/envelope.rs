@@ -25,11 +25,11 @@ pub struct Envelope {
     pub cache_marks: u32,
     /// Whether the request asks for thinking that has to be sent back.
     pub thinks: bool,
-    /// What becomes of thinking that stands behind something else than it was made behind.
+    /// What the provider does with thinking that follows other messages than those it was made after.
     pub binding: Binding,
     /// Whether the model that the request names is one of OpenAI's own, in its formats (CHAT-3, RESP-5).
     pub is_makers_own: bool,
-    /// Whether the request tells of a model that refuses calls without their signatures (GEM-3).
+    /// Whether the request names a model that refuses calls without their signatures (GEM-3).
     pub wants_signatures: bool,
     /// Whether the provider stores nothing (`store: false`).
     pub stateless: bool,
@@ -48,7 +48,7 @@ impl Envelope {
     }
 }
 
-/// What a provider does with thinking behind another beginning than that behind which it was made.
+/// What a provider does with thinking that follows other messages than those it was made after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Binding {
     /// It takes such thinking.
@@ -56,6 +56,6 @@ pub enum Binding {
     No,
     /// It refuses the request.
     Refuses,
-    /// It leaves such thinking out, and all thinking behind that, without an error.
+    /// It leaves such thinking out, and all thinking after that, without an error.
     Drops,
 }

@@ -75,17 +75,17 @@ pub struct Message {
     pub has_empty_calls: bool,
     /// Instructions that hold no text and only set options of the answer.
     pub is_directive: bool,
-    /// Begins with what its provider takes at the beginning of a conversation only.
+    /// Begins with what its provider accepts at the beginning of a conversation only.
     pub stands_first: bool,
     /// Instructions that hold until the user's next message.
     pub expires: bool,
     /// A summary that another program wrote, as its session log says. It has no mark: nothing in
     /// the document makes it one.
     pub is_recorded_summary: bool,
-    /// Stands among what the model said and is no answer of its: a list of tools, what stands for
+    /// Stands among what the model said and is not an answer of its: a list of tools, what stands for
     /// another item, or one of a type that is not known.
     pub is_not_said: bool,
-    /// None where all of it is empty.
+    /// `None` if all of it is empty.
     pub(crate) extras: Option<Box<Extras>>,
 }
 
@@ -210,7 +210,7 @@ pub enum Meaning {
     Empty,
 }
 
-/// How a part that is not read hangs together with another one.
+/// How a part that is not read belongs with another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Link {
     /// It does not.
@@ -219,7 +219,7 @@ pub enum Link {
     Opens(String),
     /// It answers what has this id.
     Closes(String),
-    /// It is what a tool of the provider's own was asked or gave back, and no id pairs it.
+    /// It is what a tool of the provider's own was asked or returned, and no id pairs it.
     Hosted,
     /// It stands for an item that the document does not show, and nothing tells of which type that is.
     Unknown,
@@ -421,7 +421,7 @@ impl Message {
         });
     }
 
-    /// Where a mark in a part of it would stand; none where no mark can.
+    /// Where a mark in a part of it would stand; `None` if no mark can.
     pub fn site<'a>(&self, part: &'a Part) -> Option<Site<'a>> {
         match (&part.content, self.role) {
             (Content::Output(output), _) if output.call_id.is_empty() => {
@@ -463,7 +463,7 @@ impl Message {
         })
     }
 
-    /// Whether it answers calls of the model's, or what the model asked leave for.
+    /// Whether it answers calls of the model, or what the model asked leave for.
     pub fn answers(&self) -> bool {
         self.outputs().next().is_some()
             || self
@@ -512,7 +512,7 @@ impl Message {
         })
     }
 
-    /// Whether instructions in the middle may stand behind it, in a format that moves them: it is the
+    /// Whether instructions in the middle may come after it, in a format that moves them: it is the
     /// user's, or ends with the result of a server's own tool.
     pub fn takes_instructions_behind(&self) -> bool {
         let last = self.parts.last().map(|part| &part.content);
@@ -520,13 +520,13 @@ impl Message {
             || matches!(last, Some(Content::Opaque(opaque)) if matches!(opaque.link, Link::Closes(_)))
     }
 
-    /// Whether it asks the provider to compact all that stands before it.
+    /// Whether it asks the provider to compact all that comes before it.
     pub fn asks_to_compact(&self) -> bool {
         self.opaques()
             .any(|opaque| opaque.meaning == Meaning::CompactionRequest)
     }
 
-    /// Whether it stands for an item that may be anything: what a tool gave back, an approval, a
+    /// Whether it stands for an item that may be anything: what a tool returned, an approval, a
     /// provider's own compaction.
     pub fn may_be_anything(&self) -> bool {
         self.opaques().any(|opaque| opaque.link == Link::Unknown)
@@ -555,7 +555,7 @@ impl Output {
         }
     }
 
-    /// Whether a text, as raw JSON, begins like one that tells of a failure, or of a call that was not let
+    /// Whether a text, as raw JSON, begins like one that reports a failure, or of a call that was not let
     /// run. For outputs without a flag for it. Only the beginning is read, so that a long output costs nothing.
     pub(crate) fn begins_like_a_failure(raw: &str) -> bool {
         let start: String = if json::is_text(raw) {

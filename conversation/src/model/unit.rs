@@ -48,7 +48,7 @@ pub struct Traits {
     pub user_text: bool,
     /// Holds instructions.
     pub instructions: bool,
-    /// Holds what a provider's own compaction left behind, which stands for all before it.
+    /// Holds what a provider's own compaction left, which stands for everything before it.
     pub provider_summary: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Index of the message behind its last.
+    /// Index of the message after its last.
     pub const fn end(&self) -> usize {
         self.first_message + self.messages
     }

@@ -33,7 +33,7 @@ impl<'a> Waiting<'a> {
     }
 
     /// The place of the call that an output at `at` answers: the nearest one before it, else
-    /// the next one behind. That call waits no more.
+    /// the next one after. That call waits no more.
     pub(crate) fn take(&mut self, key: &str, at: usize) -> Option<usize> {
         let calls = self.calls.get_mut(key)?;
         let before = calls.range(..=(at, usize::MAX)).next_back();

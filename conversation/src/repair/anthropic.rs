@@ -1,5 +1,5 @@
 //! How conversations of Anthropic Messages are repaired. Neighbours of one role count as one
-//! message, as the API takes them (ANTH-2).
+//! message, as the API accepts them (ANTH-2).
 
 use std::collections::HashSet;
 
@@ -33,7 +33,7 @@ pub(super) const FIXES: &[Fix] = fixes![
     Anth1 => put_instructions_behind_the_user,
 ];
 
-/// A message of the user's with these blocks.
+/// A message of the user with these blocks.
 fn message_of(blocks: &str) -> String {
     format!(r#"{{"role":"user","content":[{blocks}]}}"#)
 }
@@ -71,7 +71,7 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
     });
 }
 
-/// The calls of a turn that those behind it do not answer, with the indices of their messages in it.
+/// The calls of a turn that those after it do not answer, with the indices of their messages in it.
 fn unanswered<'a>(turn: &'a [Message], pairing: &Pairing<'a>) -> Vec<(usize, &'a str)> {
     let waiting: HashSet<*const Call> = pairing
         .unanswered
@@ -180,8 +180,8 @@ fn begin_with_the_user(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-/// Instructions in the middle go behind the next turn of the user's; where there is none, a note comes
-/// in front of them. Those in front of all else have no other place than `system`.
+/// Instructions in the middle go after the next turn of the user; where there is none, a note comes
+/// before them. Those before all else have no other place than `system`.
 fn put_instructions_behind_the_user(reading: &Reading, draft: &mut Draft<'_>) {
     let messages = &reading.messages;
     let of_user: Vec<_> = turns(messages)

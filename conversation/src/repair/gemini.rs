@@ -23,7 +23,7 @@ pub(super) const FIXES: &[Fix] = fixes![
     Gem1 => begin_with_the_user,
 ];
 
-/// A content of the user's with these parts.
+/// A content of the user with these parts.
 fn content_of(parts: &str) -> String {
     format!(r#"{{"role":"user","parts":[{parts}]}}"#)
 }

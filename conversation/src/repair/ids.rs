@@ -15,7 +15,7 @@ const LONGEST: [usize; 2] = [40, 64];
 /// Bytes that a new id may add to an old one.
 const SUFFIX: usize = 10;
 
-/// Where the id lies that pairs a call or an output; none where that has no member of its own.
+/// Where the id lies that pairs a call or an output; `None` if that has no member of its own.
 pub(crate) type IdPlace = fn(&Reading, &Part) -> Option<Place>;
 
 /// A call whose id another call of its response has, with its outputs.

@@ -37,7 +37,7 @@ pub(super) fn without_member(object: &str, offset: usize, key: &str) -> Option<R
     })
 }
 
-/// How to give the object a member behind all others.
+/// How to give the object a member after all others.
 pub(super) fn with_member(
     object: &str,
     offset: usize,

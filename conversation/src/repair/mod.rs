@@ -62,7 +62,7 @@ const PASSES: usize = 8;
 impl Conversation {
     /// The conversation with all repaired that can be, warnings included; an equal one where there
     /// was nothing to repair.
-    /// [`Conversation::repairs`] of it tells what was done, and [`Conversation::unrepaired`]
+    /// [`Conversation::repairs`] of it says what was done, and [`Conversation::unrepaired`]
     /// what is left.
     ///
     /// Messages that need no repair stay byte for byte. What is signed, encrypted or unknown is
@@ -112,7 +112,7 @@ impl Conversation {
     }
 }
 
-/// Runs fixes until nothing changes any more. None where the deadline passed.
+/// Runs fixes until nothing changes any more. `None` if the deadline passed.
 fn run_fixes(
     mut reading: Reading,
     fixes: &[Fix],

@@ -145,7 +145,7 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
     });
 }
 
-/// Units with calls of the model's: where each begins and ends, its calls and its outputs.
+/// Units with calls of the model: where each begins and ends, its calls and its outputs.
 fn steps(reading: &Reading) -> impl Iterator<Item = (usize, usize, &Message, &[Message])> {
     reading.units().filter_map(|(start, unit)| {
         let (first, outputs) = unit.split_first()?;
@@ -188,7 +188,7 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-/// Directly behind calls without an id, as many outputs that name no call are theirs, in their order:
+/// Directly after calls without an id, as many outputs that name no call are theirs, in their order:
 /// servers leave the ids of calls empty, and clients make some up for the outputs. The call gets the id of
 /// its output. A signed one cannot, so there the output loses its own, and pairs by order.
 fn name_calls(reading: &Reading, draft: &mut Draft<'_>) {

@@ -239,12 +239,12 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-/// Where the output of each item's call goes: behind the other calls of its response and their
-/// outputs, in front of the output of the program that made them.
+/// Where the output of each item's call goes: after the other calls of its response and their
+/// outputs, before the output of the program that made them.
 fn behind_each(messages: &[Message]) -> Vec<usize> {
     let end = messages.len();
     let mut behind = vec![end; end];
-    // Behind the outputs, and behind the calls, that begin at the item that was looked at last.
+    // After the outputs, and after the calls, that begin at the item that was looked at last.
     let (mut outputs, mut calls) = (end, end);
     for (index, message) in messages.iter().enumerate().rev() {
         behind[index] = calls;
@@ -326,12 +326,12 @@ fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec
     }
 }
 
-/// Puts reasoning in front of what it produced, where that is sent under an id and others stand between;
+/// Puts reasoning before what it produced, where that is sent under an id and others stand between;
 /// leaves reasoning out that nothing follows.
 ///
 /// What has an id has to come with its reasoning (RESP-4), and the reasoning that stands last before it,
 /// with no other item of the model's between, is taken for that. To move it changes neither; without
-/// the reasoning each item behind it would have to lose its id, which sealed items cannot.
+/// the reasoning each item after it would have to lose its id, which sealed items cannot.
 fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
     // The first item of the next response, if any of that has an id and it begins without reasoning.
     let mut product = None;

@@ -218,7 +218,7 @@ impl Reading {
             .filter(move |(_, part)| list.start < part.place.start && part.place.end < list.end)
     }
 
-    /// `text` as a note of the host's own, for a message of the user's.
+    /// `text` as a note of the host's own, for a message of the user.
     pub(super) fn note(&self, text: &str) -> String {
         marks::wrap(&self.key, Purpose::Note, Site::User, By::Host, text)
     }

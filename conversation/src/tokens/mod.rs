@@ -474,7 +474,7 @@ mod tests {
             r#"{"type":"image_generation_call","id":"ig_a","status":"completed","result":"@"}"#;
         let count = |picture: &str| with_picture(Format::OpenAiResponses, made, picture);
         assert_eq!(count(&"A".repeat(2_000_000)), PER_MESSAGE + PER_PICTURE);
-        // One that failed is no picture.
+        // One that failed is not a picture.
         assert!(count("") < 50);
     }
 

@@ -88,7 +88,7 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
             }
         }
         Content::Output(output) if block.get("is_error").is_some_and(|raw| raw.get() == "true") => {
-            // The JSON of an output that is no text is never empty.
+            // The JSON of an output that is not a text is never empty.
             let is_text = |raw: &RawValue| json::is_text(raw.get()) || json::is_list(raw.get());
             let is_empty = block.present("content").is_none_or(is_text)
                 && output.texts.iter().all(|place| place.len() == 2);
@@ -240,7 +240,7 @@ fn read_output(
                 message.warning(Rule::Anth11, "a block of a `tool_result` is a string instead of an object");
             }
         }
-        // What a tool gave back, not written as a text: its JSON is the text.
+        // What a tool returned, not written as a text: its JSON is the text.
         Some(value) => {
             message.flaw(
                 Rule::Anth11,
@@ -260,7 +260,7 @@ fn read_output(
     Ok(output)
 }
 
-/// How a block of a server's own tools hangs together with another.
+/// How a block of a server's own tools belongs with another.
 fn link(kind: &str, block: &Members<'_>) -> Link {
     if matches!(kind, "server_tool_use" | "mcp_tool_use") {
         block

@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check] = checks![
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
     // Of a conversation that the provider holds only what is new is here.
     let first = view.messages.first().filter(|_| !view.envelope.continues);
-    // What a provider's own compaction left behind may come first. Newer models take other words of
+    // What a provider's own compaction left may come first. Newer models take other words of
     // the model's there as well; results still put a note in front.
     if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
         found.warn(0, "the first message is not from the user");
@@ -67,8 +67,8 @@ pub(crate) fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<
     })
 }
 
-/// Newer models take instructions in the middle: behind a turn of the user's, or one that ends
-/// with a server tool's result, and in front of one of the assistant's. Those that only set options
+/// Newer models take instructions in the middle: after a turn of the user, or one that ends
+/// with a server tool's result, and before one of the assistant. Those that only set options
 /// of the answer stand anywhere but between calls and their results (ANTH-3).
 pub(crate) fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
     if messages[group.clone()].iter().any(|own| own.is_directive) {
@@ -92,7 +92,7 @@ pub(crate) fn turns(messages: &[Message]) -> impl Iterator<Item = (usize, &[Mess
     })
 }
 
-/// Each turn with the messages of the one behind it, which answer its calls.
+/// Each turn with the messages of the one after it, which answer its calls.
 pub(crate) fn with_answers(
     messages: &[Message],
 ) -> impl Iterator<Item = (usize, &[Message], &[Message])> {
@@ -195,7 +195,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 
 /// The API looks at the open loop only, and only where thinking is on. Without interleaved
 /// thinking the loop's first response alone thinks; the older error text speaks of the final one. So
-/// either will do. Now the API takes such a request and does not think, which no result may bring about.
+/// either will do. Now the API accepts such a request and does not think, which no result may bring about.
 fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     // What began the loop may be held by the provider.
     if !view.envelope.wants_thinking() || view.envelope.continues {
@@ -306,7 +306,7 @@ impl Halves {
     }
 }
 
-/// How a block that is not read hangs together with another one.
+/// How a block that is not read belongs with another one.
 pub(crate) fn link(part: &Part) -> Option<&Link> {
     match &part.content {
         Content::Opaque(opaque) => Some(&opaque.link),

@@ -28,7 +28,7 @@ pub(crate) fn call(id: &str, name: &str, input: &str) -> String {
     format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{input}}}"#)
 }
 
-/// What a tool gave back.
+/// What a tool returned.
 pub(crate) fn result(id: &str, content: &str, failed: bool) -> String {
     let failed = if failed { r#","is_error":true"# } else { "" };
     format!(r#"{{"type":"tool_result","tool_use_id":{id},"content":{content}{failed}}}"#)

@@ -226,10 +226,10 @@ impl<'a> Body<'a> {
         json::objects(list.get(), self.place(list).start)
     }
 
-    /// The parts of a `content` that is no text, which errors call `part`.
+    /// The parts of a `content` that is not a text, which errors call `part`.
     ///
     /// # Errors
-    /// It is no list, or something in it is no object, in words.
+    /// It is not a list, or something in it is not an object, in words.
     pub(crate) fn content_parts(
         &self,
         content: &'a RawValue,

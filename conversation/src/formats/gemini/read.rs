@@ -117,7 +117,7 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
     Ok(Content::opaque(kind, meaning))
 }
 
-/// Whether a part of this name is what a tool of Google's own was asked or gave back.
+/// Whether a part of this name is what a tool of Google's own was asked or returned.
 fn is_hosted(kind: &str) -> bool {
     matches!(
         kind,
@@ -155,7 +155,7 @@ fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
     Ok(output)
 }
 
-/// The object that a function gave back. Where it is nothing but one text, as the API's own
+/// The object that a function returned. Where it is nothing but one text, as the API's own
 /// `output` and `error`, that text is the output's; else the object as JSON is.
 fn read_object(body: &Body<'_>, object: &RawValue, output: &mut Output) {
     let members = serde_json::from_str::<Members<'_>>(object.get())

@@ -58,7 +58,7 @@ pub(crate) fn has_calls(message: &Message) -> bool {
     message.calls().next().is_some()
 }
 
-/// Whether calls may follow a content: one of the user's, or of responses, whoever's it is.
+/// Whether calls may follow a content: one of the user, or of responses, whoever's it is.
 pub(crate) fn takes_calls_behind(message: &Message) -> bool {
     message.role == Role::User || has_outputs(message)
 }
@@ -109,7 +109,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Only a request to a model that signs can break this, and mostly nothing tells which model it is for:
+/// Only a request to a model that signs can break this, and mostly nothing says which model it is for:
 /// where no call of the turn is signed, nothing is said; where some are, newer models refuse the others.
 fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
     let is_own = |message: &Message| {
@@ -122,7 +122,7 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
     };
     let turn = view.messages.iter().rposition(is_own).unwrap_or(0);
     let is_signed = |message: &Message| {
-        // Some clients get it on the thought in front of the call.
+        // Some clients get it on the thought before the call.
         let first = message
             .parts
             .iter()

@@ -126,7 +126,7 @@ fn read_calls(body: &Body<'_>, members: &Members<'_>, message: &mut Message) -> 
 fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> Result<(), String> {
     if json::is_text(content.get()) {
         let place = body.place(content);
-        // Assistants beside calls often carry an empty text, which is no part of its own.
+        // Assistants beside calls often carry an empty text, which is not a part of its own.
         if content.get() != "\"\"" || message.role != Role::Assistant {
             message.parts.push(Part {
                 content: Content::Text(place.clone()),
@@ -272,7 +272,7 @@ fn read_output(
                 );
             }
         }
-        // What a tool gave back, not written as a text: its JSON is the text.
+        // What a tool returned, not written as a text: its JSON is the text.
         Some(value) => {
             message.flaw(
                 Rule::Chat3,

@@ -43,7 +43,7 @@ const CALLS: [&str; 2] = ["fc_", "ctc_"];
 /// Responses.
 const MADE_UP: &str = "__fake_id__";
 
-/// Whether an id is no provider's: many items have the same, and it is taken off before they are sent.
+/// Whether an id is not a provider's: many items have the same, and it is taken off before they are sent.
 pub(super) fn is_made_up(id: &str) -> bool {
     id.starts_with(MADE_UP)
 }
@@ -58,7 +58,7 @@ pub(super) fn refers_to_compaction(kind: &str, id: &str) -> bool {
     kind == REFERENCE && id.starts_with(COMPACTION_ID)
 }
 
-/// Whether an item is a reference whose id does not tell what it stands for. Most ids of calls and of
+/// Whether an item is a reference whose id does not say what it stands for. Most ids of calls and of
 /// outputs begin alike.
 pub(super) fn refers_to_anything(kind: &str, id: &str) -> bool {
     let is_known = [REASONING, MESSAGE, COMPACTION_ID]
@@ -89,7 +89,7 @@ pub(super) fn is_known(kind: &str) -> bool {
         && (kind == "message" || of(kind, false) != Kind::Other || is_hosted(kind))
 }
 
-/// What an item of this type is. `has_call_id` tells the client's searches from the provider's
+/// What an item of this type is. `has_call_id` distinguishes the client's searches from the provider's
 /// own, and helps with types of a later time.
 pub(crate) fn of(kind: &str, has_call_id: bool) -> Kind {
     match kind {
@@ -152,7 +152,7 @@ pub(super) fn is_act(kind: &str) -> bool {
     is_hosted(kind) && !matches!(kind, "mcp_list_tools" | REFERENCE)
 }
 
-/// Whether an item holds what a tool of the provider's own gave back, for the model to go on with. A
+/// Whether an item holds what a tool of the provider's own returned, for the model to go on with. A
 /// picture that it made is for the user.
 pub(super) fn gives_back(kind: &str) -> bool {
     is_act(kind) && kind != GENERATED_PICTURE

@@ -260,7 +260,7 @@ fn output(
             Ok(members) if !is_free || members.present("type").is_some() => {
                 output_part(body, &members, body.place(value), &mut output);
             }
-            // What a tool gave back, not written as a text: its JSON is the text.
+            // What a tool returned, not written as a text: its JSON is the text.
             _ if is_free => output.texts.push(body.place(value)),
             _ => return Err("expected `output` to be a text, a list or an object".to_owned()),
         },

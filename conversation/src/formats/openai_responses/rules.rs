@@ -39,7 +39,7 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
     let mut has_reference = false;
     for (index, message) in view.messages.iter().enumerate() {
         if message.may_be_anything() {
-            // It may be the output of any call before it, and a call that is answered behind it.
+            // It may be the output of any call before it, and a call that is answered after it.
             waiting.clear();
             has_reference = true;
         }
@@ -110,7 +110,7 @@ fn reasoning_has_its_product(view: &View<'_>, found: &mut Findings) {
         let next = view.messages.get(index + 1);
         let is_product = |next: &Message| next.role == Role::Assistant && !next.has_compaction();
         if is_reasoning_item(message) && !next.is_some_and(is_product) {
-            // Without storage and ids the API takes it alone.
+            // Without storage and ids the API accepts it alone.
             let severity = if message.id().is_some() && !view.envelope.stateless {
                 Severity::Error
             } else {

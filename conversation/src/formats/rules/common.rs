@@ -86,7 +86,7 @@ pub(crate) fn no_text_is_empty(view: &View<'_>, found: &mut Findings) {
     empty_texts(view, found, Empty::Never);
 }
 
-/// The same where white space is no text either, and the last message of the model's may be
+/// The same where white space counts as empty too, and the last message of the model's may be
 /// empty as a whole.
 pub(crate) fn no_text_is_blank(view: &View<'_>, found: &mut Findings) {
     empty_texts(view, found, Empty::NeverNorBlank);

@@ -76,9 +76,9 @@ pub(super) enum Source {
 
 /// A part of a response.
 pub(super) struct Reply<'a> {
-    /// What all parts of one response have in common (LCC-2); none where it is empty.
+    /// What all parts of one response have in common (LCC-2); `None` if it is empty.
     pub(super) id: Option<Cow<'a, str>>,
-    /// The request that it answers, which gateways may not tell; none where it is empty.
+    /// The request that it answers, which gateways may not tell; `None` if it is empty.
     pub(super) request: Option<Cow<'a, str>>,
     pub(super) model: Option<Cow<'a, str>>,
     /// Tokens of the request and of the response so far (LCC-14); 0 where none are told.
@@ -208,7 +208,7 @@ pub(super) fn names_command(block: &Block<'_>) -> bool {
         && text_of(block).is_some_and(|text| begins_with_command(&text))
 }
 
-/// Whether the name of a command begins a text, or stands directly behind the message of the command.
+/// Whether the name of a command begins a text, or comes directly after the message of the command.
 fn begins_with_command(text: &str) -> bool {
     let text = text.trim_start();
     let behind_message = text
@@ -225,7 +225,7 @@ pub(super) fn has_other_origin(line: &Members<'_>) -> bool {
         .is_some_and(|kind| kind != "human")
 }
 
-/// The blocks of a content, without empty texts and without what is no block, which is counted. None where
+/// The blocks of a content, without empty texts and without what is not a block, which is counted. `None` if
 /// it is neither a text nor a list, or where nothing in the list is a block.
 pub(super) fn blocks<'a>(content: &'a RawValue, facts: &mut LogFacts) -> Option<Vec<Block<'a>>> {
     let raw = content.get();
@@ -258,7 +258,7 @@ fn bare(raw: &str) -> Option<Block<'_>> {
     (!is_blank(raw)).then_some(Block { raw, kind })
 }
 
-/// What an object in a list of blocks is; none where it is no block that can be sent.
+/// What an object in a list of blocks is; `None` if it is not a block that can be sent.
 fn kind_of<'a>(members: &Members<'a>) -> Option<BlockKind<'a>> {
     Some(match members.text("type").as_deref()? {
         "thinking" | "redacted_thinking" => BlockKind::Thinking,

@@ -162,7 +162,7 @@ impl<'a, 'v> Flow<'a, 'v> {
             Content::None => facts.skipped_lines += 1,
             Content::Summary(_) => {
                 self.boundaries.close();
-                // A boundary stands before it, unless that line is broken (LCC-7).
+                // A boundary comes before it, unless that line is broken (LCC-7).
                 if !std::mem::take(&mut self.is_void) && self.segment.lacks_boundary() {
                     facts.earlier_messages += self.segment.restart(None);
                 }

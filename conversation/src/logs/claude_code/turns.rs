@@ -1,4 +1,4 @@
-//! From lines to messages: parts of a response joined, results behind their calls.
+//! From lines to messages: parts of a response joined, results after their calls.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! Ids of calls, as a wire format takes them.
+//! Ids of calls, as a wire format accepts them.
 
 use std::collections::{HashMap, HashSet};
 

@@ -56,7 +56,7 @@ fn an_output_in_a_codex_log_answers_the_nearest_call_of_its_id() {
     let outputs = all(&log, "/output");
     assert_eq!((outputs.len(), &outputs[1]), (2, &json!("a hitch")));
     assert_eq!(log.facts.completed_calls, 1);
-    // Behind its call, in front of what the user said next.
+    // After its call, before what the user said next.
     assert_eq!(messages(&log)[2]["output"], outputs[0]);
 }
 
@@ -87,7 +87,7 @@ fn calls_with_an_empty_id_in_a_codex_log_get_one_and_pair_by_order() {
     assert_eq!(dropped(&log), (0, 1));
 }
 
-// RESP-3: what reasoning led to stays behind it, however many outputs come late.
+// RESP-3: what reasoning led to stays after it, however many outputs come late.
 #[test]
 fn late_outputs_in_a_codex_log_stand_in_front_of_reasoning_in_their_order() {
     let reasoning = |n: usize| {

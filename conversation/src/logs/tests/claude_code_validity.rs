@@ -173,7 +173,7 @@ fn thinking_stays_unless_the_model_binds_it() {
             "{model}"
         );
         assert_eq!(blocks.len(), 2 + kept, "{model}");
-        // ANTH-6, whatever went in front of it.
+        // ANTH-6, whatever went before it.
         assert_eq!(blocks.last().unwrap()["text"], "The main.");
     }
 }
@@ -256,7 +256,7 @@ fn an_early_result_is_taken_by_no_call_that_may_not_be_its_own() {
         user("u3", "a1", json!("Well?")),
     ];
     assert_eq!(outcome(&asked), (1, 1));
-    // The call has a result behind it.
+    // The call has a result after it.
     let answered = [
         user("u1", "", json!("Sound the depth.")),
         result("r0", "u1", "t1", "stale"),

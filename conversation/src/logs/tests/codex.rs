@@ -86,7 +86,7 @@ fn items_are_taken_as_they_are_and_events_are_not() {
     assert_eq!(log.facts.skipped_lines, 2);
 }
 
-// LCX-7: in version 0.40 a count stands before the items of its response.
+// LCX-7: in version 0.40 a count comes before the items of its response.
 #[test]
 fn counts_that_come_first_cover_the_response_behind_them() {
     let log = log(&[
@@ -102,7 +102,7 @@ fn counts_that_come_first_cover_the_response_behind_them() {
     assert_eq!(log.reported, Some((700, 5)));
 }
 
-// LCX-7: later versions write it behind them.
+// LCX-7: later versions write it after them.
 #[test]
 fn counts_that_come_last_cover_the_response_before_them() {
     let log = log(&[

@@ -64,7 +64,7 @@ fn holds_object(raw: &str) -> bool {
     json::is_object(&text) && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok()
 }
 
-/// What tells of an error holds texts, and at least one. Returns whether the content was replaced.
+/// What reports an error holds texts, and at least one. Returns whether the content was replaced.
 fn fix_error(
     reading: &Reading,
     draft: &mut Draft<'_>,

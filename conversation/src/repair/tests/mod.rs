@@ -26,7 +26,7 @@ fn read(format: Format, document: &str) -> Conversation {
 }
 
 /// Repairs `document` and compares the result with `expected`, in which `NOTE` stands for the
-/// host's own note. Gives the rule and the message of each repair.
+/// host's own note. Returns the rule and the message of each repair.
 fn repair(format: Format, document: &Value, expected: &Value) -> Vec<(&'static str, usize)> {
     let before = read(format, &document.to_string());
     let after = before.repaired();

@@ -468,7 +468,7 @@ fn what_a_reference_may_stand_for_stays() {
         );
         assert_eq!(repairs, [("ALL-6", 5)]);
     }
-    // It may be the output of a call before it, and is none of one behind it.
+    // It may be the output of a call before it, and is none of one after it.
     let reference = json!({"id": "fco_1"});
     let mut note = output("b");
     note["output"] = json!("NOTE");

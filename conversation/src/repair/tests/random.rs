@@ -91,7 +91,7 @@ fn raws(conversation: &Conversation) -> Vec<&str> {
     messages.map(|message| conversation.raw(message)).collect()
 }
 
-/// Repairs damaged conversations of a format. Gives the rules that results still break, and how
+/// Repairs damaged conversations of a format. Returns the rules that results still break, and how
 /// often.
 fn repair_damaged(kind: Kind, format: Format, inside: bool) -> BTreeMap<&'static str, usize> {
     let mut which = BTreeMap::new();

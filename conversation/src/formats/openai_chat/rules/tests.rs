@@ -73,7 +73,7 @@ fn calls_and_outputs() -> Vec<Case> {
             .broken(json!([hello(), calls(&["a"]), {"role": "tool", "content": "ok"}]))
             .valid(json!([hello(), calls(&["a"]), answer("a")])),
         warning("CHAT-1", [3])
-            // It stands behind the call, whatever it calls the tool.
+            // It comes after the call, whatever it calls the tool.
             .broken(json!([hello(), calls(&["a"]), {"role": "tool", "name": "files__read", "content": "ok"}]))
             .valid(json!([hello(), calls(&["a"]), {"role": "tool", "tool_call_id": "a", "name": "files__read", "content": "ok"}])),
         error("CHAT-2", [2])

@@ -27,7 +27,7 @@ fn shared() -> Vec<Case> {
         error("ALL-4", [3])
             .broken(json!([hello(), call("a"), call("a"), output("a"), output("a")]))
             .valid(json!([hello(), call("a"), output("a"), call("a"), output("a")])),
-        // A reference may be the output of a call before it, and of none behind it.
+        // A reference may be the output of a call before it, and of none after it.
         error("ALL-4", [4])
             .broken(json!([hello(), {"type": "item_reference", "id": "fc_1"}, call("a"), call("a"), output("a"), output("a")]))
             .valid(json!([hello(), call("a"), {"type": "item_reference", "id": "fco_1"}, call("a"), output("a")])),
