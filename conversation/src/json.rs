@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_comes_twice_is_an_error() {
+    fn key_that_comes_twice_is_an_error() {
         assert!(serde_json::from_str::<Members<'_>>(r#"{"a":1,"\u0061":2}"#).is_err());
         let many: Vec<String> = (0..1_000).map(|key| format!(r#""k{key}":1"#)).collect();
         assert!(serde_json::from_str::<Members<'_>>(&format!("{{{}}}", many.join(","))).is_ok());

@@ -122,7 +122,7 @@ impl Conversation {
         self.inner.format
     }
 
-    /// What counts its tokens.
+    /// Returns the tokenizer.
     #[must_use]
     pub fn tokenizer(&self) -> &Tokenizer {
         &self.inner.tokenizer
@@ -159,7 +159,7 @@ impl Conversation {
         self.inner.log
     }
 
-    /// The same, known as what a log was read as.
+    /// Returns the conversation with the log that it was read from.
     #[must_use]
     pub fn of_log(mut self, kind: LogKind, facts: LogFacts) -> Self {
         Arc::make_mut(&mut self.inner).log = Some((kind, facts));
@@ -170,7 +170,7 @@ impl Conversation {
         self.inner.repair_history.as_deref()
     }
 
-    /// The same, once its repairs were told.
+    /// Returns the conversation without its record of repairs.
     pub fn without_repairs(mut self) -> Self {
         if self.inner.repair_history.is_some() {
             Arc::make_mut(&mut self.inner).repair_history = None;
@@ -320,7 +320,7 @@ impl Conversation {
         &self.inner.envelope.tools
     }
 
-    /// What the request carries beside its messages.
+    /// Returns the members of the request other than its messages.
     pub fn envelope(&self) -> &Envelope {
         &self.inner.envelope
     }

@@ -8,13 +8,13 @@ use crate::model::message::{Content, Message, Part};
 /// A change of a message: `with` in the place of `place`.
 #[derive(Debug, Clone)]
 pub struct Replacement {
-    /// What it replaces.
+    /// The place that is replaced.
     pub place: Place,
     /// The JSON in its place.
     pub with: String,
 }
 
-/// The JSON of what lies at `whole` with `replacements`, in order of place, made.
+/// Returns the JSON at `whole` with `replacements` applied, which are in order of place.
 pub fn replace(document: &Document, whole: &Place, replacements: &[Replacement]) -> String {
     let mut written = String::with_capacity(whole.len());
     let mut at = whole.start;

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_in_a_referenced_file_does_not_open() {
+    fn mark_in_a_referenced_file_does_not_open() {
         let start = "\n--- Content from referenced files ---";
         let end = "\n--- End of content ---";
         let name = "\nContent from @pier:\n";

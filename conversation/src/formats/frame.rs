@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_written_with_its_own_messages_is_the_same_body() {
+    fn body_written_with_its_own_messages_is_the_same_body() {
         for document in [
             r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}],"x":1.0}"#,
             "[\n  {\"role\": \"user\", \"content\": \"a\"},\n  {\"role\": \"user\", \"content\": \"b\"}\n]\n",
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_messages_can_get_some() {
+    fn list_without_messages_can_get_some() {
         let (frame, _) = frame(r#"{"messages": [], "model": "m"}"#);
         assert_eq!(
             frame.write([r#"{"role":"user"}"#]),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_is_a_text_becomes_a_list_when_it_gets_company() {
+    fn input_that_is_a_text_becomes_a_list_when_it_gets_company() {
         let (frame, messages) = frame(r#"{"input":"say \"hi\"","model":"m"}"#);
         assert_eq!(
             frame.write([messages[0].as_str(), "{}"]),

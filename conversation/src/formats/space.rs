@@ -3,7 +3,7 @@
 use crate::json::Place;
 
 /// Where the white space at the end of `raw` lies, which begins at `offset` of the document;
-/// none where there is none. What comes before it keeps its spelling.
+/// `None` if there is none. What comes before it keeps its spelling.
 pub(crate) fn at_the_end(raw: &str, offset: usize) -> Option<Place> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     let mut rest = inner;

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_answers_the_newest_response_that_waits_for_its_id() {
+    fn result_answers_the_newest_response_that_waits_for_its_id() {
         let mut open = Open::default();
         for (response, id, call) in [(0, "a", 10), (1, "a", 11), (1, "b", 12)] {
             open.add(response, id.into(), call);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_replaced_and_all_else_stays() {
+    fn id_is_replaced_and_all_else_stays() {
         let raw = r#"{ "id" : "" ,"x":[1.50, "\u00e9"],"type":"tool_use"}"#;
         assert_eq!(
             with_id(raw, "id", "call_1"),

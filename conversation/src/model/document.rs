@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_outside_of_a_piece_holds_nothing() {
+    fn place_outside_of_a_piece_holds_nothing() {
         let mut document = Document::from("first");
         document.append("second".into());
         for place in [4..6, 10..12, 11..12, 100..101] {

@@ -1,21 +1,24 @@
-//! What every request carries beside its messages.
+//! The members of a request other than its messages.
 
 use crate::json::Place;
 
 /// A tool definition, as places in the document.
 #[derive(Debug, Clone)]
 pub struct ToolDefinition {
+    /// The name of the tool.
     pub name: String,
+    /// The description; may be empty.
     pub description: String,
     /// The JSON Schema of the arguments.
     pub parameters: Option<Place>,
 }
 
-/// What every request carries beside its messages.
+/// The members of a request other than its messages.
 #[derive(Debug, Clone, Default)]
 pub struct Envelope {
     /// Texts of the system prompt outside of the messages.
     pub texts: Vec<Place>,
+    /// The definitions of the tools.
     pub tools: Vec<ToolDefinition>,
     /// The whole list of tools, which is what gets counted.
     pub tool_list: Option<Place>,
@@ -51,11 +54,11 @@ impl Envelope {
 /// What a provider does with thinking that follows other messages than those it was made after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Binding {
-    /// It takes such thinking.
+    /// The provider accepts it.
     #[default]
     No,
-    /// It refuses the request.
+    /// The provider refuses the request.
     Refuses,
-    /// It leaves such thinking out, and all thinking after that, without an error.
+    /// The provider ignores it, and all thinking after it, without an error.
     Drops,
 }

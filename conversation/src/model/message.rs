@@ -1,4 +1,4 @@
-//! Messages and their parts: what stands where in the document.
+//! Messages and their parts, as places in the document.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::marks::Site;
 use crate::model::document::Document;
 use crate::model::rule::{Rule, Severity};
 
-/// Who speaks, in the words of the wire formats.
+/// The role of a message, in the words of the wire formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// System instructions.
@@ -24,7 +24,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role's name in the wire formats.
+    /// Returns the name of the role in the wire formats.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    /// Whether it gives instructions, rather than to take part in the conversation.
+    /// Whether messages of this role are instructions, not part of the exchange.
     #[must_use]
     pub const fn instructs(self) -> bool {
         matches!(self, Self::System | Self::Developer)
@@ -55,50 +55,50 @@ impl Role {
     }
 }
 
-/// One message of the document. There may be a million of them: what few messages have lies behind
+/// One message of the document. There may be a million of them, so members that few messages have lie behind
 /// one pointer.
 #[derive(Debug, Clone)]
 pub struct Message {
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// What it is made of, in order.
+    /// The parts, in order.
     pub parts: Vec<Part>,
-    /// The whole message in the document.
+    /// The place of the whole message in the document.
     pub place: Place,
-    /// The value of `content`, where there is one.
+    /// The place of the value of `content`; `None` if absent.
     pub content: Option<Place>,
-    /// Holds a signed, encrypted or unknown part: it may stay or go, never change.
+    /// Whether the message holds a signed, encrypted or unknown part. It may be removed, never changed.
     pub opaque: bool,
-    /// Number of marks for the provider's cache in it.
+    /// The number of marks for the provider's cache.
     pub cache_marks: u32,
-    /// Has a list for calls, and nothing in it.
+    /// Whether the message has a list of calls that is empty.
     pub has_empty_calls: bool,
-    /// Instructions that hold no text and only set options of the answer.
+    /// Whether the message is instructions without text that only set options of the answer.
     pub is_directive: bool,
-    /// Begins with what its provider accepts at the beginning of a conversation only.
+    /// Whether the message begins with a part that the provider accepts only at the start of a conversation.
     pub stands_first: bool,
-    /// Instructions that hold until the user's next message.
+    /// Whether the message is instructions that apply until the next message of the user.
     pub expires: bool,
-    /// A summary that another program wrote, as its session log says. It has no mark: nothing in
-    /// the document makes it one.
+    /// Whether the message is a summary that another program wrote, according to its session log. Nothing in
+    /// the document marks it as one.
     pub is_recorded_summary: bool,
-    /// Stands among what the model said and is not an answer of its: a list of tools, what stands for
-    /// another item, or one of a type that is not known.
+    /// Whether the message has the role of the model but is no answer: a list of tools, a reference to
+    /// another item, or an item of an unknown type.
     pub is_not_said: bool,
-    /// `None` if all of it is empty.
+    /// `None` if all members are empty.
     pub(crate) extras: Option<Box<Extras>>,
 }
 
-/// What few messages have.
+/// Members that few messages have.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Extras {
-    /// The name of who speaks.
+    /// The name of the speaker.
     name: Option<String>,
     /// The provider's id of the item, in a format whose items have one.
     id: Option<String>,
-    /// What its reader saw that breaks a rule.
+    /// Broken rules that the reader of the message found.
     flaws: Vec<Flaw>,
-    /// Where its texts begin in which no mark opens, in order.
+    /// The places, in order, where texts begin in which no mark opens.
     closed: Vec<usize>,
 }
 
@@ -108,12 +108,12 @@ pub(crate) const FUNCTION: &str = "function";
 /// The kind of a local shell call. Their outputs may name the item of the call, or be those of functions.
 pub(crate) const LOCAL_SHELL: &str = "local shell";
 
-/// Something in a message that breaks a rule whatever stands around it.
+/// A rule that a message breaks by itself, whatever the messages around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flaw {
     /// The rule that it breaks.
     pub rule: Rule,
-    /// Whether the request is refused for it.
+    /// Whether the provider refuses the request because of it.
     pub severity: Severity,
     /// What is wrong, without any text of the conversation.
     pub what: &'static str,
@@ -122,13 +122,13 @@ pub(crate) struct Flaw {
 /// A part of a message.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// What it holds.
+    /// The content.
     pub content: Content,
-    /// The part in the document: an element of a content list, or the value that makes it up.
+    /// The place of the part in the document: an element of a content list, or the value itself.
     pub place: Place,
 }
 
-/// What a part holds. Texts are places of raw JSON strings, read only when somebody asks. Anything
+/// The content of a part. Texts are places of raw JSON strings, which are decoded on demand. Anything
 /// larger is boxed: most parts are texts.
 #[derive(Debug, Clone)]
 pub enum Content {
@@ -142,7 +142,7 @@ pub enum Content {
     Output(Box<Output>),
     /// A picture, document or the like.
     Media(Box<Media>),
-    /// A part that is not read.
+    /// A part whose content baler does not interpret.
     Opaque(Box<Opaque>),
 }
 
@@ -172,7 +172,7 @@ impl Content {
     }
 }
 
-/// A part that is not read.
+/// A part whose content baler does not interpret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
     /// The format's name of the part, such as `redacted_thinking`, or a name given by its reader. For
@@ -210,18 +210,18 @@ pub enum Meaning {
     Empty,
 }
 
-/// How a part that is not read belongs with another one.
+/// The relation of an opaque part to another part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Link {
-    /// It does not.
+    /// None.
     None,
-    /// Something with this id answers it.
+    /// A request that a part with this id answers.
     Opens(String),
-    /// It answers what has this id.
+    /// The answer to the request with this id.
     Closes(String),
-    /// It is what a tool of the provider's own was asked or returned, and no id pairs it.
+    /// A request to a tool that the provider runs, or the result of one, without an id that pairs them.
     Hosted,
-    /// It stands for an item that the document does not show, and nothing tells of which type that is.
+    /// A reference to an item of unknown type that the document does not show.
     Unknown,
 }
 
@@ -240,15 +240,15 @@ impl Opaque {
 /// A tool call.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The provider's id of it; may be empty.
+    /// The provider's id of the call; may be empty.
     pub id: String,
     /// The name of the tool.
     pub name: String,
-    /// A JSON string that holds JSON, or the JSON value itself.
+    /// The place of the arguments: a JSON string that holds JSON, or the JSON value itself.
     pub arguments: Option<Place>,
-    /// Its output may come later, with other messages between.
+    /// Whether the output may come later, with other messages in between.
     pub detached: bool,
-    /// Of which kind its output has to be, in a format with several kinds; else empty.
+    /// The kind that the output must have, in a format with several kinds; else empty.
     pub kind: &'static str,
 }
 
@@ -257,13 +257,13 @@ pub struct Call {
 pub struct Output {
     /// The id of the call that it answers.
     pub call_id: String,
-    /// The kind of call that it can answer; empty where it can answer any.
+    /// The kind of call that the output can answer; empty if any.
     pub kind: &'static str,
-    /// Name of the tool, where the output or its call tells.
+    /// The name of the tool, if the output or its call has it; else empty.
     pub name: String,
-    /// Whether it reports a failure.
+    /// Whether the output reports a failure.
     pub failed: bool,
-    /// The texts, in order.
+    /// The places of the texts, in order.
     pub texts: Vec<Place>,
     /// Blocks that are not texts, in order; they stay when the texts are rewritten.
     pub others: Vec<(Place, Media)>,
@@ -274,15 +274,15 @@ pub struct Output {
 /// A picture, document, recording or other file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {
-    /// Its MIME type, or what the format calls it.
+    /// The MIME type, or the name that the format gives the type.
     pub kind: String,
-    /// The name of the file, where there is one.
+    /// The name of the file; `None` if absent.
     pub name: Option<String>,
-    /// Bytes of its data, as the request carries them.
+    /// The size of the data in the request, in bytes.
     pub bytes: u32,
-    /// The data, where the document holds it: base64, or a URL with it.
+    /// The place of the data, as base64 or as a URL that holds it; `None` if the data is elsewhere.
     pub data: Option<Place>,
-    /// The model made it while it thought.
+    /// Whether the model made it while it was thinking.
     pub is_thought: bool,
 }
 
@@ -348,7 +348,7 @@ impl Message {
         self.extras.as_ref()?.id.as_deref()
     }
 
-    /// What its reader saw that breaks a rule.
+    /// Broken rules that the reader of the message found.
     pub(crate) fn flaws(&self) -> &[Flaw] {
         self.extras
             .as_ref()
@@ -384,7 +384,7 @@ impl Message {
             .is_some_and(|extras| extras.closed.binary_search(&part.place.start).is_ok())
     }
 
-    /// Gives back what its lists do not need.
+    /// Frees the unused capacity of the lists.
     pub fn shrink(&mut self) {
         exact(&mut self.parts);
         for part in &mut self.parts {
@@ -545,7 +545,7 @@ impl Output {
         !self.texts.is_empty() && self.content.is_some()
     }
 
-    /// It answers the call with this id and name.
+    /// Sets the call that the output answers, by its id and name.
     pub fn answer(&mut self, id: &str, name: &str) {
         if self.call_id != id {
             id.clone_into(&mut self.call_id);

@@ -19,13 +19,13 @@ macro_rules! rules {
             /// All rules, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The id in the documentation.
+            /// Returns the id of the rule in the documentation.
             #[must_use]
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$name => $id),* }
             }
 
-            /// What to do about it.
+            /// Returns the remedy.
             #[must_use]
             pub const fn remedy(self) -> &'static str {
                 match self { $(Self::$name => $remedy),* }
@@ -65,7 +65,7 @@ rules! {
     Resp8 "RESP-8" => "send each item once, and changed items without their id",
     /// A call has its name and arguments that are a text; an output has an output.
     Resp9 "RESP-9" => "give the call its `name`, write arguments as a JSON text, and give each output a text or a list",
-    /// The first message is the user's; instructions stand behind a turn of the user's.
+    /// The first message is from the user; instructions come after a turn of the user.
     Anth1 "ANTH-1" => "begin with a user message, put the system prompt in `system`, and further instructions after a turn of the user; if it is an OpenAI Chat request for a model of Anthropic, set the format to `openai-chat`",
     /// Each `tool_use` has its `tool_result` in the very next message, before any text.
     Anth3 "ANTH-3" => "answer every `tool_use` at the start of the message directly after it, or remove it",

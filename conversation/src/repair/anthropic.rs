@@ -199,7 +199,10 @@ fn put_instructions_behind_the_user(reading: &Reading, draft: &mut Draft<'_>) {
         };
         for index in group {
             draft.move_to(index, turn.end);
-            draft.did(index, "instructions were moved after the next turn of the user");
+            draft.did(
+                index,
+                "instructions were moved after the next turn of the user",
+            );
         }
     }
 }

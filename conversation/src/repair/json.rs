@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_goes_with_its_comma_and_nothing_else() {
+    fn member_goes_with_its_comma_and_nothing_else() {
         for (object, expected) in [
             (r#"{"x":1}"#, "{}"),
             (r#"{ "x" : 1 }"#, "{ }"),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_comes_behind_all_others() {
+    fn member_comes_behind_all_others() {
         for (object, expected) in [
             ("{}", r#"{"x":[]}"#),
             ("{ }", r#"{"x":[] }"#),

@@ -365,6 +365,9 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
     }
     for (index, product) in moved.into_iter().rev() {
         draft.move_to(index, product);
-        draft.did(index, "reasoning was moved before the item that it produced");
+        draft.did(
+            index,
+            "reasoning was moved before the item that it produced",
+        );
     }
 }

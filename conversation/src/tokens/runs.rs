@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_is_counted_nearly_as_if_it_were_counted_whole() {
+    fn long_run_is_counted_nearly_as_if_it_were_counted_whole() {
         for run in [base64(30_000), "a".repeat(20_000), "0f3e".repeat(5_000)] {
             let text = format!("The picture is {run} and ends there.");
             let (by_samples, whole) = (count(&text, exactly), exactly(&text));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_between_words_changes_no_count() {
+    fn cut_between_words_changes_no_count() {
         for vocabulary in ["o200k_base", "cl100k_base", "deepseek_v3"] {
             for words in [
                 "Wort\u{a0}% ",
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vocabulary_never_gets_a_long_text() {
+    fn vocabulary_never_gets_a_long_text() {
         // After each such white space it looks through all that it got.
         for (vocabulary, word, next) in [
             ("o200k_base", "</ab>", "\u{a0}</ab>"),

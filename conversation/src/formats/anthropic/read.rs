@@ -237,7 +237,10 @@ fn read_output(
                     )
                 })?;
             if has_texts {
-                message.warning(Rule::Anth11, "a block of a `tool_result` is a string instead of an object");
+                message.warning(
+                    Rule::Anth11,
+                    "a block of a `tool_result` is a string instead of an object",
+                );
             }
         }
         // What a tool returned, not written as a text: its JSON is the text.

@@ -236,7 +236,9 @@ impl<'a> Body<'a> {
         part: &'static str,
     ) -> Result<impl Iterator<Item = Result<Object<'a>, String>> + use<'a>, String> {
         if !json::is_list(content.get()) {
-            return Err(format!("expected `content` to be a text or a list of {part}s"));
+            return Err(format!(
+                "expected `content` to be a text or a list of {part}s"
+            ));
         }
         Ok(self.objects(content).map(move |object| {
             object.map_err(|error| {

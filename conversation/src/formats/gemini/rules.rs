@@ -173,7 +173,10 @@ fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
             .filter(|part| matches!(part.content, Content::Output(_)))
             .all(is_object);
         if !all {
-            found.add(index, "the `response` of a `functionResponse` is not an object");
+            found.add(
+                index,
+                "the `response` of a `functionResponse` is not an object",
+            );
         }
     }
 }

@@ -283,7 +283,10 @@ fn output(
         message.warning(Rule::Resp9, "an output is neither a text nor a list");
     }
     if is_free && has_bare_texts {
-        message.warning(Rule::Resp9, "a part of an output is a string instead of an object");
+        message.warning(
+            Rule::Resp9,
+            "a part of an output is a string instead of an object",
+        );
     }
     message.parts.push(Part {
         content: Content::Output(Box::new(output)),

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_may_leave_its_type_out() {
+    fn reference_may_leave_its_type_out() {
         let user = json!({"role": "user", "content": "Thank you."});
         let output =
             json!({"type": "function_call_output", "call_id": "call_1", "output": "07:14"});

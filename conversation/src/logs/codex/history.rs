@@ -308,7 +308,7 @@ mod tests {
 
     // LCX-11
     #[test]
-    fn a_rollback_frees_the_items_that_it_takes_back() {
+    fn rollback_frees_the_items_that_it_takes_back() {
         let mut history = History::default();
         let event = r#"{"num_turns":1}"#;
         history.add(USER, &members(USER));

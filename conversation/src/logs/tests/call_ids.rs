@@ -45,7 +45,7 @@ fn codex_repeats_an_id_in_a_later_response_only() {
 }
 
 #[test]
-fn an_output_in_a_codex_log_answers_the_nearest_call_of_its_id() {
+fn output_in_a_codex_log_answers_the_nearest_call_of_its_id() {
     let log = log(&[
         codex::item(codex::user("Tie the knot.")),
         codex_call("c1"),
@@ -137,7 +137,7 @@ fn claude_code_repeats_an_id_in_a_later_response_only() {
 }
 
 #[test]
-fn a_result_in_a_claude_code_log_answers_the_nearest_call_of_its_id() {
+fn result_in_a_claude_code_log_answers_the_nearest_call_of_its_id() {
     let log = log(&[
         claude_code::user("u1", "", json!("Weigh anchor.")),
         claude_code::calls("a1", "u1", "m1", "t1"),

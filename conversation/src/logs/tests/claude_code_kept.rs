@@ -94,7 +94,7 @@ fn what_kept_responses_counted_is_not_reported() {
 }
 
 #[test]
-fn a_chain_keeps_the_results_of_all_parallel_calls() {
+fn chain_keeps_the_results_of_all_parallel_calls() {
     let log = log(&[
         user("u1", "", json!("Which sail is torn?")),
         calls("a1", "u1", "m1", "t1"),
@@ -113,7 +113,7 @@ fn a_chain_keeps_the_results_of_all_parallel_calls() {
 }
 
 #[test]
-fn a_kept_call_is_answered_behind_the_boundary() {
+fn kept_call_is_answered_behind_the_boundary() {
     let log = log(&[
         user("u1", "", json!("Sound the depth.")),
         calls("a1", "u1", "m1", "t1"),
@@ -321,7 +321,7 @@ fn who_goes_back_into_what_was_kept_leaves_a_branch() {
 
 // LCC-18
 #[test]
-fn a_boundary_whose_summary_was_never_written_takes_nothing_away() {
+fn boundary_whose_summary_was_never_written_takes_nothing_away() {
     let talk = [
         user("u1", "", json!("Never touch the keel.")),
         says("a1", "u1", "m1", "Never."),

@@ -32,7 +32,7 @@ fn says(text: &str) -> Value {
 }
 
 #[test]
-fn an_id_of_an_earlier_response_stays_and_a_second_result_goes() {
+fn id_of_an_earlier_response_stays_and_a_second_result_goes() {
     let repairs = repair(
         Anthropic,
         &json!([
@@ -68,7 +68,7 @@ fn an_id_of_an_earlier_response_stays_and_a_second_result_goes() {
 }
 
 #[test]
-fn a_result_goes_to_its_use_or_goes_altogether() {
+fn result_goes_to_its_use_or_goes_altogether() {
     let repairs = repair(
         Anthropic,
         &json!([
@@ -110,7 +110,7 @@ fn where_a_message_goes_the_models_words_stay_apart() {
 }
 
 #[test]
-fn a_use_without_a_result_gets_a_note_unless_it_is_pending() {
+fn use_without_a_result_gets_a_note_unless_it_is_pending() {
     let repairs = repair(
         Anthropic,
         &json!([
@@ -232,7 +232,7 @@ fn of_too_many_cache_marks_the_oldest_go() {
 }
 
 #[test]
-fn a_note_comes_before_the_models_first_words() {
+fn note_comes_before_the_models_first_words() {
     let repairs = repair(
         Anthropic,
         &json!([user(&[result("a")]), says("Hi."), hello()]),
@@ -242,7 +242,7 @@ fn a_note_comes_before_the_models_first_words() {
 }
 
 #[test]
-fn a_result_in_a_message_of_the_models_goes_to_the_user_at_once() {
+fn result_in_a_message_of_the_models_goes_to_the_user_at_once() {
     let mut both = uses(&["a"]);
     let blocks = both["content"].as_array_mut().expect("is one");
     blocks.push(result("a"));
@@ -420,7 +420,7 @@ fn result_of_other_json_becomes_a_text_and_bare_texts_blocks() {
 }
 
 #[test]
-fn a_server_tool_whose_code_calls_the_clients_tools_keeps_its_use_and_result() {
+fn server_tool_whose_code_calls_the_clients_tools_keeps_its_use_and_result() {
     let model = |blocks: &[Value]| json!({"role": "assistant", "content": blocks});
     let runs = json!({"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}});
     let calls = json!({"type": "tool_use", "id": "a", "name": "read", "input": {},

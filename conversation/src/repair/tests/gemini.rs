@@ -32,7 +32,7 @@ fn says(text: &str) -> Value {
 }
 
 #[test]
-fn an_id_of_an_earlier_response_stays_and_a_second_response_goes() {
+fn id_of_an_earlier_response_stays_and_a_second_response_goes() {
     let repairs = repair(
         Gemini,
         &json!([
@@ -75,7 +75,7 @@ fn responses_join_the_one_content_behind_their_calls() {
 }
 
 #[test]
-fn a_content_of_responses_moves_as_it_is() {
+fn content_of_responses_moves_as_it_is() {
     let repairs = repair(
         Gemini,
         &json!([hello(), model(&[call("a")]), hello(), user(&[answer("a")])]),
@@ -85,7 +85,7 @@ fn a_content_of_responses_moves_as_it_is() {
 }
 
 #[test]
-fn a_call_without_a_response_gets_a_note_in_its_own_spelling() {
+fn call_without_a_response_gets_a_note_in_its_own_spelling() {
     let old = || json!({"function_call": {"name": "read", "args": {}}});
     let none_old = json!({"function_response": {"name": "read", "response": {"error": "NOTE"}}});
     let repairs = repair(
@@ -129,7 +129,7 @@ fn calls_do_not_stand_behind_the_models_words() {
 }
 
 #[test]
-fn a_response_that_is_no_object_becomes_one() {
+fn response_that_is_no_object_becomes_one() {
     let response = |response: Value| json!({"functionResponse": {"name": "read", "id": "a", "response": response}});
     for (old, new) in [
         (json!("ok"), json!({"output": "ok"})),
@@ -173,7 +173,7 @@ fn empty_parts_go_and_contents_that_hold_nothing_else() {
 }
 
 #[test]
-fn a_note_comes_before_the_models_first_words() {
+fn note_comes_before_the_models_first_words() {
     let repairs = repair(
         Gemini,
         &json!([says("Hi."), hello()]),
@@ -183,7 +183,7 @@ fn a_note_comes_before_the_models_first_words() {
 }
 
 #[test]
-fn a_response_under_another_name_is_that_of_the_only_call_before_it() {
+fn response_under_another_name_is_that_of_the_only_call_before_it() {
     let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
     let answer =
         |name: &str| json!({"functionResponse": {"name": name, "response": {"output": "ok"}}});

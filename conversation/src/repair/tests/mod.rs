@@ -62,7 +62,7 @@ fn orphan(id: &str) -> Value {
 }
 
 #[test]
-fn a_repair_is_written_with_the_id_of_its_rule() {
+fn repair_is_written_with_the_id_of_its_rule() {
     let document = json!([hello(), {"role": "assistant", "content": "Done.", "tool_calls": []}]);
     let after = read(Format::OpenAiChat, &document.to_string()).repaired();
     assert_eq!(
@@ -107,7 +107,7 @@ fn what_is_left_has_the_numbers_that_came_in() {
 }
 
 #[test]
-fn a_request_that_goes_on_from_a_stored_one_is_not_touched() {
+fn request_that_goes_on_from_a_stored_one_is_not_touched() {
     let output = json!({"type": "function_call_output", "call_id": "a", "output": "ok"});
     let empty = json!({"role": "user", "content": []});
     let document = json!({"previous_response_id": "r", "input": [output, empty, hello()]});

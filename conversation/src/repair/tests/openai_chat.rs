@@ -21,7 +21,7 @@ fn none(id: &str) -> Value {
 }
 
 #[test]
-fn an_id_that_its_response_used_before_gets_a_number_that_nothing_has() {
+fn id_that_its_response_used_before_gets_a_number_that_nothing_has() {
     let repairs = repair(
         OpenAiChat,
         &json!([
@@ -73,7 +73,7 @@ fn calls_of_one_message_with_one_id_share_its_outputs_in_order() {
 }
 
 #[test]
-fn a_long_id_stays_as_long_as_providers_take() {
+fn long_id_stays_as_long_as_providers_take() {
     let id = "é".repeat(32);
     let short = format!("{}-2", "é".repeat(27));
     repair(
@@ -84,7 +84,7 @@ fn a_long_id_stays_as_long_as_providers_take() {
 }
 
 #[test]
-fn a_second_answer_goes_and_the_first_stays() {
+fn second_answer_goes_and_the_first_stays() {
     let mut second = answer("a");
     second["content"] = json!("other");
     let repairs = repair(
@@ -96,7 +96,7 @@ fn a_second_answer_goes_and_the_first_stays() {
 }
 
 #[test]
-fn an_output_goes_to_its_call_or_goes_altogether() {
+fn output_goes_to_its_call_or_goes_altogether() {
     let repairs = repair(
         OpenAiChat,
         &json!([
@@ -119,7 +119,7 @@ fn an_output_goes_to_its_call_or_goes_altogether() {
 }
 
 #[test]
-fn a_call_without_an_output_gets_a_note_unless_it_is_pending() {
+fn call_without_an_output_gets_a_note_unless_it_is_pending() {
     let repairs = repair(
         OpenAiChat,
         &json!([
@@ -228,7 +228,7 @@ fn what_a_call_lacks_is_given_but_for_its_name() {
 }
 
 #[test]
-fn a_message_of_thinking_alone_gets_an_empty_text() {
+fn message_of_thinking_alone_gets_an_empty_text() {
     let repairs = repair(
         OpenAiChat,
         &json!([hello(), {"role": "assistant", "reasoning_content": "Leap years."}]),
@@ -238,7 +238,7 @@ fn a_message_of_thinking_alone_gets_an_empty_text() {
 }
 
 #[test]
-fn an_output_without_an_id_gets_that_of_the_only_call_that_waits() {
+fn output_without_an_id_gets_that_of_the_only_call_that_waits() {
     let nameless = json!({"role": "tool", "content": "ok"});
     let repairs = repair(
         OpenAiChat,
@@ -308,7 +308,7 @@ fn calls_without_an_id_get_those_of_the_outputs_behind_them() {
 }
 
 #[test]
-fn an_output_of_a_signed_call_without_an_id_pairs_by_order() {
+fn output_of_a_signed_call_without_an_id_pairs_by_order() {
     let mut signed = calls(&[""]);
     signed["tool_calls"][0]["extra_content"] = json!({"google": {"thought_signature": "c2ln"}});
     let repairs = repair(

@@ -20,7 +20,7 @@ fn reasoning(id: &str) -> Value {
 }
 
 #[test]
-fn a_call_id_of_a_call_that_still_waits_is_renamed_with_its_output() {
+fn call_id_of_a_call_that_still_waits_is_renamed_with_its_output() {
     let repairs = repair(
         OpenAiResponses,
         &json!([
@@ -48,7 +48,7 @@ fn a_call_id_of_a_call_that_still_waits_is_renamed_with_its_output() {
 }
 
 #[test]
-fn an_output_in_front_of_its_call_goes_behind_the_batch_and_others_go() {
+fn output_in_front_of_its_call_goes_behind_the_batch_and_others_go() {
     let repairs = repair(
         OpenAiResponses,
         &json!([
@@ -138,7 +138,7 @@ fn reasoning_gets_a_summary() {
 }
 
 #[test]
-fn the_same_item_again_goes_and_another_one_loses_the_id() {
+fn same_item_again_goes_and_another_one_loses_the_id() {
     let mut other = says("m", "b");
     other.as_object_mut().expect("is one").remove("id");
     let repairs = repair(
@@ -167,7 +167,7 @@ fn the_same_item_again_goes_and_another_one_loses_the_id() {
 }
 
 #[test]
-fn an_empty_text_behind_reasoning_stays_as_a_whole() {
+fn empty_text_behind_reasoning_stays_as_a_whole() {
     let empty = json!({"role": "assistant", "content": [{"type": "output_text", "text": ""}]});
     let repairs = repair(
         OpenAiResponses,
@@ -178,7 +178,7 @@ fn an_empty_text_behind_reasoning_stays_as_a_whole() {
 }
 
 #[test]
-fn an_output_of_another_kind_gets_that_of_its_call_or_goes() {
+fn output_of_another_kind_gets_that_of_its_call_or_goes() {
     let custom = json!({"type": "custom_tool_call_output", "call_id": "a", "output": "ok"});
     let call = json!({"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"});
     let output = json!({"type": "function_call_output", "call_id": "a", "output": "ok"});
@@ -299,7 +299,7 @@ fn reasoning_goes_in_front_of_what_it_produced_where_that_has_an_id() {
 }
 
 #[test]
-fn an_output_that_names_the_item_of_a_call_is_none_of_that_call() {
+fn output_that_names_the_item_of_a_call_is_none_of_that_call() {
     let repairs = repair(
         OpenAiResponses,
         &json!([
@@ -389,14 +389,14 @@ fn outputs_without_ids_get_those_of_their_calls_where_no_other_call_waits() {
 }
 
 #[test]
-fn a_shell_call_without_a_call_id_gets_no_output_of_its_own() {
+fn shell_call_without_a_call_id_gets_no_output_of_its_own() {
     let shell = json!({"type": "shell_call", "id": "sh", "action": {"commands": ["ls"]}});
     let document = json!([hello(), shell]);
     assert_eq!(repair(OpenAiResponses, &document, &document), []);
 }
 
 #[test]
-fn the_output_of_a_function_answers_a_local_shell_call() {
+fn output_of_a_function_answers_a_local_shell_call() {
     let shell = |id: &str| json!({"type": "local_shell_call", "call_id": id, "status": "completed", "action": {"type": "exec", "command": ["ls"]}});
     let typed = |kind: &str, id: &str| json!({"type": kind, "call_id": id, "output": "ok"});
     let own = "local_shell_call_output";

@@ -97,7 +97,7 @@ fn every_broken_rule_is_repaired_except_the_listed_ones() {
 }
 
 #[test]
-fn a_valid_conversation_comes_back_byte_for_byte() {
+fn valid_conversation_comes_back_byte_for_byte() {
     for (format, case) in all() {
         let before = read(format, &case.valid.to_string());
         let after = before.repaired();
