@@ -94,8 +94,8 @@ impl Conversation {
     }
 
     /// The rules that are broken, after all repairs, with the numbers that messages had in the
-    /// conversation that came in, as far as they are listed. (Those of [`Conversation::violations`] are the conversation's
-    /// own.)
+    /// conversation that came in, as far as they are listed. ([`Conversation::violations`] has the numbers of this
+    /// conversation.)
     #[must_use]
     pub fn unrepaired(&self) -> Vec<Violation> {
         let mut left = self.violations().to_vec();

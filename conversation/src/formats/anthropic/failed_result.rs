@@ -1,4 +1,4 @@
-//! Tool results that report an error, in the form that the API accepts (ANTH-11): texts alone, and at least one.
+//! Tool results that report an error, as the API accepts them (ANTH-11): texts alone, and at least one.
 
 use serde_json::value::RawValue;
 

@@ -106,7 +106,7 @@ impl<'a, 'v> Flow<'a, 'v> {
         self.segment.push(id, parent, root, content);
     }
 
-    /// Whether a line was there before, as a resumed session may repeat lines. Notes it as the newest of its id.
+    /// Whether a resumed session repeats an earlier line. Notes the line as the newest of its id.
     fn is_repeated(&mut self, line: &Members<'a>, id: Option<&Cow<'a, str>>) -> bool {
         let Some(id) = id else { return false };
         let words = words(line);

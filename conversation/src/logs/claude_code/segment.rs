@@ -191,9 +191,9 @@ impl<'a> Segment<'a> {
         })
     }
 
-    /// Adds a line, the session of which it is a `root`, and the kept ones after it if it is their anchor. Where that is missing, they come
-    /// before the next message. What is said between a boundary and its summary comes after the kept
-    /// lines, and so waits with them.
+    /// Adds a line, which may be the `root` of a session, and after it the kept lines if it is their anchor. If
+    /// the anchor is missing, they come before the next message. What is said between a boundary and its
+    /// summary comes after the kept lines, and so waits with them.
     pub(super) fn push(
         &mut self,
         id: Option<Cow<'a, str>>,

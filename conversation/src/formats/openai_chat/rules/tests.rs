@@ -1,4 +1,4 @@
-//! The rules of OpenAI Chat: a conversation that breaks each rule and nothing else, and one that just keeps it.
+//! The rules of OpenAI Chat, each with a conversation that breaks it alone and one that keeps it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The rules of OpenAI Responses: a conversation that breaks each rule and nothing else, and one that just keeps it.
+//! The rules of OpenAI Responses, each with a conversation that breaks it alone and one that keeps it.
 
 use serde_json::{Value, json};
 
