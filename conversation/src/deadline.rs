@@ -28,12 +28,13 @@ pub struct Deadline {
 /// The longest time that is kept: a clock cannot tell every moment that a [`Duration`] can.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The moment after some time from now, of at most a year.
-pub fn moment_after(time: Duration) -> Instant {
-    Instant::now() + time.min(LONGEST)
-}
-
 impl Deadline {
+    /// Returns the moment after `time` from now, which counts as a year at most.
+    #[must_use]
+    pub fn moment_after(time: Duration) -> Instant {
+        Instant::now() + time.min(LONGEST)
+    }
+
     /// A deadline that is only over once somebody stops it.
     #[must_use]
     pub fn never() -> Self {
@@ -53,7 +54,7 @@ impl Deadline {
     #[must_use]
     pub fn after(time: Duration) -> Self {
         Self {
-            at: Some(moment_after(time)),
+            at: Some(Self::moment_after(time)),
             stopped: Arc::default(),
         }
     }
@@ -69,7 +70,7 @@ impl Deadline {
         self.stopped.load(Ordering::Relaxed) || self.at.is_some_and(|at| Instant::now() >= at)
     }
 
-    /// The time that is left; `None` where there is no end.
+    /// The time that is left; `None` if there is none.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
         if self.stopped.load(Ordering::Relaxed) {

@@ -4,7 +4,7 @@
 const FEW: usize = 64;
 
 /// Gives back what a list does not need: one that grows begins with room for four. To shrink a small
-/// list where it lies leaves a hole behind that the next one, which grows again, is too large for; so it
+/// list where it lies leaves a hole that the next one, which grows again, is too large for; so it
 /// moves to a place of its size, and the next one grows where it grew.
 pub(crate) fn exact<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {

@@ -71,7 +71,7 @@ pub(crate) struct Objects<'a> {
     offset: usize,
 }
 
-/// The objects of a list, which has been read as JSON before; none where it is no list. What is no
+/// The objects of a list, which has been read as JSON before; `None` if it is not a list. What is no
 /// object is an error, and ends them.
 pub(crate) fn objects(list: &str, offset: usize) -> Objects<'_> {
     Objects {
@@ -227,7 +227,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// What may stand in front of JSON in a document.
+/// What may come before JSON in a document.
 pub(crate) const BEFORE: [char; 5] = ['\u{feff}', ' ', '\t', '\r', '\n'];
 
 /// Whether raw JSON is a string.
@@ -289,7 +289,7 @@ fn without_halves(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// The characters of a raw JSON string, read one by one: who looks at the beginning of a long text
-/// pays for no more of it. None where it is no string.
+/// pays for no more of it. `None` if it is not a string.
 pub fn chars(raw: &str) -> impl Iterator<Item = char> + '_ {
     let mut rest = raw.strip_prefix('"').unwrap_or_default();
     std::iter::from_fn(move || {
@@ -418,7 +418,7 @@ mod tests {
         ] {
             assert_eq!(chars(raw).collect::<String>(), decode(raw), "{raw}");
         }
-        // Half of a pair, with and without another escape behind it.
+        // Half of a pair, with and without another escape after it.
         let halves: String = chars(r#""a\ud83db\ud83d\u0041\udd80""#).collect();
         assert_eq!(halves, "a\u{fffd}b\u{fffd}A\u{fffd}");
         for raw in ["{}", "1", "", "\"", r#""\"#, r#""\u12"#, r#""\ud83e\u"#] {
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_comes_twice_is_an_error() {
+    fn key_that_comes_twice_is_an_error() {
         assert!(serde_json::from_str::<Members<'_>>(r#"{"a":1,"\u0061":2}"#).is_err());
         let many: Vec<String> = (0..1_000).map(|key| format!(r#""k{key}":1"#)).collect();
         assert!(serde_json::from_str::<Members<'_>>(&format!("{{{}}}", many.join(","))).is_ok());

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_by_the_key_are_listed_in_whatever_order_they_come() {
+    fn first_by_the_key_are_listed_in_whatever_order_they_come() {
         let mut listed = Listed::by(|own: &(usize, usize)| own.0);
         // 7 has no divisor in common with 10,000, so each key comes twice.
         for number in 0..20_000 {

@@ -1,4 +1,4 @@
-//! From bytes to a conversation: a request body, its list of messages, or the log of a session.
+//! Reads a request body, its list of messages, or a session log into a conversation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use crate::model::message::Message;
 use crate::model::read_error::ReadError;
 use crate::tokens::{Tokenizer, Tokenizers};
 
-/// How a document is to be read.
+/// Options for reading a document.
 #[derive(Default, Clone, Copy)]
 pub struct ReadOptions<'a> {
-    /// Its wire format. Default: that of the reader, else it is detected.
+    /// The wire format. Default: that of the reader, or else the detected one.
     pub format: Option<Format>,
     /// Tokens that the provider reported for all of it, as input and output of its last
     /// response. Counts are corrected to agree with it. Default: what a log recorded.
     pub used: Option<u32>,
-    /// Told how many bytes of messages were read, of how many. Called for each message.
+    /// Called after each message with the bytes of messages read so far and in total.
     pub progress: Option<&'a dyn Fn(usize, usize)>,
-    /// When reading has to end, with [`ReadError::OutOfTime`] where it is not done by then.
+    /// The deadline of reading, which fails with [`ReadError::OutOfTime`] if it takes longer.
     pub deadline: Option<&'a Deadline>,
-    /// Which messages of a body, by index, are summaries that another program wrote. Their texts are
-    /// not taken for the user's own words; those of a log are known without it. Default: none.
+    /// The indices of the messages of a body that are summaries by another program. Their texts do not count as
+    /// words of the user. In a session log they are recognised without this. Default: empty.
     pub recorded_summaries: &'a [usize],
 }
 
@@ -56,7 +56,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader whose conversations open the marks that `key` sealed, and seal new ones with it.
+    /// Creates a reader. Its conversations recognise the marks that `key` sealed, and seal new ones with it.
     #[must_use]
     pub fn new(key: SecretKey) -> Self {
         Self {
@@ -67,27 +67,27 @@ impl Reader {
         }
     }
 
-    /// The same, for documents of one format. Default: it is detected.
+    /// Sets the format of all documents. Default: it is detected.
     #[must_use]
     pub fn with_format(mut self, format: Option<Format>) -> Self {
         self.format = format;
         self
     }
 
-    /// The same, with one tokenizer for all documents. Default: that of the model which a document names.
+    /// Sets the tokenizer for all documents. Default: that of the model that a document names.
     #[must_use]
     pub fn with_tokenizer(mut self, tokenizer: Option<Tokenizer>) -> Self {
         self.tokenizer = tokenizer;
         self
     }
 
-    /// The key of its marks.
+    /// Returns the key that seals marks.
     #[must_use]
     pub fn key(&self) -> &SecretKey {
         &self.key
     }
 
-    /// The format of all its documents, where one was set.
+    /// Returns the format that was set for all documents; `None` if it is detected.
     #[must_use]
     pub fn format(&self) -> Option<Format> {
         self.format
@@ -107,8 +107,8 @@ impl Reader {
     /// request would have.
     ///
     /// # Errors
-    /// It is no conversation in a known format. One that breaks a rule of its format is read
-    /// all the same: see [`Conversation::violations`].
+    /// The document is not a conversation in a known format. One that breaks rules of its format is no error:
+    /// see [`Conversation::violations`].
     pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
         let document = document.into();
         match self.read_log(&document, None) {
@@ -120,15 +120,15 @@ impl Reader {
         }
     }
 
-    /// Reads a document that may not even be text.
+    /// Reads a document from bytes.
     ///
     /// # Errors
-    /// As [`Reader::read`], or it is not UTF-8.
+    /// As [`Reader::read`]; or the document is not UTF-8.
     pub fn read_bytes(&self, document: Vec<u8>) -> Result<Conversation, ReadError> {
         self.read_with(document, ReadOptions::default())
     }
 
-    /// Reads a document as `options` say.
+    /// Reads a document with options.
     ///
     /// # Errors
     /// As [`Reader::read_bytes`].
@@ -208,7 +208,7 @@ impl Reader {
         self.read_body(document.into(), Some(source), options)
     }
 
-    /// Reads a body in a format that is known.
+    /// Reads a request body in the given format.
     ///
     /// # Errors
     /// As [`Reader::read`].
@@ -261,7 +261,7 @@ impl Document {
     /// The messages of a body or of a list of messages, without what was appended.
     ///
     /// # Errors
-    /// It is no conversation in a known format.
+    /// The document is not a conversation in a known format.
     pub fn messages(&self) -> Result<Vec<Message>, ReadError> {
         let mut body = Body::parse(self.read(), None)?;
         Format::detect(&body).wire().messages(&mut body)
@@ -287,7 +287,7 @@ fn with_broken_lines(bytes: &[u8]) -> String {
     text
 }
 
-/// What a log says beside its messages.
+/// The facts of a log other than its messages.
 struct Source {
     kind: LogKind,
     facts: LogFacts,

@@ -86,7 +86,7 @@ fn archived(n: usize) -> Input {
 fn repairs(n: usize) -> Input {
     let repairs = list(
         n,
-        r#"{"rule":"ALL-4","message":#,"what":"a call got an id of its own"}"#,
+        r#"{"rule":"ALL-4","message":#,"what":"a call got a unique id"}"#,
     );
     run(1, &[("repairs", repairs)])
 }

@@ -84,7 +84,7 @@ pub enum Fault {
     /// Its result would break a rule of the wire format.
     InvalidResult {
         /// The first rule that it breaks.
-        rule: baler_conversation::Rule,
+        rule: baler_conversation::rules::Rule,
     },
     /// It runs somewhere else, and no answer came from there.
     Remote {

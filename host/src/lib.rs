@@ -105,11 +105,16 @@ pub use request::{
 pub use sandbox::{Compiler, LoadError, serve_as_compiler};
 pub use strategy::Strategy;
 
+pub use baler_conversation::provider::ProviderLimits;
+pub use baler_conversation::repairs::{Repair, RepairCounts, RuleRepairs};
+pub use baler_conversation::rules::{
+    MOST_LISTED, Rule, RuleCounts, Severity, Violation, ViolationCounts,
+};
+pub use baler_conversation::session_logs::{LogError, LogFacts, LogKind};
+pub use baler_conversation::tokenizers::{Tokenizer, UnknownTokenizer};
 pub use baler_conversation::{
-    Conversation, Deadline, Format, LogError, LogFacts, LogKind, MOST_LISTED, ProviderLimits,
-    ReadError, ReadOptions, Reader, Repair, RepairCounts, Role, Rule, RuleCounts, RuleRepairs,
-    SecretKey, Severity, Tokenizer, Traits, Unit, UnitKind, UnknownTokenizer, Violation,
-    ViolationCounts,
+    Conversation, Deadline, Format, ReadError, ReadOptions, Reader, Role, SecretKey, Traits, Unit,
+    UnitKind,
 };
 
 /// The stores that [`Archive::on`] takes.

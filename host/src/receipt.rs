@@ -4,7 +4,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use baler_conversation::{Format, Repair, RepairCounts, Violation, ViolationCounts};
+use baler_conversation::Format;
+use baler_conversation::repairs::{Repair, RepairCounts};
+use baler_conversation::rules::{Violation, ViolationCounts};
 
 use crate::fault::{Declared, Fault, Quantity};
 use crate::models::ModelUsage;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use baler_conversation::{Conversation, MOST_LISTED};
+use baler_conversation::Conversation;
+use baler_conversation::rules::MOST_LISTED;
 
 use crate::archive::Stored;
 use crate::attempt::micros;

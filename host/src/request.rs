@@ -5,7 +5,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use baler_conversation::{Binding, Conversation, Deadline, Format, Role};
+use baler_conversation::provider::Binding;
+use baler_conversation::{Conversation, Deadline, Format, Role};
 
 /// Why the host is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use baler_conversation::{Binding, Conversation, Deadline, Unit, UnitKind};
+use baler_conversation::provider::Binding;
+use baler_conversation::{Conversation, Deadline, Unit, UnitKind};
 
 use crate::fault::Quantity;
 use crate::models::Spending;

@@ -9,8 +9,8 @@
 
 use std::ops::Range;
 
+use baler_conversation::Conversation;
 use baler_conversation::message::{Message, Role};
-use baler_conversation::{Conversation, is_hosted};
 
 /// The units with outputs that the model has not seen.
 pub(crate) fn units(conversation: &Conversation) -> Range<usize> {
@@ -54,7 +54,7 @@ pub(crate) fn paused(conversation: &Conversation) -> Range<usize> {
         let behind = said.map_or(0, |said| said + 1);
         let has_results = message.parts[behind..]
             .iter()
-            .any(|part| is_hosted(&part.content));
+            .any(|part| part.content.is_hosted());
         if has_results {
             let unit = units.partition_point(|unit| unit.end() <= index);
             let end = if paused.is_empty() {

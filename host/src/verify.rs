@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use baler_conversation::{Conversation, ReadError, Rule};
+use baler_conversation::rules::Rule;
+use baler_conversation::{Conversation, ReadError};
 
 use crate::attempt::micros;
 use crate::fault::{Fault, Quantity};
@@ -179,7 +180,7 @@ fn carried_out(
 mod tests {
     use serde_json::{Value, json};
 
-    use baler_conversation::MOST_LISTED;
+    use baler_conversation::rules::MOST_LISTED;
 
     use super::*;
     use baler_conversation::Format;

@@ -32,7 +32,7 @@ fn unreadable_input_is_reported_with_its_kind() {
         (
             "a number",
             b"99999999999999999999999999999999",
-            "neither an object nor a list",
+            "expected the document to be an object or a list",
         ),
         (
             "a request without a conversation",
@@ -47,7 +47,7 @@ fn unreadable_input_is_reported_with_its_kind() {
         (
             "a role of its own",
             br#"{"messages":[{"role":"wizard","content":"x"}]}"#,
-            "message 1: `wizard` is no role",
+            "message 1: `wizard` is not a role",
         ),
         (
             "a key twice",

@@ -26,7 +26,7 @@ fn broken_rule_is_reported_with_its_place_and_remedy_and_nothing_is_done() {
             "error: the conversation breaks rules of openai-chat",
             "message 2: ",
             "(ALL-4)",
-            "→ give every tool call an id of its own",
+            "→ give every tool call a unique id",
         ])
         .says(&["message 3: ", "CHAT-1", "→ "]);
     assert_eq!(ran.stdout, document);

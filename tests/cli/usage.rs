@@ -90,7 +90,7 @@ fn unknown_formats_tokenizers_and_strategies_are_refused() {
         ),
         (
             &["compact", "--tokenizer", "gpt9"],
-            "no tokenizer is called `gpt9`; known: auto, ",
+            "unknown tokenizer `gpt9`; known: auto, ",
         ),
         (
             &["compact", "--strategy", "masc-tool-outputs"],

@@ -96,14 +96,17 @@ fn what_is_no_message_is_not_appended() {
     );
     let before = grown.document().to_owned();
     for (wrong, message) in [
-        ("", "the message is not a JSON object"),
-        ("[]", "the message is not a JSON object"),
-        (r#"{"role":"user""#, "the message is not a JSON object"),
+        ("", "expected the message to be a JSON object"),
+        ("[]", "expected the message to be a JSON object"),
+        (
+            r#"{"role":"user""#,
+            "expected the message to be a JSON object",
+        ),
         (
             r#"{"role":"pirate","content":"Arr"}"#,
-            "message 2: `pirate` is no role",
+            "message 2: `pirate` is not a role",
         ),
-        (r#"{"content":"Arr"}"#, "message 2: it has no `role`"),
+        (r#"{"content":"Arr"}"#, "message 2: `role` is missing"),
     ] {
         let error = grown.append(wrong).expect_err(wrong).to_string();
         assert!(error.starts_with(message), "{wrong}: {error}");

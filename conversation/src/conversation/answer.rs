@@ -2,7 +2,7 @@
 
 use super::Conversation;
 use crate::json;
-use crate::model::message::{Content, Link, Message, Part, Role};
+use crate::model::message::{Content, Message, Part, Role};
 
 /// Characters of words at the end of a request that may be there for the model to go on with them.
 const BEGINNING: usize = 40;
@@ -15,15 +15,15 @@ const PLACEHOLDERS: [&str; 3] = [
 ];
 
 /// Bytes at the end of a text, as JSON has it, that a closing tag of thinking stands in where nothing
-/// stands behind it.
+/// comes after it.
 const TAIL: usize = 64;
 
-/// Characters at the beginning of a text that tell whether the rest has to be read: no fewer than a
+/// Characters at the beginning of a text that say whether the rest has to be read: no fewer than a
 /// placeholder has.
 const TELLING: usize = 64;
 
 impl Conversation {
-    /// Whether a message is an answer of the model's. Where an answer failed, clients send an empty one,
+    /// Whether a message is an answer of the model. Where an answer failed, clients send an empty one,
     /// or what the model thought until then.
     #[must_use]
     pub fn is_answer(&self, message: &Message) -> bool {
@@ -61,7 +61,7 @@ impl Conversation {
     }
 
     /// Whether a text may end with the closing tag of thinking, of which the opening one was in the
-    /// prompt. Only its end is looked at: all texts of the model's are asked this.
+    /// prompt. Only its end is looked at: all texts of the model are asked this.
     fn may_end_in_thinking(&self, part: &Part) -> bool {
         let Content::Text(text) = &part.content else {
             return false;
@@ -71,7 +71,7 @@ impl Conversation {
         raw[raw.ceil_char_boundary(tail)..].contains("think")
     }
 
-    /// The characters of the texts among parts, from the first that is no white space on.
+    /// The characters of the texts among parts, from the first that is not white space on.
     fn characters<'a>(&'a self, parts: &'a [Part]) -> impl Iterator<Item = char> + 'a {
         let texts = parts.iter().filter_map(move |part| match &part.content {
             Content::Text(text) => self.source().get(text.clone()),
@@ -82,13 +82,13 @@ impl Conversation {
             .skip_while(|character| character.is_whitespace())
     }
 
-    /// Whether a part of the model's leaves open what it makes of what tools gave back: no words, but
-    /// thinking, calls, and what the provider's own tools were asked or gave back.
+    /// Whether a part of the model's leaves open what it makes of what tools returned: no words, but
+    /// thinking, calls, and what the provider's own tools were asked or returned.
     #[must_use]
     pub fn is_silent(&self, part: &Part) -> bool {
         self.says_nothing(std::slice::from_ref(part))
             || matches!(part.content, Content::Call(_))
-            || is_hosted(&part.content)
+            || part.content.is_hosted()
     }
 
     /// Whether a message is no more than a beginning that a client puts into the model's mouth, such
@@ -108,7 +108,7 @@ impl Conversation {
         })
     }
 
-    /// Number of messages up to the newest answer of the model's, that one included.
+    /// Number of messages up to the newest answer of the model, that one included.
     #[must_use]
     pub fn answered(&self) -> usize {
         let messages = self.all_messages();
@@ -132,10 +132,4 @@ impl Conversation {
         let mut messages = self.all_messages().iter();
         messages.rposition(|message| message.role != Role::Assistant || self.is_answer(message))
     }
-}
-
-/// Whether a part of the model's is what a tool of the provider's own was asked or gave back.
-#[must_use]
-pub fn is_hosted(content: &Content) -> bool {
-    matches!(content, Content::Opaque(opaque) if opaque.link != Link::None)
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::opened;
 use crate::marks::{Purpose, SecretKey};
 use crate::model::document::Document;
-use crate::model::message::{Call, Content, Link, Message, Opaque, Role};
+use crate::model::message::{Call, Content, Link, Meaning, Message, Role};
 use crate::model::pairing::Pairing;
 use crate::model::unit::{Traits, Unit, UnitKind};
 use crate::tokens::Counts;
@@ -59,7 +59,7 @@ impl Divider<'_> {
                         }
                     }
                     Content::Opaque(opaque) => {
-                        traits.instructions |= opaque.kind == Opaque::INSTRUCTIONS;
+                        traits.instructions |= opaque.meaning == Meaning::Instructions;
                     }
                     Content::Text(_) | Content::Call(_) => {}
                 }
@@ -107,7 +107,7 @@ impl Divider<'_> {
 fn is_pending(messages: &[Message], last: bool) -> bool {
     let opaques = || messages.iter().flat_map(Message::opaques);
     let asks: Vec<&str> = opaques()
-        .filter(|opaque| last || opaque.kind == Opaque::APPROVAL_REQUEST)
+        .filter(|opaque| last || opaque.meaning == Meaning::ApprovalRequest)
         .filter_map(|opaque| match &opaque.link {
             Link::Opens(id) => Some(id.as_str()),
             _ => None,

@@ -18,16 +18,16 @@ impl Conversation {
     /// appended together ([`Conversation::append_all`]).
     ///
     /// # Errors
-    /// It is no JSON object or no message of this format; then nothing has changed.
+    /// It is not a JSON object or no message of this format; then nothing has changed.
     pub fn append(&mut self, message: &str) -> Result<(), ReadError> {
         self.append_all([message])
     }
 
-    /// Appends messages, and divides them into units once behind the last: one by one, the outputs
+    /// Appends messages, and divides them into units once after the last: one by one, the outputs
     /// of a step would each divide the whole step again. See [`Conversation::append`].
     ///
     /// # Errors
-    /// One is no message of this format. It and those behind it are not there; those before are.
+    /// One is not a message of this format. It and those after it are not there; those before are.
     pub fn append_all<'m>(
         &mut self,
         messages: impl IntoIterator<Item = &'m str>,
@@ -104,7 +104,7 @@ impl Conversation {
         Arc::make_mut(&mut self.inner).sent = Some(messages);
     }
 
-    /// Leading units that the provider has seen as they are; none where that is not known.
+    /// Leading units that the provider has seen as they are; `None` if that is not known.
     #[must_use]
     pub fn units_sent(&self) -> Option<usize> {
         let sent = self.inner.sent?;
@@ -120,7 +120,7 @@ impl Conversation {
             .min(self.units().len())
     }
 
-    /// Tokens of the request that are in the provider's cache, with what stands in front of the
+    /// Tokens of the request that are in the provider's cache, with what comes before the
     /// messages.
     pub fn tokens_cached(&self, said: Option<u32>) -> u32 {
         match self.units_cached(said) {

@@ -5,7 +5,7 @@ mod answer;
 mod divide;
 mod grow;
 mod known;
-pub(crate) mod mended;
+pub(crate) mod repair_history;
 mod read;
 #[cfg(test)]
 mod spelled;
@@ -18,11 +18,10 @@ use std::sync::{Arc, OnceLock};
 use baler_digest::without_headings;
 
 pub(crate) use anchor::Reported;
-pub use answer::is_hosted;
 pub use known::Known;
 pub(crate) use read::BodyReader;
 
-use crate::conversation::mended::Mended;
+use crate::conversation::repair_history::RepairHistory;
 use crate::formats::{Asked, Found, Frame, Named, View, ViolationCounts, violations};
 use crate::json;
 use crate::marks::{self, By, Opened, Purpose, SecretKey, Site};
@@ -62,7 +61,7 @@ struct Inner {
     /// Leading messages that the provider has seen as they are, if that is known.
     sent: Option<usize>,
     /// The repairs that made it, if there were any.
-    mended: Option<Arc<Mended>>,
+    repair_history: Option<Arc<RepairHistory>>,
     /// The whole document, once somebody asked for it after messages were appended.
     written: OnceLock<Arc<str>>,
     /// The calls that what is appended may answer, once an output was appended.
@@ -146,7 +145,7 @@ impl Conversation {
         self.inner.format
     }
 
-    /// What counts its tokens.
+    /// Returns the tokenizer.
     #[must_use]
     pub fn tokenizer(&self) -> &Tokenizer {
         &self.inner.tokenizer
@@ -183,21 +182,21 @@ impl Conversation {
         self.inner.log
     }
 
-    /// The same, known as what a log was read as.
+    /// Returns the conversation with the log that it was read from.
     #[must_use]
     pub fn of_log(mut self, kind: LogKind, facts: LogFacts) -> Self {
         Arc::make_mut(&mut self.inner).log = Some((kind, facts));
         self
     }
 
-    pub(crate) fn mended(&self) -> Option<&Mended> {
-        self.inner.mended.as_deref()
+    pub(crate) fn repair_history(&self) -> Option<&RepairHistory> {
+        self.inner.repair_history.as_deref()
     }
 
-    /// The same, once its repairs were told.
+    /// Returns the conversation without its record of repairs.
     pub fn without_repairs(mut self) -> Self {
-        if self.inner.mended.is_some() {
-            Arc::make_mut(&mut self.inner).mended = None;
+        if self.inner.repair_history.is_some() {
+            Arc::make_mut(&mut self.inner).repair_history = None;
         }
         self
     }
@@ -344,7 +343,7 @@ impl Conversation {
         &self.inner.envelope.tools
     }
 
-    /// What the request carries beside its messages.
+    /// Returns the members of the request other than its messages.
     pub fn envelope(&self) -> &Envelope {
         &self.inner.envelope
     }
@@ -389,7 +388,7 @@ impl Conversation {
         self.tokenizer().per_message() + self.tokenizer().count(&marked)
     }
 
-    /// Whether a unit is of instructions that stand only behind a turn of the user's.
+    /// Whether a unit is of instructions that stand only after a turn of the user.
     pub fn is_movable(&self, unit: usize) -> bool {
         let first = self.messages(unit).first();
         first.is_some_and(|message| self.moves(message))
@@ -400,7 +399,7 @@ impl Conversation {
         message.role.instructs() && self.format().wire().moves_instructions()
     }
 
-    /// Whether such instructions may stand behind a unit.
+    /// Whether such instructions may come after a unit.
     pub fn takes_instructions_behind(&self, unit: usize) -> bool {
         let last = self.messages(unit).last();
         last.is_some_and(Message::takes_instructions_behind)
@@ -412,8 +411,8 @@ impl Conversation {
         first.is_some_and(|message| message.role == Role::Assistant)
     }
 
-    /// Whether the host has to put a note of its own in front of a unit, where the unit
-    /// `before` comes to stand before it, or none. Both are no movable instructions; `between` says
+    /// Whether the host has to put a note of its own before a unit, where the unit
+    /// `before` comes to come before it, or none. Neither is a movable instruction; `between` says
     /// whether such stand between them.
     pub fn needs_note(&self, before: Option<usize>, unit: usize, between: bool) -> bool {
         if !self.format().wire().alternates() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::divide::Divider;
 use super::{Conversation, Inner, Reported, Totals};
-use crate::conversation::mended::Mended;
+use crate::conversation::repair_history::RepairHistory;
 use crate::deadline::Deadline;
 use crate::formats::{Asked, Body, Frame};
 use crate::marks::SecretKey;
@@ -61,7 +61,7 @@ impl BodyReader<'_> {
             },
             log: None,
             sent: None,
-            mended: None,
+            repair_history: None,
             written: OnceLock::new(),
             named: None,
             asked: Asked::default(),
@@ -129,12 +129,12 @@ impl Conversation {
         recorded.map(|(index, _)| index).collect()
     }
 
-    /// The same for a result in which messages were mended. Where it came from stays known, and
+    /// The same for a result in which messages were repaired. Where it came from stays known, and
     /// so does what the provider has seen, up to the first message that changed.
     pub(crate) fn read_repaired(
         &self,
         document: String,
-        mended: Mended,
+        repair_history: RepairHistory,
         deadline: &Deadline,
     ) -> Result<Self, ReadError> {
         let mut read = self.read_alike(document, Some(deadline))?;
@@ -143,7 +143,7 @@ impl Conversation {
         if let Some(inner) = Arc::get_mut(&mut read.inner) {
             inner.log = self.inner.log;
             inner.sent = unchanged;
-            inner.mended = Some(Arc::new(mended));
+            inner.repair_history = Some(Arc::new(repair_history));
         }
         Ok(read)
     }
@@ -236,7 +236,7 @@ impl Inner {
         self.add_units(&lengths);
     }
 
-    /// Divides the messages behind the last unit into units of these lengths.
+    /// Divides the messages after the last unit into units of these lengths.
     pub(super) fn add_units(&mut self, lengths: &[usize]) {
         let (at, turn) = self
             .units

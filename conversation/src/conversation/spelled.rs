@@ -217,7 +217,7 @@ fn appended_messages_are_the_same_in_every_spelling() {
 }
 
 #[test]
-fn a_mark_that_a_tool_output_copies_is_that_outputs_own_text() {
+fn mark_that_a_tool_output_copies_is_that_outputs_own_text() {
     let copies = [
         summary(),
         rewritten("another"),
@@ -255,7 +255,7 @@ fn replace(value: &mut Value, old: &[Value], new: &str) {
 }
 
 #[test]
-fn a_summary_of_the_users_role_is_none_among_instructions_or_beside_others_words() {
+fn summary_of_the_users_role_is_none_among_instructions_or_beside_others_words() {
     let kinds = |messages: Value| -> Vec<UnitKind> {
         let conversation = read(&json!({"messages": messages}).to_string(), None);
         conversation.units().iter().map(|unit| unit.kind).collect()
@@ -271,7 +271,7 @@ fn a_summary_of_the_users_role_is_none_among_instructions_or_beside_others_words
 }
 
 #[test]
-fn an_output_of_two_texts_holds_no_mark() {
+fn output_of_two_texts_holds_no_mark() {
     let texts = json!([
         {"type": "text", "text": rewritten("t/1")},
         {"type": "text", "text": "What the model would not be told."},

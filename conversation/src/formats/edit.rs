@@ -8,13 +8,13 @@ use crate::model::message::{Content, Message, Part};
 /// A change of a message: `with` in the place of `place`.
 #[derive(Debug, Clone)]
 pub struct Replacement {
-    /// What it replaces.
+    /// The place that is replaced.
     pub place: Place,
     /// The JSON in its place.
     pub with: String,
 }
 
-/// The JSON of what lies at `whole` with `replacements`, in order of place, made.
+/// Returns the JSON at `whole` with `replacements` applied, which are in order of place.
 pub fn replace(document: &Document, whole: &Place, replacements: &[Replacement]) -> String {
     let mut written = String::with_capacity(whole.len());
     let mut at = whole.start;
@@ -27,7 +27,7 @@ pub fn replace(document: &Document, whole: &Place, replacements: &[Replacement])
     written
 }
 
-/// What to replace so that `part` reads `text`; none where the part is no text or output.
+/// What to replace so that `part` reads `text`; `None` if the part is not a text or output.
 pub fn new_text(
     format: Format,
     document: &Document,
@@ -58,8 +58,8 @@ pub fn new_text(
     }
 }
 
-/// What to replace so that `starts` and `ends` are further parts of `message`, in front of and
-/// behind its own.
+/// What to replace so that `starts` and `ends` are further parts of `message`, before and
+/// after its own.
 pub fn joined(
     format: Format,
     document: &Document,

@@ -58,7 +58,7 @@ mod tests {
     use crate::marks::{By, Purpose, SecretKey, Site, wrap, wrap_recorded};
     use crate::model::format::Format;
 
-    /// A content of the user's.
+    /// A content of the user.
     fn content(texts: &[&str]) -> Value {
         let parts: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();
         json!({"role": "user", "parts": parts})
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_in_a_referenced_file_does_not_open() {
+    fn mark_in_a_referenced_file_does_not_open() {
         let start = "\n--- Content from referenced files ---";
         let end = "\n--- End of content ---";
         let name = "\nContent from @pier:\n";

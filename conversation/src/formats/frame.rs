@@ -66,8 +66,8 @@ impl Frame {
         self.document.len() - self.messages.len()
     }
 
-    /// What stands in front of the messages, the white space before the first of them, and what
-    /// stands behind them.
+    /// What comes before the messages, the white space before the first of them, and what
+    /// comes after them.
     fn parts(&self) -> (&str, &str, &str) {
         let list = self.document.get(..self.lead.start).unwrap_or_default();
         let lead = self.document.get(self.lead.clone()).unwrap_or_default();
@@ -80,7 +80,7 @@ impl Frame {
         self.document.get(self.between.clone()).unwrap_or_default()
     }
 
-    /// Bytes that come with one more message, behind so many others.
+    /// Bytes that come with one more message, after so many others.
     pub(crate) fn between(&self, others: usize) -> usize {
         match others {
             0 => 0,
@@ -96,7 +96,7 @@ impl Frame {
         (own.0, own.2) == (other.0, other.2)
     }
 
-    /// The document with `messages` behind its own, of which there are `own`.
+    /// The document with `messages` after its own, of which there are `own`.
     pub(crate) fn write_behind<'m>(
         &'m self,
         own: usize,
@@ -156,8 +156,8 @@ impl Frame {
         self.is_text
     }
 
-    /// The document with `messages` in the place of its own. White space like that in front of the
-    /// first message is put in front of each, so that a pretty document stays one; but not where
+    /// The document with `messages` in the place of its own. White space like that before the
+    /// first message is put before each, so that a pretty document stays one; but not where
     /// it would be more than the messages themselves.
     pub fn write<'m>(&self, messages: impl IntoIterator<Item = &'m str>) -> String {
         let mut messages: Vec<&str> = messages.into_iter().collect();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_written_with_its_own_messages_is_the_same_body() {
+    fn body_written_with_its_own_messages_is_the_same_body() {
         for document in [
             r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}],"x":1.0}"#,
             "[\n  {\"role\": \"user\", \"content\": \"a\"},\n  {\"role\": \"user\", \"content\": \"b\"}\n]\n",
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_messages_can_get_some() {
+    fn list_without_messages_can_get_some() {
         let (frame, _) = frame(r#"{"messages": [], "model": "m"}"#);
         assert_eq!(
             frame.write([r#"{"role":"user"}"#]),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_is_a_text_becomes_a_list_when_it_gets_company() {
+    fn input_that_is_a_text_becomes_a_list_when_it_gets_company() {
         let (frame, messages) = frame(r#"{"input":"say \"hi\"","model":"m"}"#);
         assert_eq!(
             frame.write([messages[0].as_str(), "{}"]),

@@ -1,4 +1,4 @@
-//! What providers take, beside tokens. Sources: docs/wire-formats.md, "Limits".
+//! What providers accept, beside tokens. Sources: docs/wire-formats.md, "Limits".
 
 /// The limits of a provider for one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use crate::model::document::Document;
 use crate::model::message::Media;
 
 /// Base64 digits of a picture that are read to find its size in pixels: enough for the headers
-/// of all formats, and for the data that cameras put in front of them.
+/// of all formats, and for the data that cameras put before them.
 const HEADER: usize = 128 * 1024;
 
-/// What stands before the digits in a URL that holds them.
+/// What comes before the digits in a URL that holds them.
 const SCHEME_END: &str = ";base64,";
 
 /// A word from the document, for a message or a list: short and without control characters.
@@ -98,7 +98,7 @@ fn media(
 }
 
 impl Media {
-    /// The base64 digits in the document; none where the data is elsewhere.
+    /// The base64 digits in the document; `None` if the data is elsewhere.
     pub(crate) fn digits<'a>(&self, document: &'a Document) -> Option<Cow<'a, str>> {
         // Some encoders write `\/` for the slashes among the digits.
         let mut digits = json::decode(document.get(self.data.clone()?)?);

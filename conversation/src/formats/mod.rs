@@ -11,6 +11,7 @@ pub(crate) mod files;
 mod frame;
 pub(crate) mod gemini;
 mod limits;
+mod meaning;
 mod media;
 mod named;
 pub(crate) mod openai_chat;
@@ -33,7 +34,7 @@ pub(crate) use space::at_the_end as space_at_the_end;
 
 use serde_json::Value;
 
-use crate::json;
+use crate::json::{self, Place};
 use crate::model::envelope::Envelope;
 use crate::model::format::Format;
 use crate::model::message::{Message, Role};
@@ -108,7 +109,7 @@ pub(crate) trait WireFormat: Sync {
     /// The rules of the format.
     fn checks(&self) -> &'static [Check];
 
-    /// What the provider takes in one request.
+    /// What the provider accepts in one request.
     fn limits(&self) -> ProviderLimits;
 
     /// Whether the first message has to be the user's, and the model's may not follow one
@@ -117,7 +118,7 @@ pub(crate) trait WireFormat: Sync {
         false
     }
 
-    /// Whether instructions in the middle stand only behind a turn of the user's, so that they move
+    /// Whether instructions in the middle stand only after a turn of the user, so that they move
     /// where others leave.
     fn moves_instructions(&self) -> bool {
         false
@@ -128,12 +129,28 @@ pub(crate) trait WireFormat: Sync {
         role == Role::User
     }
 
+    /// Whether a model, by its name, accepts thinking only after the messages that it was made after.
+    fn binds_thinking(&self, _model: &str) -> bool {
+        false
+    }
+
+    /// Whether a part of a message, as JSON, is thinking. Only formats that bind thinking need it.
+    fn is_thinking(&self, _part: &str) -> bool {
+        false
+    }
+
+    /// The white space that the provider refuses at the end of the last part of the last answer, given as
+    /// JSON: its place in the part.
+    fn refused_space(&self, _part: &str) -> Option<Place> {
+        None
+    }
+
     /// Whether two messages, as JSON, are the same to the provider.
     fn is_alike(&self, one: &str, other: &str) -> bool {
         one == other
     }
 
-    /// The JSON of a text, given as a JSON string, as a part of a message of the user's or of
+    /// The JSON of a text, given as a JSON string, as a part of a message of the user or of
     /// instructions, or of an output.
     fn text_part(&self, text: &str) -> String {
         format!(r#"{{"type":"text","text":{text}}}"#)
@@ -157,18 +174,13 @@ pub(crate) trait WireFormat: Sync {
         if others.is_empty() {
             return text.to_owned();
         }
-        // Pictures and the like stay as they are, behind the new text.
+        // Pictures and the like stay as they are, after the new text.
         format!("[{},{}]", self.text_part(text), others.join(","))
     }
 }
 
 impl Format {
-    /// Whether a model of this format, by its name, takes thinking only behind what it was made behind.
-    pub(crate) fn binds_thinking(self, model: &str) -> bool {
-        self == Self::Anthropic && anthropic::binds(model)
-    }
-
-    /// What the provider takes in one request, beside tokens.
+    /// What the provider accepts in one request, beside tokens.
     #[must_use]
     pub fn limits(self) -> ProviderLimits {
         self.wire().limits()

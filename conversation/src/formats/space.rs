@@ -3,11 +3,11 @@
 use crate::json::Place;
 
 /// Where the white space at the end of `raw` lies, which begins at `offset` of the document;
-/// none where there is none. What stands before it keeps its spelling.
+/// `None` if there is none. What comes before it keeps its spelling.
 pub(crate) fn at_the_end(raw: &str, offset: usize) -> Option<Place> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     let mut rest = inner;
-    // Where the last character that is no white space ends.
+    // Where the last character that is not white space ends.
     let mut end = 0;
     while let Some(first) = rest.chars().next() {
         let (length, is_space) = match rest.strip_prefix('\\') {

@@ -32,7 +32,7 @@ fn list(messages: &[&str]) -> String {
 }
 
 #[test]
-fn the_format_is_found_out() {
+fn format_is_found_out() {
     for (document, expected) in [
         (list(&[HELLO]), Format::OpenAiChat),
         (list(&[HELLO, CALL, ANSWER]), Format::OpenAiChat),
@@ -124,7 +124,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
             "[\n{\"role\":\"user\",\n\"content\":}]",
             "the document is not JSON: expected value at line 3, column 11; give the whole body, or the log, as it was written",
         ),
-        ("{\"messages\": 3}", "`messages` is not a list"),
+        ("{\"messages\": 3}", "expected `messages` to be a list"),
         (
             "{\"choices\": []}",
             "the document holds no conversation: this looks like a response; give the request",
@@ -135,7 +135,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"[{"role":"user","content":"a"},{"content":"b"}]"#,
-            "message 2: it has no `role`",
+            "message 2: `role` is missing",
         ),
         (
             r#"[{"role":"user","role":"user","content":"a"}]"#,
@@ -143,15 +143,15 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"[{"role":"wizard","content":"a"}]"#,
-            "message 1: `wizard` is no role of OpenAI Chat (system, developer, user, assistant, tool)",
+            "message 1: `wizard` is not a role of OpenAI Chat (system, developer, user, assistant, tool)",
         ),
         (
             r#"[{"role":3,"content":"a"}]"#,
-            "message 1: its `role` is no text",
+            "message 1: expected `role` to be a string",
         ),
         (
             r#"[{"role":"Dear diary, I met a wizard","content":"a"}]"#,
-            "message 1: its `role` is none of OpenAI Chat (system, developer, user, assistant, tool)",
+            "message 1: `role` is not a role of OpenAI Chat (system, developer, user, assistant, tool)",
         ),
         (
             r#"[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}]"#,
@@ -159,7 +159,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
         ),
         (
             r#"[{"role":"user","content":7}]"#,
-            "message 1: `content` is neither a text nor a list of parts",
+            "message 1: expected `content` to be a text or a list of parts",
         ),
         (
             r#"{"messages":[{"role":"user","content":"a"}]"#,
@@ -229,7 +229,7 @@ fn output_that_is_no_text_is_read_as_its_json() {
 }
 
 #[test]
-fn a_shell_call_failed_as_its_outcome_says() {
+fn shell_call_failed_as_its_outcome_says() {
     for (outcome, failed) in [
         (r#"{"type":"exit","exit_code":1}"#, true),
         (r#"{"type":"timeout"}"#, true),
@@ -252,7 +252,7 @@ fn a_shell_call_failed_as_its_outcome_says() {
 }
 
 #[test]
-fn a_response_of_several_members_failed_as_they_say() {
+fn response_of_several_members_failed_as_they_say() {
     for (response, failed) in [
         (r#"{"output":"quay","success":false}"#, true),
         (r#"{"error":"no berth","code":5}"#, true),
@@ -324,7 +324,7 @@ fn units_are_what_stays_or_goes_as_one() {
 /// Neighbours are one message to the API (ANTH-2), and thinking that is parted from its call is
 /// refused (ANTH-5).
 #[test]
-fn a_response_over_neighbouring_messages_is_one_unit() {
+fn response_over_neighbouring_messages_is_one_unit() {
     let thought = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"}]}"#;
     let hidden =
         r#"{"role":"assistant","content":[{"type":"redacted_thinking","data":"c2VjcmV0"}]}"#;
@@ -404,7 +404,7 @@ fn instructions_in_the_middle_are_units_of_their_own() {
 }
 
 #[test]
-fn a_conversation_with_instructions_in_the_middle_grows_as_it_is_read() {
+fn conversation_with_instructions_in_the_middle_grows_as_it_is_read() {
     let rule = r#"{"role":"system","content":"x"}"#;
     let code = r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"code_execution","input":{}},{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
     let done = r#"{"role":"assistant","content":[{"type":"code_execution_tool_result","tool_use_id":"s","content":{}}]}"#;

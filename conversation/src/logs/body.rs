@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Log;
-use crate::formats::{anthropic, gemini};
+use crate::formats::{gemini, openai_responses};
 use crate::json;
 use crate::marks::{self, LEFT_OUT};
 use crate::model::format::Format;
@@ -93,7 +93,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Notes what the provider counted for all messages so far; nothing counted is no report.
+    /// Notes what the provider counted for all messages so far; a count of 0 is no report.
     pub(super) fn report(&mut self, tokens: u64) {
         if tokens > 0 {
             let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
@@ -107,12 +107,10 @@ impl<'a> Body<'a> {
     /// There are no messages.
     pub(super) fn finish(mut self, mut facts: LogFacts) -> Result<Log, LogError> {
         let model = self.model.as_deref().unwrap_or_default();
-        if self.format.binds_thinking(model) {
+        if self.format.wire().binds_thinking(model) {
             facts.dropped_thinking += self.leave_out_thinking();
         }
-        if self.format == Format::Anthropic {
-            self.trim_the_end();
-        }
+        self.trim_the_end();
         if self.messages.is_empty() {
             return Err(LogError::NoMessages {
                 kind: self.kind,
@@ -128,7 +126,8 @@ impl<'a> Body<'a> {
             head.push_str(&format!(r#""model":{},"#, json::encode(model)));
         }
         if let Some(instructions) = self.instructions {
-            head.push_str(&format!(r#""instructions":{instructions},"#));
+            head.push_str(&openai_responses::write::instructions(instructions));
+            head.push(',');
         }
         head.push_str(&format!(r#""{list}":["#));
 
@@ -156,30 +155,30 @@ impl<'a> Body<'a> {
 }
 
 impl Body<'_> {
-    /// Leaves out all thinking, and tells how many blocks that were. The model takes it only behind the
-    /// system prompt, tools and messages that it was made behind, and of these a log holds some of the
+    /// Leaves out all thinking, and says how many blocks that were. The model takes it only after the
+    /// system prompt, tools and messages that it was made after, and of these a log holds some of the
     /// messages alone. What the model said beside it stays: no reader adds thinking alone.
     fn leave_out_thinking(&mut self) -> usize {
+        let wire = self.format.wire();
         let mut dropped = 0;
         for message in &mut self.messages {
             if let Message::Parts("assistant", blocks) = message {
                 let all = blocks.len();
-                blocks.retain(|block| !anthropic::write::is_thinking(block));
+                blocks.retain(|block| !wire.is_thinking(block));
                 dropped += all - blocks.len();
             }
         }
         dropped
     }
 
-    /// Takes white space off the end of the last answer: the provider refuses it there (ANTH-6),
-    /// and only there.
+    /// Removes white space from the end of the last answer if the provider refuses it there (ANTH-6).
     fn trim_the_end(&mut self) {
         let last = match self.messages.last_mut() {
             Some(Message::Parts("assistant", parts)) => parts.last_mut(),
             _ => None,
         };
         let Some(block) = last else { return };
-        if let Some(place) = anthropic::write::space_at_the_end(block) {
+        if let Some(place) = self.format.wire().refused_space(block) {
             block.to_mut().replace_range(place, "");
         }
     }
@@ -235,7 +234,7 @@ pub(super) fn said_in(summary: &str) -> String {
     })
 }
 
-/// Whether a raw JSON value is no text, or a text of nothing but white space (ALL-6).
+/// Whether a raw JSON value is not a text, or a text of nothing but white space (ALL-6).
 pub(super) fn is_blank(raw: &str) -> bool {
     json::is_blank(raw)
 }

@@ -3,9 +3,9 @@
 use baler_digest::{INSERTED, is_by_program};
 
 use crate::formats::anthropic::write;
-use crate::json::{self, Members};
+use crate::json;
 
-/// A raw text in the tags that say that a program wrote it, its own bytes as they are. None where it says
+/// A raw text in the tags that say that a program wrote it, its own bytes as they are. `None` if it says
 /// so itself, as the program marks it for the model.
 pub(super) fn marked(raw: &str) -> Option<String> {
     if is_by_program(&json::decode(raw)) {
@@ -21,9 +21,5 @@ pub(super) fn marked_block(raw: &str) -> Option<String> {
         let text = marked(raw)?;
         return Some(write::text(&text));
     }
-    let members: Members<'_> = serde_json::from_str(raw).ok()?;
-    let text = members.present("text")?.get();
-    let mut block = raw.to_owned();
-    block.replace_range(json::place_of(raw, text), &marked(text)?);
-    Some(block)
+    write::with_text(raw, marked)
 }

@@ -6,8 +6,8 @@ use crate::deadline::Deadline;
 use crate::json::Members;
 use crate::model::log::{LogError, LogFacts, LogKind};
 
-/// After how many lines the deadline is looked at again. Few, since one that ends a compaction may cost a step for each
-/// line before it.
+/// The number of lines between two checks of the deadline. Few, because a line that ends a compaction may cost a
+/// step for each line before it.
 const LINES: usize = 8;
 
 /// Goes through the objects of a log, and counts what is none.

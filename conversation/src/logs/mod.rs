@@ -21,7 +21,7 @@ use crate::model::format::Format;
 use crate::model::log::{LogError, LogFacts, LogKind};
 
 impl LogKind {
-    /// Which program wrote a text, by its first lines; none where it is no log of any that baler
+    /// Which program wrote a text, by its first lines; `None` if it is not a log of any that baler
     /// knows.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
@@ -45,13 +45,13 @@ pub(crate) struct Log {
     /// number of leading messages of `document` that they cover.
     pub(crate) reported: Option<(u32, usize)>,
     /// The messages of `document`, in order, that are summaries which the program recorded. They are
-    /// marked as such, but not sealed: they are no words of baler's.
+    /// marked as such, but not sealed: they are not texts of baler's.
     pub(crate) summaries: Vec<usize>,
     /// What was found in the log, and what of it is not in `document`.
     pub(crate) facts: LogFacts,
 }
 
-/// Reads a session log; none where `text` is no such log, which is decided by its beginning.
+/// Reads a session log; `None` if `text` is no such log, which is decided by its beginning.
 ///
 /// # Errors
 /// The log holds no messages, or too much of it is broken.

@@ -122,7 +122,7 @@ impl<R> Default for Calls<'_, R> {
 
 impl<'a, R> Calls<'a, R> {
     /// Adds a call of `turn`. `logged` is its id in the log, `id` the one in the body. A result that came
-    /// early answers it, until one comes behind it.
+    /// early answers it, until one comes after it.
     pub(super) fn open(&mut self, turn: usize, logged: Cow<'a, str>, id: Cow<'a, str>) {
         let index = self.calls.len();
         let early = self.early.get_mut(&logged);
@@ -146,7 +146,7 @@ impl<'a, R> Calls<'a, R> {
         is_new
     }
 
-    /// The same for a log in which a result may stand before its call: where no call of its id is known, it
+    /// The same for a log in which a result may come before its call: where no call of its id is known, it
     /// waits for one.
     pub(super) fn answer_or_wait(&mut self, logged: Cow<'a, str>, result: R) {
         if self.open.knows(&logged) {
@@ -161,7 +161,7 @@ impl<'a, R> Calls<'a, R> {
         self.early = HashMap::new();
     }
 
-    /// The calls of a turn, in their order, with their results. None where there are none, or
+    /// The calls of a turn, in their order, with their results. `None` if there are none, or
     /// where they are all pending: nothing answered them, and the turn `is_last` (ALL-2).
     pub(super) fn batch(&mut self, turn: usize, is_last: bool) -> Vec<(Cow<'a, str>, Option<R>)> {
         let indexes = self.by_turn.remove(&turn).unwrap_or_default();
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_answers_the_newest_response_that_waits_for_its_id() {
+    fn result_answers_the_newest_response_that_waits_for_its_id() {
         let mut open = Open::default();
         for (response, id, call) in [(0, "a", 10), (1, "a", 11), (1, "b", 12)] {
             open.add(response, id.into(), call);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_replaced_and_all_else_stays() {
+    fn id_is_replaced_and_all_else_stays() {
         let raw = r#"{ "id" : "" ,"x":[1.50, "\u00e9"],"type":"tool_use"}"#;
         assert_eq!(
             with_id(raw, "id", "call_1"),

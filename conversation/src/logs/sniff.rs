@@ -1,4 +1,4 @@
-//! Whose log a text is, found out from its beginning.
+//! Detects which program wrote a log, by the beginning of the log. Each program's folder knows its lines.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,17 +6,18 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::{claude_code, codex, gemini_cli, pi};
 use crate::json;
 use crate::model::log::LogKind;
 
-/// Lines that are looked at.
+/// The most lines that are read.
 const LINES: usize = 16;
-/// Bytes of a line that are looked at. A picture in the first line comes behind the signs.
+/// The most bytes of a line that are read. Pictures come after the members that identify a line.
 const BYTES: usize = 1 << 20;
-/// Members of an object that are looked at.
+/// The most members of an object that are read.
 const MEMBERS: usize = 48;
 
-/// Whose log `text` is; none where it is none.
+/// The program whose log `text` is; `None` if it is not a log.
 pub(super) fn kind(text: &str) -> Option<LogKind> {
     let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     if text.starts_with('[') {
@@ -49,14 +50,14 @@ enum Found {
     Log(LogKind),
     /// A request body.
     NoLog,
-    /// A whole object without signs.
+    /// A whole object that no program is known by.
     Whole,
-    /// No object, or not all of it was looked at.
+    /// No object, or one that was not read to its end.
     Broken,
 }
 
-/// Looks at the object that `text` begins with. `bare`: whether an item without a wrapper counts
-/// as a sign, which it does in the first line only: pretty-printed bodies have such lines too.
+/// Reads the object at the start of `text`. `bare` says whether an item without a wrapper identifies a log.
+/// It does so in the first line only, because pretty-printed bodies have such lines too.
 fn look(text: &str, bare: bool) -> Found {
     let mut end = text.len().min(BYTES);
     while !text.is_char_boundary(end) {
@@ -69,7 +70,7 @@ fn look(text: &str, bare: bool) -> Found {
         Found::NoLog
     } else if let Some(kind) = seen.kind() {
         Found::Log(kind)
-    } else if whole && bare && seen.is_bare_item() {
+    } else if whole && bare && codex::is_bare_item(&seen) {
         Found::Log(LogKind::Codex)
     } else if whole {
         Found::Whole
@@ -78,87 +79,43 @@ fn look(text: &str, bare: bool) -> Found {
     }
 }
 
+/// The members of a line, as far as it was read.
 #[derive(Default)]
-struct Seen<'a> {
+pub(super) struct Seen<'a> {
     keys: Vec<Cow<'a, str>>,
     tag: Option<Cow<'a, str>>,
     is_body: bool,
 }
 
 impl Seen<'_> {
-    fn has(&self, key: &str) -> bool {
+    /// Whether the line has this member.
+    pub(super) fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|seen| seen == key)
     }
 
-    /// Whose line it is, as far as it was looked at.
-    fn kind(&self) -> Option<LogKind> {
-        let has = |key| self.has(key);
-        let Some(tag) = self.tag.as_deref() else {
-            return if has("$set")
-                || has("$rewindTo")
-                || has("projectHash")
-                || (has("sessionId") && (has("startTime") || has("lastUpdated")))
-            {
-                Some(LogKind::GeminiCli)
-            } else if has("record_type")
-                || (has("id") && has("timestamp") && (has("instructions") || has("git")))
-            {
-                Some(LogKind::Codex)
-            } else {
-                None
-            };
-        };
-        match tag {
-            "session" if has("id") || has("version") => Some(LogKind::Pi),
-            "message" if has("message") && !has("sessionId") => Some(LogKind::Pi),
-            "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted"
-                if has("payload") =>
-            {
-                Some(LogKind::Codex)
-            }
-            "user" | "assistant" | "system" | "attachment" | "progress"
-                if has("sessionId") && (has("parentUuid") || has("uuid")) =>
-            {
-                Some(LogKind::ClaudeCode)
-            }
-            "summary" if has("leafUuid") => Some(LogKind::ClaudeCode),
-            "file-history-snapshot" if has("messageId") => Some(LogKind::ClaudeCode),
-            // What a session that goes on may begin with, many times over.
-            "custom-title" | "ai-title" | "agent-name" | "last-prompt" | "permission-mode"
-                if has("sessionId") =>
-            {
-                Some(LogKind::ClaudeCode)
-            }
-            "queue-operation" if has("operation") => Some(LogKind::ClaudeCode),
-            "user" | "gemini" | "info" | "warning" | "error"
-                if has("id") && has("timestamp") && has("content") =>
-            {
-                Some(LogKind::GeminiCli)
-            }
-            _ => None,
-        }
+    /// The `type` of the line.
+    pub(super) fn tag(&self) -> Option<&str> {
+        self.tag.as_deref()
     }
 
-    /// Whether it is an item of the Responses API. A response of Anthropic's API looks like one,
-    /// but for what it counts.
-    fn is_bare_item(&self) -> bool {
-        match self.tag.as_deref() {
-            Some("message") => {
-                self.has("role")
-                    && self.has("content")
-                    && !["usage", "stop_reason", "model"]
-                        .iter()
-                        .any(|key| self.has(key))
-            }
-            Some("reasoning") => self.has("summary"),
-            Some("function_call") => self.has("call_id") && self.has("arguments"),
-            Some("function_call_output") => self.has("call_id") && self.has("output"),
-            _ => false,
+    /// The program that wrote the line, as far as it was read. A line of Claude Code may have the members of
+    /// one of gemini-cli, and a line of gemini-cli without a type those of one of Codex.
+    fn kind(&self) -> Option<LogKind> {
+        if pi::is_line(self) {
+            Some(LogKind::Pi)
+        } else if claude_code::is_line(self) {
+            Some(LogKind::ClaudeCode)
+        } else if gemini_cli::is_line(self) {
+            Some(LogKind::GeminiCli)
+        } else if codex::is_line(self) {
+            Some(LogKind::Codex)
+        } else {
+            None
         }
     }
 }
 
-/// Reads an object until it is clear what it is.
+/// Reads an object until its program is known.
 struct Look<'s, 'a>(&'s mut Seen<'a>);
 
 impl<'a> DeserializeSeed<'a> for Look<'_, 'a> {

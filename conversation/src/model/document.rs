@@ -24,7 +24,7 @@ impl Document {
         }
     }
 
-    /// Adds a piece, and gives its offset.
+    /// Adds a piece, and returns its offset.
     pub fn append(&mut self, piece: Arc<str>) -> usize {
         let offset = self.end;
         self.end += piece.len();
@@ -32,7 +32,7 @@ impl Document {
         offset
     }
 
-    /// What lies at a place; none where that is in no piece.
+    /// What lies at a place; `None` if that is in no piece.
     pub fn get(&self, place: Place) -> Option<&str> {
         if place.end <= self.read.len() {
             return self.read.get(place);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_outside_of_a_piece_holds_nothing() {
+    fn place_outside_of_a_piece_holds_nothing() {
         let mut document = Document::from("first");
         document.append("second".into());
         for place in [4..6, 10..12, 11..12, 100..101] {

@@ -1,21 +1,24 @@
-//! What every request carries beside its messages.
+//! The members of a request other than its messages.
 
 use crate::json::Place;
 
 /// A tool definition, as places in the document.
 #[derive(Debug, Clone)]
 pub struct ToolDefinition {
+    /// The name of the tool.
     pub name: String,
+    /// The description; may be empty.
     pub description: String,
     /// The JSON Schema of the arguments.
     pub parameters: Option<Place>,
 }
 
-/// What every request carries beside its messages.
+/// The members of a request other than its messages.
 #[derive(Debug, Clone, Default)]
 pub struct Envelope {
     /// Texts of the system prompt outside of the messages.
     pub texts: Vec<Place>,
+    /// The definitions of the tools.
     pub tools: Vec<ToolDefinition>,
     /// The whole list of tools, which is what gets counted.
     pub tool_list: Option<Place>,
@@ -25,11 +28,11 @@ pub struct Envelope {
     pub cache_marks: u32,
     /// Whether the request asks for thinking that has to be sent back.
     pub thinks: bool,
-    /// What becomes of thinking that stands behind something else than it was made behind.
+    /// What the provider does with thinking that follows other messages than those it was made after.
     pub binding: Binding,
     /// Whether the model that the request names is one of OpenAI's own, in its formats (CHAT-3, RESP-5).
     pub is_makers_own: bool,
-    /// Whether the request tells of a model that refuses calls without their signatures (GEM-3).
+    /// Whether the request names a model that refuses calls without their signatures (GEM-3).
     pub wants_signatures: bool,
     /// Whether the provider stores nothing (`store: false`).
     pub stateless: bool,
@@ -48,14 +51,14 @@ impl Envelope {
     }
 }
 
-/// What a provider does with thinking behind another beginning than that behind which it was made.
+/// What a provider does with thinking that follows other messages than those it was made after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Binding {
-    /// It takes such thinking.
+    /// The provider accepts it.
     #[default]
     No,
-    /// It refuses the request.
+    /// The provider refuses the request.
     Refuses,
-    /// It leaves such thinking out, and all thinking behind that, without an error.
+    /// The provider ignores it, and all thinking after it, without an error.
     Drops,
 }

@@ -67,7 +67,7 @@ impl FromStr for Format {
             .find(|format| format.name() == name)
             .ok_or_else(|| {
                 let known: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
-                format!("no format is called `{name}`; known: {}", known.join(", "))
+                format!("unknown format `{name}`; known: {}", known.join(", "))
             })
     }
 }

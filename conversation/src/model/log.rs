@@ -103,7 +103,7 @@ pub struct LogFacts {
 pub enum LogError {
     /// The log is whole, and there is nothing in it to compact.
     #[error(
-        "this {kind} log holds no messages for the model, in {lines} lines; \
+        "this {kind} log holds no messages for the model in its {lines} lines; \
          give the log of a session in which something was said"
     )]
     NoMessages {

@@ -1,4 +1,4 @@
-//! Messages and their parts: what stands where in the document.
+//! Messages and their parts, as places in the document.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::marks::Site;
 use crate::model::document::Document;
 use crate::model::rule::{Rule, Severity};
 
-/// Who speaks, in the words of the wire formats.
+/// The role of a message, in the words of the wire formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// System instructions.
@@ -24,7 +24,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role's name in the wire formats.
+    /// Returns the name of the role in the wire formats.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    /// Whether it gives instructions, rather than to take part in the conversation.
+    /// Whether messages of this role are instructions, not part of the exchange.
     #[must_use]
     pub const fn instructs(self) -> bool {
         matches!(self, Self::System | Self::Developer)
@@ -55,50 +55,50 @@ impl Role {
     }
 }
 
-/// One message of the document. There may be a million of them: what few messages have lies behind
+/// One message of the document. There may be a million of them, so members that few messages have lie behind
 /// one pointer.
 #[derive(Debug, Clone)]
 pub struct Message {
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// What it is made of, in order.
+    /// The parts, in order.
     pub parts: Vec<Part>,
-    /// The whole message in the document.
+    /// The place of the whole message in the document.
     pub place: Place,
-    /// The value of `content`, where there is one.
+    /// The place of the value of `content`; `None` if absent.
     pub content: Option<Place>,
-    /// Holds a signed, encrypted or unknown part: it may stay or go, never change.
+    /// Whether the message holds a signed, encrypted or unknown part. It may be removed, never changed.
     pub opaque: bool,
-    /// Number of marks for the provider's cache in it.
+    /// The number of marks for the provider's cache.
     pub cache_marks: u32,
-    /// Has a list for calls, and nothing in it.
+    /// Whether the message has a list of calls that is empty.
     pub has_empty_calls: bool,
-    /// Instructions that hold no text and only set options of the answer.
+    /// Whether the message is instructions without text that only set options of the answer.
     pub is_directive: bool,
-    /// Begins with what its provider takes at the beginning of a conversation only.
+    /// Whether the message begins with a part that the provider accepts only at the start of a conversation.
     pub stands_first: bool,
-    /// Instructions that hold until the user's next message.
+    /// Whether the message is instructions that apply until the next message of the user.
     pub expires: bool,
-    /// A summary that another program wrote, as its session log says. It has no mark: nothing in
-    /// the document makes it one.
+    /// Whether the message is a summary that another program wrote, according to its session log. Nothing in
+    /// the document marks it as one.
     pub is_recorded_summary: bool,
-    /// Stands among what the model said and is no answer of its: a list of tools, what stands for
-    /// another item, or one of a type that is not known.
+    /// Whether the message has the role of the model but is no answer: a list of tools, a reference to
+    /// another item, or an item of an unknown type.
     pub is_not_said: bool,
-    /// None where all of it is empty.
+    /// `None` if all members are empty.
     pub(crate) extras: Option<Box<Extras>>,
 }
 
-/// What few messages have.
+/// Members that few messages have.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Extras {
-    /// The name of who speaks.
+    /// The name of the speaker.
     name: Option<String>,
     /// The provider's id of the item, in a format whose items have one.
     id: Option<String>,
-    /// What its reader saw that breaks a rule.
+    /// Broken rules that the reader of the message found.
     flaws: Vec<Flaw>,
-    /// Where its texts begin in which no mark opens, in order.
+    /// The places, in order, where texts begin in which no mark opens.
     closed: Vec<usize>,
 }
 
@@ -108,12 +108,12 @@ pub(crate) const FUNCTION: &str = "function";
 /// The kind of a local shell call. Their outputs may name the item of the call, or be those of functions.
 pub(crate) const LOCAL_SHELL: &str = "local shell";
 
-/// Something in a message that breaks a rule whatever stands around it.
+/// A rule that a message breaks by itself, whatever the messages around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flaw {
     /// The rule that it breaks.
     pub rule: Rule,
-    /// Whether the request is refused for it.
+    /// Whether the provider refuses the request because of it.
     pub severity: Severity,
     /// What is wrong, without any text of the conversation.
     pub what: &'static str,
@@ -122,13 +122,13 @@ pub(crate) struct Flaw {
 /// A part of a message.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// What it holds.
+    /// The content.
     pub content: Content,
-    /// The part in the document: an element of a content list, or the value that makes it up.
+    /// The place of the part in the document: an element of a content list, or the value itself.
     pub place: Place,
 }
 
-/// What a part holds. Texts are places of raw JSON strings, read only when somebody asks. Anything
+/// The content of a part. Texts are places of raw JSON strings, which are decoded on demand. Anything
 /// larger is boxed: most parts are texts.
 #[derive(Debug, Clone)]
 pub enum Content {
@@ -142,112 +142,113 @@ pub enum Content {
     Output(Box<Output>),
     /// A picture, document or the like.
     Media(Box<Media>),
-    /// A part that is not read.
+    /// A part whose content baler does not interpret.
     Opaque(Box<Opaque>),
 }
 
 impl Content {
-    /// A part of this kind, which is not read and hangs together with no other.
-    pub fn opaque(kind: impl Into<String>) -> Self {
+    /// An opaque part of this kind, without a link to another part.
+    pub(crate) fn opaque(kind: impl Into<String>, meaning: Meaning) -> Self {
         Self::Opaque(Box::new(Opaque {
             kind: kind.into(),
+            meaning,
             link: Link::None,
         }))
     }
 
-    /// Whether it is thinking, shown or not.
+    /// Whether a part of the model is a request to a tool that the provider runs, or the result of one.
+    #[must_use]
+    pub fn is_hosted(&self) -> bool {
+        matches!(self, Self::Opaque(opaque) if opaque.link != Link::None)
+    }
+
+    /// Whether the part is thinking, readable or not.
     pub fn is_thinking(&self) -> bool {
         match self {
             Self::Thinking(_) => true,
-            Self::Opaque(opaque) => {
-                matches!(opaque.kind.as_str(), "thinking" | "redacted_thinking")
-            }
+            Self::Opaque(opaque) => opaque.meaning == Meaning::Thinking,
             _ => false,
         }
     }
 }
 
-/// A part that is not read.
+/// A part whose content baler does not interpret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
-    /// The format's name of it.
+    /// The format's name of the part, such as `redacted_thinking`, or a name given by its reader. For
+    /// display only: `meaning` says what the part is.
     pub kind: String,
-    /// What it hangs together with.
+    /// What the part is, in terms that all formats share.
+    pub meaning: Meaning,
+    /// The part that belongs to it.
     pub link: Link,
 }
 
-/// How a part that is not read hangs together with another one.
+/// What an [`Opaque`] part is, in terms that all formats share. The reader of each format decides it, so
+/// nothing else needs to know how a provider spells the part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Meaning {
+    /// None of the others.
+    #[default]
+    Other,
+    /// The model's thinking, hidden. It can be removed like readable thinking.
+    Thinking,
+    /// Reasoning that only the provider can read.
+    Reasoning,
+    /// Instructions inside a message of the user.
+    Instructions,
+    /// What a compaction by the provider left; it stands for everything before it.
+    Compaction,
+    /// A request that the provider compact everything before it.
+    CompactionRequest,
+    /// A request that the user approve a call, which may take any time.
+    ApprovalRequest,
+    /// A picture that the provider made.
+    Picture,
+    /// No content: a signature in place of a text, an empty refusal, a failed compaction.
+    Empty,
+}
+
+/// The relation of an opaque part to another part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Link {
-    /// It does not.
+    /// None.
     None,
-    /// Something with this id answers it.
+    /// A request that a part with this id answers.
     Opens(String),
-    /// It answers what has this id.
+    /// The answer to the request with this id.
     Closes(String),
-    /// It is what a tool of the provider's own was asked or gave back, and no id pairs it.
+    /// A request to a tool that the provider runs, or the result of one, without an id that pairs them.
     Hosted,
-    /// It stands for an item that the document does not show, and nothing tells of which type that is.
+    /// A reference to an item of unknown type that the document does not show.
     Unknown,
 }
 
 impl Opaque {
-    /// The name of what a provider's own compaction leaves behind.
-    pub(crate) const COMPACTION: &str = "compaction";
-
-    /// The name of instructions in a message of the user's, which Anthropic puts there for clients.
-    pub const INSTRUCTIONS: &str = "mid_conv_system";
-
-    /// The name of what asks the user to allow a call, which may take any time.
-    pub(crate) const APPROVAL_REQUEST: &str = "mcp_approval_request";
-
-    /// The name of what asks a provider to compact all that stands before it.
-    pub(crate) const COMPACTION_TRIGGER: &str = "compaction_trigger";
-
-    /// The name of a signature that stands alone, in place of a text.
-    pub(crate) const SIGNATURE: &str = "signature";
-
-    /// The name of a provider's own compaction that failed, which stands for nothing.
-    pub(crate) const FAILED_COMPACTION: &str = "failed compaction";
-
-    /// The name of an empty refusal, as some servers write where the model refused nothing.
-    pub(crate) const NO_REFUSAL: &str = "no refusal";
-
-    /// The name of a picture that the provider made, with its data, in OpenAI Responses.
-    pub(crate) const GENERATED_PICTURE: &str = "image_generation_call";
-
-    /// Whether it is a picture.
+    /// Whether the part is a picture that the provider made.
     pub fn is_picture(&self) -> bool {
-        self.kind == Self::GENERATED_PICTURE
+        self.meaning == Meaning::Picture
     }
 
-    /// Whether it is reasoning of OpenAI Responses that nobody can read.
-    pub(crate) fn is_reasoning(&self) -> bool {
-        matches!(self.kind.as_str(), "reasoning" | "encrypted_content")
-    }
-
-    /// Whether nothing is said with it.
+    /// Whether the part says nothing to the reader of an answer.
     pub(crate) fn says_nothing(&self) -> bool {
-        self.is_reasoning()
-            || matches!(
-                self.kind.as_str(),
-                Self::SIGNATURE | Self::FAILED_COMPACTION | Self::NO_REFUSAL
-            )
+        matches!(self.meaning, Meaning::Reasoning | Meaning::Empty)
     }
 }
 
 /// A tool call.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The provider's id of it; may be empty.
+    /// The provider's id of the call; may be empty.
     pub id: String,
     /// The name of the tool.
     pub name: String,
-    /// A JSON string that holds JSON, or the JSON value itself.
+    /// The place of the arguments: a JSON string that holds JSON, or the JSON value itself.
     pub arguments: Option<Place>,
-    /// Its output may come later, with other messages between.
+    /// Whether the output may come later, with other messages in between.
     pub detached: bool,
-    /// Of which kind its output has to be, in a format with several kinds; else empty.
+    /// The kind that the output must have, in a format with several kinds; else empty.
     pub kind: &'static str,
 }
 
@@ -256,13 +257,13 @@ pub struct Call {
 pub struct Output {
     /// The id of the call that it answers.
     pub call_id: String,
-    /// The kind of call that it can answer; empty where it can answer any.
+    /// The kind of call that the output can answer; empty if any.
     pub kind: &'static str,
-    /// Name of the tool, where the output or its call tells.
+    /// The name of the tool, if the output or its call has it; else empty.
     pub name: String,
-    /// Whether it reports a failure.
+    /// Whether the output reports a failure.
     pub failed: bool,
-    /// The texts, in order.
+    /// The places of the texts, in order.
     pub texts: Vec<Place>,
     /// Blocks that are not texts, in order; they stay when the texts are rewritten.
     pub others: Vec<(Place, Media)>,
@@ -273,15 +274,15 @@ pub struct Output {
 /// A picture, document, recording or other file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {
-    /// Its MIME type, or what the format calls it.
+    /// The MIME type, or the name that the format gives the type.
     pub kind: String,
-    /// The name of the file, where there is one.
+    /// The name of the file; `None` if absent.
     pub name: Option<String>,
-    /// Bytes of its data, as the request carries them.
+    /// The size of the data in the request, in bytes.
     pub bytes: u32,
-    /// The data, where the document holds it: base64, or a URL with it.
+    /// The place of the data, as base64 or as a URL that holds it; `None` if the data is elsewhere.
     pub data: Option<Place>,
-    /// The model made it while it thought.
+    /// Whether the model made it while it was thinking.
     pub is_thought: bool,
 }
 
@@ -347,7 +348,7 @@ impl Message {
         self.extras.as_ref()?.id.as_deref()
     }
 
-    /// What its reader saw that breaks a rule.
+    /// Broken rules that the reader of the message found.
     pub(crate) fn flaws(&self) -> &[Flaw] {
         self.extras
             .as_ref()
@@ -383,7 +384,7 @@ impl Message {
             .is_some_and(|extras| extras.closed.binary_search(&part.place.start).is_ok())
     }
 
-    /// Gives back what its lists do not need.
+    /// Frees the unused capacity of the lists.
     pub fn shrink(&mut self) {
         exact(&mut self.parts);
         for part in &mut self.parts {
@@ -420,7 +421,7 @@ impl Message {
         });
     }
 
-    /// Where a mark in a part of it would stand; none where no mark can.
+    /// Where a mark in a part of it would stand; `None` if no mark can.
     pub fn site<'a>(&self, part: &'a Part) -> Option<Site<'a>> {
         match (&part.content, self.role) {
             (Content::Output(output), _) if output.call_id.is_empty() => {
@@ -462,7 +463,7 @@ impl Message {
         })
     }
 
-    /// Whether it answers calls of the model's, or what the model asked leave for.
+    /// Whether it answers calls of the model, or what the model asked leave for.
     pub fn answers(&self) -> bool {
         self.outputs().next().is_some()
             || self
@@ -507,11 +508,11 @@ impl Message {
     pub fn begins_with_thinking(&self) -> bool {
         self.parts.first().is_none_or(|part| {
             part.content.is_thinking()
-                || matches!(&part.content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION)
+                || matches!(&part.content, Content::Opaque(opaque) if opaque.meaning == Meaning::Compaction)
         })
     }
 
-    /// Whether instructions in the middle may stand behind it, in a format that moves them: it is the
+    /// Whether instructions in the middle may come after it, in a format that moves them: it is the
     /// user's, or ends with the result of a server's own tool.
     pub fn takes_instructions_behind(&self) -> bool {
         let last = self.parts.last().map(|part| &part.content);
@@ -519,13 +520,13 @@ impl Message {
             || matches!(last, Some(Content::Opaque(opaque)) if matches!(opaque.link, Link::Closes(_)))
     }
 
-    /// Whether it asks the provider to compact all that stands before it.
+    /// Whether it asks the provider to compact all that comes before it.
     pub fn asks_to_compact(&self) -> bool {
         self.opaques()
-            .any(|opaque| opaque.kind == Opaque::COMPACTION_TRIGGER)
+            .any(|opaque| opaque.meaning == Meaning::CompactionRequest)
     }
 
-    /// Whether it stands for an item that may be anything: what a tool gave back, an approval, a
+    /// Whether it stands for an item that may be anything: what a tool returned, an approval, a
     /// provider's own compaction.
     pub fn may_be_anything(&self) -> bool {
         self.opaques().any(|opaque| opaque.link == Link::Unknown)
@@ -534,7 +535,7 @@ impl Message {
     /// Whether a provider's own compaction stands in it.
     pub fn has_compaction(&self) -> bool {
         self.opaques()
-            .any(|opaque| opaque.kind == Opaque::COMPACTION)
+            .any(|opaque| opaque.meaning == Meaning::Compaction)
     }
 }
 
@@ -544,7 +545,7 @@ impl Output {
         !self.texts.is_empty() && self.content.is_some()
     }
 
-    /// It answers the call with this id and name.
+    /// Sets the call that the output answers, by its id and name.
     pub fn answer(&mut self, id: &str, name: &str) {
         if self.call_id != id {
             id.clone_into(&mut self.call_id);
@@ -554,7 +555,7 @@ impl Output {
         }
     }
 
-    /// Whether a text, as raw JSON, begins like one that tells of a failure, or of a call that was not let
+    /// Whether a text, as raw JSON, begins like one that reports a failure, or of a call that was not let
     /// run. For outputs without a flag for it. Only the beginning is read, so that a long output costs nothing.
     pub(crate) fn begins_like_a_failure(raw: &str) -> bool {
         let start: String = if json::is_text(raw) {

@@ -36,7 +36,7 @@ impl<'a> Pairing<'a> {
     }
 
     /// These calls, and the outputs that may answer them. Outputs with an id or name that no call has
-    /// pair by order where `any_order` says that the format takes them so.
+    /// pair by order where `any_order` says that the format allows it.
     pub(crate) fn between(
         calls: impl IntoIterator<Item = &'a Call>,
         outputs: impl IntoIterator<Item = &'a Output>,
@@ -126,7 +126,7 @@ pub(crate) fn fits_kind(call: &str, output: &str) -> bool {
 pub(crate) struct ByKind(Vec<(&'static str, VecDeque<usize>)>);
 
 impl ByKind {
-    /// Adds a call behind all others.
+    /// Adds a call after all others.
     pub(crate) fn add(&mut self, kind: &'static str, call: usize) {
         match self.0.iter_mut().find(|(own, _)| *own == kind) {
             Some((_, calls)) => calls.push_back(call),
@@ -134,7 +134,7 @@ impl ByKind {
         }
     }
 
-    /// Moves all calls of `later` behind its own.
+    /// Moves all calls of `later` after its own.
     pub(crate) fn append(&mut self, later: &mut Self) {
         for (kind, calls) in later.0.drain(..) {
             match self.0.iter_mut().find(|(own, _)| *own == kind) {

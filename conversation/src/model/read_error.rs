@@ -12,7 +12,7 @@ pub enum ReadError {
     Empty,
     /// Not UTF-8.
     #[error(
-        "the document is not UTF-8: the byte at offset {offset} starts no character; give it as the provider or program wrote it"
+        "the document is not UTF-8: the byte at offset {offset} does not start a character; give it as the provider or program wrote it"
     )]
     NotUtf8 {
         /// Offset of the first wrong byte, from 0.

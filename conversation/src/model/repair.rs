@@ -1,4 +1,4 @@
-//! What was mended, as it is noted.
+//! Repairs of a conversation, and their numbers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use crate::listed::Listed;
 use crate::model::rule::Rule;
 
-/// One thing that was mended.
+/// One repair of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Repair {
@@ -29,7 +29,7 @@ impl fmt::Display for Repair {
     }
 }
 
-/// How much was mended. All of it is counted, however much is listed.
+/// The number of repairs. All are counted, including those that are not listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct RepairCounts {
     /// All repairs.
@@ -38,7 +38,7 @@ pub struct RepairCounts {
     pub rules: Vec<RuleRepairs>,
 }
 
-/// How much was mended because one rule was broken.
+/// The number of repairs for one rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct RuleRepairs {
     /// Which rule.

@@ -19,13 +19,13 @@ macro_rules! rules {
             /// All rules, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The id in the documentation.
+            /// Returns the id of the rule in the documentation.
             #[must_use]
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$name => $id),* }
             }
 
-            /// What to do about it.
+            /// Returns the remedy.
             #[must_use]
             pub const fn remedy(self) -> &'static str {
                 match self { $(Self::$name => $remedy),* }
@@ -36,15 +36,15 @@ macro_rules! rules {
 
 rules! {
     /// At least one message that is not instructions.
-    All1 "ALL-1" => "add a message of the user's",
+    All1 "ALL-1" => "add a message of the user",
     /// Ids of calls are unique, and no call is answered twice.
-    All4 "ALL-4" => "give every tool call an id of its own, and answer it once",
+    All4 "ALL-4" => "give every tool call a unique id, and answer it once",
     /// No empty text parts.
     All6 "ALL-6" => "remove the empty text, or fill it",
     /// The body, its pictures and their number are under the provider's limits.
     All8 "ALL-8" => "compact it; or leave pictures out, scale them down, or send references instead of the data",
     /// A tool message follows the assistant message that made its call.
-    Chat1 "CHAT-1" => "put each tool message directly behind the message that made its call",
+    Chat1 "CHAT-1" => "put each tool message directly after the message that made its call",
     /// All calls of an assistant message are answered before any other role speaks.
     Chat2 "CHAT-2" => "answer every tool call in the messages directly after it, or remove the call",
     /// `tool_calls` is not empty; `content` is null only beside calls, refusal or audio.
@@ -52,9 +52,9 @@ rules! {
     /// A call has its type, its name, and arguments that are a JSON text.
     Chat4 "CHAT-4" => "give the call its `type` and `name`, and write the arguments as a JSON text",
     /// The older `function_call` and `function` pairs obey the same rules as tool calls.
-    Chat5 "CHAT-5" => "put each `function` message directly behind the `function_call` of that name",
+    Chat5 "CHAT-5" => "put each `function` message directly after the `function_call` of that name",
     /// An output has an earlier call with its id, of its kind.
-    Resp1 "RESP-1" => "send the call in front of its output, both of one kind, or remove the output",
+    Resp1 "RESP-1" => "send the call before its output, both of one kind, or remove the output",
     /// A call has its output, unless it is pending at the end.
     Resp2 "RESP-2" => "send the output of every call, or remove the call",
     /// A reasoning item is followed by the item that it produced.
@@ -65,16 +65,16 @@ rules! {
     Resp8 "RESP-8" => "send each item once, and changed items without their id",
     /// A call has its name and arguments that are a text; an output has an output.
     Resp9 "RESP-9" => "give the call its `name`, write arguments as a JSON text, and give each output a text or a list",
-    /// The first message is the user's; instructions stand behind a turn of the user's.
-    Anth1 "ANTH-1" => "begin with a user message, put the system prompt in `system`, and further instructions behind a turn of the user's; if it is a request of OpenAI Chat for a model of Anthropic's, give the format `openai-chat` with it",
+    /// The first message is from the user; instructions come after a turn of the user.
+    Anth1 "ANTH-1" => "begin with a user message, put the system prompt in `system`, and further instructions after a turn of the user; if it is an OpenAI Chat request for a model of Anthropic, set the format to `openai-chat`",
     /// Each `tool_use` has its `tool_result` in the very next message, before any text.
     Anth3 "ANTH-3" => "answer every `tool_use` at the start of the message directly after it, or remove it",
     /// A `tool_result` needs its `tool_use` in the message before it.
-    Anth4 "ANTH-4" => "put each `tool_result` into the message directly behind its `tool_use`",
+    Anth4 "ANTH-4" => "put each `tool_result` into the message directly after its `tool_use`",
     /// With thinking on, the turn of an open tool loop begins with thinking.
     Anth5 "ANTH-5" => "send the thinking of the newest response whole as it came, or turn thinking off",
     /// No empty text blocks, and no white space at the end of a final assistant message.
-    Anth6 "ANTH-6" => "remove the empty text, or fill it; take white space off the end",
+    Anth6 "ANTH-6" => "remove the empty text, or fill it; remove white space from the end",
     /// A `server_tool_use` and its result are in the same assistant turn.
     Anth7 "ANTH-7" => "send a server tool's use and its result together, or neither",
     /// A signed `compaction` is the first block of the first message, and none is empty.
@@ -84,12 +84,12 @@ rules! {
     /// A body of at most 32 MB, and pictures of at most 8000 pixels a side.
     Anth10 "ANTH-10" => "compact it; or leave pictures out, or scale them down",
     /// Calls and thinking are the assistant's, and blocks hold what their type wants.
-    Anth11 "ANTH-11" => "put the block where its role allows it, and give it what its type wants",
+    Anth11 "ANTH-11" => "put the block where its role allows it, and give it the members that its type requires",
     /// Roles are user and model, and the first is the user's.
     Gem1 "GEM-1" => "begin with a user content, use no roles but `user` and `model`, and put the system prompt in `systemInstruction`",
     /// A model turn with calls is followed by one user turn with as many answers, and follows
     /// a turn of the user's.
-    Gem2 "GEM-2" => "put each content with calls behind one of the user's, and answer every `functionCall` in one user content directly behind it",
+    Gem2 "GEM-2" => "put each content with calls after one of the user, and answer every `functionCall` in one user content directly after it",
     /// A step of the current turn has a thought signature on its first call.
     Gem3 "GEM-3" => "send thought signatures as they came, on the part on which they came",
     /// A `functionResponse` holds an object.
@@ -110,7 +110,7 @@ impl Violation {
 }
 
 impl Rule {
-    /// Whether the rule is about how much a provider takes. A compaction can mend that, so it
+    /// Whether the rule is about how much a provider takes. A compaction reduces sizes, so a broken one
     /// does not make a conversation unfit for one.
     #[must_use]
     pub const fn is_about_size(self) -> bool {

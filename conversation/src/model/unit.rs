@@ -1,12 +1,12 @@
-//! Units: the smallest runs of messages that stay or go as one.
+//! Units: the smallest runs of messages that are kept or removed together.
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UnitKind {
     /// One system or developer message inside the message list.
     Instructions,
-    /// One message of the user's own.
+    /// One message of the user.
     User,
     /// One model response with all its tool calls and all their outputs, thinking included.
     Step,
@@ -18,7 +18,7 @@ pub enum UnitKind {
 }
 
 impl UnitKind {
-    /// The name in receipts and in the contract.
+    /// Returns the name of the kind in receipts and in the contract.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl UnitKind {
     }
 }
 
-/// What is known of a unit by itself. Pins and the like come with a request.
+/// Properties of a unit that do not depend on a request, unlike pins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traits {
     /// Holds a tool call that has no output yet.
@@ -44,37 +44,37 @@ pub struct Traits {
     pub media: bool,
     /// Holds signed, encrypted or unknown parts.
     pub opaque: bool,
-    /// Holds text of the user's own.
+    /// Holds text that the user wrote.
     pub user_text: bool,
     /// Holds instructions.
     pub instructions: bool,
-    /// Holds what a provider's own compaction left behind, which stands for all before it.
+    /// Holds what a provider's own compaction left, which stands for everything before it.
     pub provider_summary: bool,
 }
 
-/// A run of messages that stays or goes as one.
+/// A run of messages that is kept or removed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
-    /// What it is.
+    /// The kind.
     pub kind: UnitKind,
     /// 0 before the first user message, then counting up with each of them.
     pub turn: u32,
-    /// Index of its first message.
+    /// The index of the first message.
     pub first_message: usize,
-    /// Number of its messages, at least 1.
+    /// The number of messages, at least 1.
     pub messages: usize,
-    /// Tokens that it costs in the request.
+    /// The size in the request, in tokens.
     pub tokens: u32,
-    /// Its bytes in the wire format.
+    /// The size in the wire format, in bytes.
     pub bytes: usize,
-    /// Number of pictures, documents and the like.
+    /// The number of pictures, documents and other files.
     pub media: u32,
-    /// What else is known of it.
+    /// The other properties.
     pub traits: Traits,
 }
 
 impl Unit {
-    /// Index of the message behind its last.
+    /// Returns the index of the message after the last one of the unit.
     pub const fn end(&self) -> usize {
         self.first_message + self.messages
     }

@@ -9,7 +9,7 @@ pub(crate) const NONE_RECORDED: &str = "No output of this call was recorded.";
 pub(crate) const ANSWERED: &str = "a call without an output got a note as its output";
 
 /// What is said of an output that belongs to another place.
-pub(crate) const MOVED: &str = "an output was moved behind its call";
+pub(crate) const MOVED: &str = "an output was moved after its call";
 
 /// What the host says where the model would speak first, or twice, and may not.
 pub(crate) const NOBODY_SPOKE: &str = "No message of the user's was recorded here.";
@@ -33,7 +33,7 @@ impl<'a> Waiting<'a> {
     }
 
     /// The place of the call that an output at `at` answers: the nearest one before it, else
-    /// the next one behind. That call waits no more.
+    /// the next one after. That call waits no more.
     pub(crate) fn take(&mut self, key: &str, at: usize) -> Option<usize> {
         let calls = self.calls.get_mut(key)?;
         let before = calls.range(..=(at, usize::MAX)).next_back();

@@ -1,5 +1,5 @@
-//! How conversations of Anthropic Messages are mended. Neighbours of one role count as one
-//! message, as the API takes them (ANTH-2).
+//! How conversations of Anthropic Messages are repaired. Neighbours of one role count as one
+//! message, as the API accepts them (ANTH-2).
 
 use std::collections::HashSet;
 
@@ -13,13 +13,13 @@ use crate::model::message::{Call, Content, Message, Output, Part, Role};
 use crate::model::pairing::Pairing;
 use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
 use crate::repair::moves::{Stray, settle};
-use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
+use crate::repair::{Draft, Fix, Reading, fixes, ids, texts};
 
 mod blocks;
 mod order;
 mod servers;
 
-pub(super) const MENDS: &[Mend] = mends![
+pub(super) const FIXES: &[Fix] = fixes![
     Anth6 => leave_out_empty_texts,
     Anth6 => trim_the_end,
     Anth11 => blocks::make_right,
@@ -33,7 +33,7 @@ pub(super) const MENDS: &[Mend] = mends![
     Anth1 => put_instructions_behind_the_user,
 ];
 
-/// A message of the user's with these blocks.
+/// A message of the user with these blocks.
 fn message_of(blocks: &str) -> String {
     format!(r#"{{"role":"user","content":[{blocks}]}}"#)
 }
@@ -71,7 +71,7 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
     });
 }
 
-/// The calls of a turn that those behind it do not answer, with the indices of their messages in it.
+/// The calls of a turn that those after it do not answer, with the indices of their messages in it.
 fn unanswered<'a>(turn: &'a [Message], pairing: &Pairing<'a>) -> Vec<(usize, &'a str)> {
     let waiting: HashSet<*const Call> = pairing
         .unanswered
@@ -180,8 +180,8 @@ fn begin_with_the_user(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-/// Instructions in the middle go behind the next turn of the user's; where there is none, a note comes
-/// in front of them. Those in front of all else have no other place than `system`.
+/// Instructions in the middle go after the next turn of the user; where there is none, a note comes
+/// before them. Those before all else have no other place than `system`.
 fn put_instructions_behind_the_user(reading: &Reading, draft: &mut Draft<'_>) {
     let messages = &reading.messages;
     let of_user: Vec<_> = turns(messages)
@@ -199,7 +199,10 @@ fn put_instructions_behind_the_user(reading: &Reading, draft: &mut Draft<'_>) {
         };
         for index in group {
             draft.move_to(index, turn.end);
-            draft.did(index, "instructions were moved behind the user's next turn");
+            draft.did(
+                index,
+                "instructions were moved after the next turn of the user",
+            );
         }
     }
 }

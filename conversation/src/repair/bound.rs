@@ -1,4 +1,4 @@
-//! Thinking behind what a repair changed, for models that bind it to what stood before.
+//! Thinking after what a repair changed, for models that bind it to what came before.
 
 use super::{Draft, Reading};
 use crate::conversation::Conversation;
@@ -6,7 +6,7 @@ use crate::model::envelope::Binding;
 use crate::model::repair::Repairs;
 use crate::model::rule::Rule;
 
-/// Leaves out thinking that the provider would refuse now; none where there is none. From the
+/// Leaves out thinking that the provider would refuse now; `None` if there is none. From the
 /// first message on that is not as it came in, all of it goes: a run up to the end may be left
 /// out, one from the middle not (docs/wire-formats.md, "Bound thinking").
 pub(super) fn leave_out_thinking(
@@ -37,7 +37,7 @@ pub(super) fn leave_out_thinking(
         if all || draft.cut_parts(index, &thinking) {
             draft.did(
                 index,
-                "left out: thinking that is bound to what stood before it",
+                "left out: thinking that is bound to earlier messages",
             );
         }
     }

@@ -1,4 +1,4 @@
-//! What a mend wants changed, and the document with it.
+//! What a fix wants changed, and the document with it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -11,8 +11,8 @@ use crate::model::message::Role;
 use crate::model::repair::Repairs;
 use crate::model::rule::Rule;
 
-/// What is said of a message that a note of the host's came in front of.
-const NOTED: &str = "a note of the host's came in front";
+/// What is said of a message before which a note of the host was added.
+const NOTED: &str = "a note of the host was added before it";
 
 /// Changes of a reading.
 pub(crate) struct Draft<'r> {
@@ -20,7 +20,7 @@ pub(crate) struct Draft<'r> {
     rule: Rule,
     edits: HashMap<usize, Vec<Replacement>>,
     gone: HashSet<usize>,
-    /// Messages that come in front of the one with this index.
+    /// Messages that come before the one with this index.
     added: BTreeMap<usize, Vec<Piece<'r>>>,
     repairs: Repairs,
 }
@@ -59,14 +59,14 @@ impl<'r> Draft<'r> {
         self.gone.insert(message);
     }
 
-    /// Puts a message in front of the one with index `to`.
+    /// Puts a message before the one with index `to`.
     pub(crate) fn move_to(&mut self, message: usize, to: usize) {
         self.gone.insert(message);
         let json = Cow::Borrowed(self.reading.message(message));
         self.put(to, self.reading.number(message), json);
     }
 
-    /// Puts a new message in front of the one with index `to`. `number` is that of the message
+    /// Puts a new message before the one with index `to`. `number` is that of the message
     /// that its content came from, or 0.
     pub(crate) fn add(&mut self, to: usize, number: usize, json: String) {
         self.put(to, number, Cow::Owned(json));
@@ -77,7 +77,7 @@ impl<'r> Draft<'r> {
         self.added.entry(to).or_default().push(piece);
     }
 
-    /// Puts a note of the host's own, that something was left out, in front of a message.
+    /// Puts a note of the host's own, that something was left out, before a message.
     pub(crate) fn put_note_before(&mut self, message: usize) {
         self.add(message, 0, note(self.reading));
         self.did(message, NOTED);
@@ -118,7 +118,7 @@ impl<'r> Draft<'r> {
         true
     }
 
-    /// The document with all changes, read again, and what was done. None where nothing was;
+    /// The document with all changes, read again, and what was done. `None` if nothing was;
     /// where nobody would speak any more; and where time is over.
     pub(super) fn finish(mut self) -> Option<(Reading, Repairs)> {
         if self.repairs.total() == 0 {
@@ -135,7 +135,7 @@ impl<'r> Draft<'r> {
         }
         let alternates = reading.wire().alternates();
         let mut written: Vec<Piece<'_>> = Vec::new();
-        // Whether the model spoke last, and something that stood behind that is gone.
+        // Whether the model spoke last, and something that stood after that is gone.
         let (mut is_models, mut has_gap) = (false, false);
         for index in 0..=reading.messages.len() {
             if reading.is_late() {

@@ -1,4 +1,4 @@
-//! How conversations of Gemini are mended.
+//! How conversations of Gemini are repaired.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,9 +10,9 @@ use crate::model::message::{Call, Content, Message, Output, Part, Role};
 use crate::model::pairing::Pairing;
 use crate::repair::answers::{ANSWERED, NONE_RECORDED, Waiting};
 use crate::repair::moves::{Stray, join, settle};
-use crate::repair::{Draft, Mend, Reading, ids, mends, texts};
+use crate::repair::{Draft, Fix, Reading, fixes, ids, texts};
 
-pub(super) const MENDS: &[Mend] = mends![
+pub(super) const FIXES: &[Fix] = fixes![
     Gem5 => leave_out_empty_parts,
     Gem4 => make_responses_objects,
     All4 => make_ids_unique,
@@ -23,7 +23,7 @@ pub(super) const MENDS: &[Mend] = mends![
     Gem1 => begin_with_the_user,
 ];
 
-/// A content of the user's with these parts.
+/// A content of the user with these parts.
 fn content_of(parts: &str) -> String {
     format!(r#"{{"role":"user","parts":[{parts}]}}"#)
 }

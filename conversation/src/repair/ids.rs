@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use super::{Draft, Reading};
 use crate::formats::Replacement;
 use crate::json::{self, Place};
-use crate::model::message::{Content, Link, Part};
+use crate::model::message::{Call, Content, Link, Message, Output, Part};
 use crate::model::pairing::fits_kind;
 
 /// Ids longer than these some providers refuse: Chat Completions, and the others.
@@ -15,28 +15,28 @@ const LONGEST: [usize; 2] = [40, 64];
 /// Bytes that a new id may add to an old one.
 const SUFFIX: usize = 10;
 
-/// Where the id lies that pairs a call or an output; none where that has no member of its own.
+/// Where the id lies that pairs a call or an output; `None` if that has no member of its own.
 pub(crate) type IdPlace = fn(&Reading, &Part) -> Option<Place>;
 
-/// A call whose id was used before, with its outputs.
-struct Later<'a> {
+/// A call whose id another call of its response has, with its outputs.
+struct Duplicate<'a> {
     id: &'a str,
-    /// Where the id stands, by message: in the call, then in its outputs.
+    /// The places of the id, each with its message: in the call, then in its outputs.
     places: Vec<(usize, Place)>,
     /// Whether all these messages may be edited.
     may_change: bool,
 }
 
-/// The calls that have an id at present.
+/// The calls of the newest unit that has an id.
 struct Latest {
     unit: usize,
-    /// Those without an output, each with its kind: none for the first call of that id, else
-    /// which of the later ones.
+    /// Calls without an output, each with its kind and, unless it is the first of its id, the index of its
+    /// duplicate.
     open: VecDeque<(&'static str, Option<usize>)>,
 }
 
 impl Latest {
-    /// The call that an output of a kind answers: the first of that kind, else the first that fits,
+    /// Takes the call that an output of a kind answers: the first of that kind, else the first that fits,
     /// else the first.
     fn take(&mut self, kind: &str) -> Option<Option<usize>> {
         // Calls of one id mostly are of one kind, so this is the first.
@@ -47,87 +47,140 @@ impl Latest {
     }
 }
 
-/// Gives later calls ids of their own, and leaves out second answers. Outputs belong to the
-/// calls of the nearest earlier unit that has their id, in the same order.
+/// Gives duplicate calls new ids, and leaves out second answers. Outputs belong to the calls of the nearest
+/// earlier unit that has their id, in the same order.
 pub(crate) fn make_unique(reading: &Reading, draft: &mut Draft<'_>, id_place: IdPlace) {
     let copies = signed_copies(reading);
-    let mut later: Vec<Later<'_>> = Vec::new();
-    let mut latest: HashMap<&str, Latest> = HashMap::new();
-    let mut second: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut matching = Matching::new(reading, id_place);
     let units = reading.units().enumerate();
     let messages =
         units.flat_map(|(unit, (_, own))| own.iter().map(move |message| (unit, message)));
     for (index, (unit, message)) in messages.enumerate() {
         if copies.contains(&index) {
             draft.leave_out(index);
-            draft.did(index, "left out: a signed message that was there before");
-            continue;
+            draft.did(index, "left out: a repeated signed message");
+        } else {
+            matching.add(index, unit, message);
         }
+    }
+    give_new_ids(reading, draft, matching.duplicates);
+    for (message, parts) in matching.second {
+        if draft.drop_parts(message, &parts) {
+            draft.did(message, "left out: a second answer to a call");
+        }
+    }
+}
+
+/// Matches outputs with calls, message by message.
+struct Matching<'a> {
+    reading: &'a Reading,
+    id_place: IdPlace,
+    duplicates: Vec<Duplicate<'a>>,
+    latest: HashMap<&'a str, Latest>,
+    /// The parts of each message that answer a call again.
+    second: BTreeMap<usize, Vec<usize>>,
+}
+
+impl<'a> Matching<'a> {
+    fn new(reading: &'a Reading, id_place: IdPlace) -> Self {
+        Self {
+            reading,
+            id_place,
+            duplicates: Vec::new(),
+            latest: HashMap::new(),
+            second: BTreeMap::new(),
+        }
+    }
+
+    /// Adds the next message, which belongs to this unit.
+    fn add(&mut self, index: usize, unit: usize, message: &'a Message) {
         for part in &message.parts {
             if let Content::Call(call) = &part.content
                 && !call.id.is_empty()
             {
-                let open = VecDeque::new();
-                match latest.entry(&call.id) {
-                    Entry::Vacant(entry) => {
-                        let latest = entry.insert(Latest { unit, open });
-                        latest.open.push_back((call.kind, None));
-                    }
-                    // Ids are unique within a response, and another one may have the same.
-                    Entry::Occupied(mut entry) if entry.get().unit != unit => {
-                        entry.insert(Latest { unit, open });
-                        entry.get_mut().open.push_back((call.kind, None));
-                    }
-                    Entry::Occupied(mut entry) if entry.get().open.is_empty() => {
-                        entry.get_mut().open.push_back((call.kind, None));
-                    }
-                    Entry::Occupied(mut entry) => {
-                        let next = Some(later.len());
-                        entry.get_mut().open.push_back((call.kind, next));
-                        let place = id_place(reading, part);
-                        later.push(Later {
-                            id: &call.id,
-                            may_change: !message.opaque && place.is_some(),
-                            places: place.map(|place| (index, place)).into_iter().collect(),
-                        });
-                    }
-                }
+                self.add_call(index, unit, message, part, call);
             }
         }
         for (at, part) in message.parts.iter().enumerate() {
-            if let Content::Output(output) = &part.content
-                && let Some(latest) = latest.get_mut(output.call_id.as_str())
-            {
-                match latest.take(output.kind) {
-                    None => second.entry(index).or_default().push(at),
-                    Some(call) => {
-                        if let Some(later) = call.and_then(|call| later.get_mut(call)) {
-                            let place = id_place(reading, part);
-                            later.may_change &= !message.opaque && place.is_some();
-                            later.places.extend(place.map(|place| (index, place)));
-                        }
-                    }
+            if let Content::Output(output) = &part.content {
+                self.add_output(index, message, (at, part), output);
+            }
+        }
+    }
+
+    fn add_call(
+        &mut self,
+        index: usize,
+        unit: usize,
+        message: &Message,
+        part: &Part,
+        call: &'a Call,
+    ) {
+        let first = || Latest {
+            unit,
+            open: VecDeque::from([(call.kind, None)]),
+        };
+        match self.latest.entry(&call.id) {
+            Entry::Vacant(entry) => {
+                entry.insert(first());
+            }
+            // Ids are unique within a response, and another one may have the same.
+            Entry::Occupied(mut entry) if entry.get().unit != unit => {
+                entry.insert(first());
+            }
+            Entry::Occupied(mut entry) if entry.get().open.is_empty() => {
+                entry.get_mut().open.push_back((call.kind, None));
+            }
+            Entry::Occupied(mut entry) => {
+                let next = Some(self.duplicates.len());
+                entry.get_mut().open.push_back((call.kind, next));
+                let place = (self.id_place)(self.reading, part);
+                self.duplicates.push(Duplicate {
+                    id: &call.id,
+                    may_change: !message.opaque && place.is_some(),
+                    places: place.map(|place| (index, place)).into_iter().collect(),
+                });
+            }
+        }
+    }
+
+    fn add_output(
+        &mut self,
+        index: usize,
+        message: &Message,
+        (at, part): (usize, &Part),
+        output: &Output,
+    ) {
+        let Some(latest) = self.latest.get_mut(output.call_id.as_str()) else {
+            return;
+        };
+        match latest.take(output.kind) {
+            None => self.second.entry(index).or_default().push(at),
+            Some(call) => {
+                if let Some(duplicate) = call.and_then(|call| self.duplicates.get_mut(call)) {
+                    let place = (self.id_place)(self.reading, part);
+                    duplicate.may_change &= !message.opaque && place.is_some();
+                    duplicate.places.extend(place.map(|place| (index, place)));
                 }
             }
         }
     }
+}
+
+/// Gives duplicate calls new ids, if all their messages may be edited.
+fn give_new_ids(reading: &Reading, draft: &mut Draft<'_>, duplicates: Vec<Duplicate<'_>>) {
     let mut ids = Ids::of(reading);
-    for later in later.into_iter().filter(|later| later.may_change) {
-        let id = json::encode(&ids.fresh(later.id));
-        for (index, (message, place)) in later.places.into_iter().enumerate() {
+    for duplicate in duplicates.into_iter().filter(|own| own.may_change) {
+        let id = json::encode(&ids.fresh(duplicate.id));
+        for (index, (message, place)) in duplicate.places.into_iter().enumerate() {
             let what = if index == 0 {
-                "a call got an id of its own"
+                "a call got a unique id"
             } else {
                 "an output got the new id of its call"
             };
             draft.did(message, what);
             let with = id.clone();
             draft.edit(message, Replacement { place, with });
-        }
-    }
-    for (message, parts) in second {
-        if draft.drop_parts(message, &parts) {
-            draft.did(message, "left out: a second answer to a call");
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn without_member(object: &str, offset: usize, key: &str) -> Option<R
     })
 }
 
-/// How to give the object a member behind all others.
+/// How to give the object a member after all others.
 pub(super) fn with_member(
     object: &str,
     offset: usize,
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_goes_with_its_comma_and_nothing_else() {
+    fn member_goes_with_its_comma_and_nothing_else() {
         for (object, expected) in [
             (r#"{"x":1}"#, "{}"),
             (r#"{ "x" : 1 }"#, "{ }"),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_comes_behind_all_others() {
+    fn member_comes_behind_all_others() {
         for (object, expected) in [
             ("{}", r#"{"x":[]}"#),
             ("{ }", r#"{"x":[] }"#),

@@ -1,9 +1,9 @@
-//! Mending a conversation that came in invalid.
+//! Repairs of invalid conversations.
 //!
-//! Each format lists its mends, as it lists its checks: a [`Mend`] belongs to a rule, runs where
+//! Each format lists its fixes, as it lists its checks: a [`Fix`] belongs to a rule, runs where
 //! that rule is broken, and says what is to change in a [`Draft`]. The document is read again
-//! after each mend that changed something, so that none sees what another one left half done.
-//! What cannot be mended without guessing stays, and the checks go on to name it.
+//! after each fix that changed something, so that none sees what another one left half done.
+//! What cannot be repaired without guessing stays, and the checks go on to name it.
 
 pub(crate) mod answers;
 mod bound;
@@ -25,44 +25,44 @@ pub(crate) use draft::Draft;
 pub(crate) use reading::Reading;
 
 use crate::conversation::Conversation;
-use crate::conversation::mended::Mended;
+use crate::conversation::repair_history::RepairHistory;
 use crate::deadline::Deadline;
 use crate::model::format::Format;
 use crate::model::read_error::ReadError;
 use crate::model::repair::Repairs;
 use crate::model::rule::Rule;
 
-/// A way to mend what breaks a rule.
-pub(crate) struct Mend {
+/// A way to repair what breaks a rule.
+pub(crate) struct Fix {
     pub(crate) rule: Rule,
     pub(crate) run: fn(&Reading, &mut Draft<'_>),
 }
 
-/// A table of mends, in the order in which they run.
-macro_rules! mends {
+/// A table of fixes, in the order in which they run.
+macro_rules! fixes {
     ($($rule:ident => $run:path),* $(,)?) => {
-        &[$($crate::repair::Mend { rule: $crate::model::rule::Rule::$rule, run: $run }),*]
+        &[$($crate::repair::Fix { rule: $crate::model::rule::Rule::$rule, run: $run }),*]
     };
 }
-pub(crate) use mends;
+pub(crate) use fixes;
 
-/// What can be mended where a rule of a format is broken, in the order in which it is.
-fn mends_of(format: Format) -> &'static [Mend] {
+/// What can be repaired where a rule of a format is broken, in the order in which it is.
+fn fixes_of(format: Format) -> &'static [Fix] {
     match format {
-        Format::OpenAiChat => openai_chat::MENDS,
-        Format::OpenAiResponses => openai_responses::MENDS,
-        Format::Anthropic => anthropic::MENDS,
-        Format::Gemini => gemini::MENDS,
+        Format::OpenAiChat => openai_chat::FIXES,
+        Format::OpenAiResponses => openai_responses::FIXES,
+        Format::Anthropic => anthropic::FIXES,
+        Format::Gemini => gemini::FIXES,
     }
 }
 
-/// How often all mends run at most. One mend can make work for another, hardly ever for a third.
+/// How often all fixes run at most. One fix can make work for another, hardly ever for a third.
 const PASSES: usize = 8;
 
 impl Conversation {
     /// The conversation with all repaired that can be, warnings included; an equal one where there
     /// was nothing to repair.
-    /// [`Conversation::repairs`] of it tells what was done, and [`Conversation::unrepaired`]
+    /// [`Conversation::repairs`] of it says what was done, and [`Conversation::unrepaired`]
     /// what is left.
     ///
     /// Messages that need no repair stay byte for byte. What is signed, encrypted or unknown is
@@ -87,8 +87,8 @@ impl Conversation {
             Err(ReadError::OutOfTime) => return None,
             Err(_) => return Some(self.clone()),
         };
-        let mends = mends_of(self.format());
-        let (mut reading, mut repairs) = mend(reading, mends, deadline)?;
+        let fixes = fixes_of(self.format());
+        let (mut reading, mut repairs) = run_fixes(reading, fixes, deadline)?;
         if repairs.total() == 0 {
             return Some(self.clone());
         }
@@ -98,13 +98,13 @@ impl Conversation {
         }
         if let Some((next, done)) = unbound {
             // Where a message of thinking alone left, instructions may have lost their place.
-            let (next, more) = mend(next, mends_of(self.format()), deadline)?;
+            let (next, more) = run_fixes(next, fixes_of(self.format()), deadline)?;
             reading = next;
             repairs.append(done);
             repairs.append(more);
         }
-        let mended = Mended::of(self, reading.numbered(), repairs);
-        match self.read_repaired(reading.into_text(), mended, deadline) {
+        let history = RepairHistory::of(self, reading.numbered(), repairs);
+        match self.read_repaired(reading.into_text(), history, deadline) {
             Ok(repaired) => Some(repaired),
             Err(ReadError::OutOfTime) => None,
             Err(_) => Some(self.clone()),
@@ -112,23 +112,27 @@ impl Conversation {
     }
 }
 
-/// Runs mends until nothing changes any more. None where the deadline passed.
-fn mend(mut reading: Reading, mends: &[Mend], deadline: &Deadline) -> Option<(Reading, Repairs)> {
+/// Runs fixes until nothing changes any more. `None` if the deadline passed.
+fn run_fixes(
+    mut reading: Reading,
+    fixes: &[Fix],
+    deadline: &Deadline,
+) -> Option<(Reading, Repairs)> {
     let mut repairs = Repairs::default();
     for _ in 0..PASSES {
         let before = repairs.total();
-        for mend in mends {
-            if !reading.breaks(mend.rule) {
+        for fix in fixes {
+            if !reading.breaks(fix.rule) {
                 continue;
             }
-            let mut draft = Draft::new(&reading, mend.rule);
-            (mend.run)(&reading, &mut draft);
-            let mended = draft.finish();
+            let mut draft = Draft::new(&reading, fix.rule);
+            (fix.run)(&reading, &mut draft);
+            let changed = draft.finish();
             // Of what ran out of time nobody knows how far it came.
             if deadline.is_over() {
                 return None;
             }
-            if let Some((next, done)) = mended {
+            if let Some((next, done)) = changed {
                 reading = next;
                 repairs.append(done);
             }

@@ -11,13 +11,13 @@ use crate::model::message::Role;
 pub(crate) struct Stray {
     pub(crate) message: usize,
     pub(crate) part: usize,
-    /// In front of which message the outputs of its call belong; none where no call waits.
+    /// Before which message the outputs of its call belong; `None` if no call waits.
     pub(crate) to: Option<usize>,
 }
 
 /// Moves outputs to where they belong, and leaves out those that belong nowhere.
 ///
-/// `behind` names the part of a message behind which the outputs for a place go, where they have
+/// `behind` names the part of a message after which the outputs for a place go, where they have
 /// to join others; else `message` makes one of their own around them.
 pub(crate) fn settle(
     reading: &Reading,
@@ -95,7 +95,7 @@ fn arrive(
     }
 }
 
-/// Puts parts behind one of a message's own.
+/// Puts parts after one of a message's own.
 pub(crate) fn join(
     reading: &Reading,
     draft: &mut Draft<'_>,
@@ -113,6 +113,6 @@ pub(crate) fn join(
         });
         let place = end..end;
         draft.edit(message, Replacement { place, with });
-        draft.did(message, "further outputs came in");
+        draft.did(message, "further outputs were added");
     }
 }

@@ -1,4 +1,4 @@
-//! How conversations of OpenAI Chat Completions are mended.
+//! How conversations of OpenAI Chat Completions are repaired.
 
 use std::collections::HashSet;
 
@@ -6,11 +6,11 @@ use crate::formats::Replacement;
 use crate::json;
 use crate::model::message::{Call, Content, Message, Output, Part, Role};
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Mend, Reading, ids, mends, outputs, texts};
+use crate::repair::{Draft, Fix, Reading, fixes, ids, outputs, texts};
 
 use crate::formats::openai_chat::rules::{OLD, is_old, pairing, says_nothing};
 
-pub(super) const MENDS: &[Mend] = mends![
+pub(super) const FIXES: &[Fix] = fixes![
     Chat3 => give_content,
     Chat4 => complete_calls,
     All6 => leave_out_empty_texts,
@@ -145,7 +145,7 @@ fn make_ids_unique(reading: &Reading, draft: &mut Draft<'_>) {
     });
 }
 
-/// Units with calls of the model's: where each begins and ends, its calls and its outputs.
+/// Units with calls of the model: where each begins and ends, its calls and its outputs.
 fn steps(reading: &Reading) -> impl Iterator<Item = (usize, usize, &Message, &[Message])> {
     reading.units().filter_map(|(start, unit)| {
         let (first, outputs) = unit.split_first()?;
@@ -188,7 +188,7 @@ fn give_ids(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-/// Directly behind calls without an id, as many outputs that name no call are theirs, in their order:
+/// Directly after calls without an id, as many outputs that name no call are theirs, in their order:
 /// servers leave the ids of calls empty, and clients make some up for the outputs. The call gets the id of
 /// its output. A signed one cannot, so there the output loses its own, and pairs by order.
 fn name_calls(reading: &Reading, draft: &mut Draft<'_>) {
@@ -226,11 +226,11 @@ fn name_calls(reading: &Reading, draft: &mut Draft<'_>) {
                 let place = &reading.messages[index].place;
                 if let Some(edit) = reading.set_member(place, "tool_call_id", "\"\"") {
                     draft.edit(index, edit);
-                    draft.did(index, "an output lost an id that its call has not");
+                    draft.did(index, "removed: the id of an output whose call has none");
                 }
             } else if let Some(edit) = reading.set_member(&call.place, "id", &json::encode(id)) {
                 draft.edit(start, edit);
-                draft.did(start, "a call without an id got that of its output");
+                draft.did(start, "a call without an id got the id of its output");
             }
         }
     }

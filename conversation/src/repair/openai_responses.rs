@@ -1,4 +1,4 @@
-//! How conversations of OpenAI Responses are mended.
+//! How conversations of OpenAI Responses are repaired.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,9 +12,9 @@ use crate::formats::openai_responses::units::{
 use crate::json;
 use crate::model::message::{Content, Message, Role};
 use crate::repair::answers::{ANSWERED, LEFT_OUT, MOVED, NONE_RECORDED, Waiting};
-use crate::repair::{Draft, Mend, Reading, ids, mends, outputs, texts};
+use crate::repair::{Draft, Fix, Reading, fixes, ids, outputs, texts};
 
-pub(super) const MENDS: &[Mend] = mends![
+pub(super) const FIXES: &[Fix] = fixes![
     Resp8 => use_item_ids_once,
     Resp5 => give_a_summary,
     Resp9 => complete_items,
@@ -48,12 +48,12 @@ fn use_item_ids_once(reading: &Reading, draft: &mut Draft<'_>) {
         }
         if !is_new {
             draft.leave_out(index);
-            draft.did(index, "left out: an item that was there before");
+            draft.did(index, "left out: a repeated item");
         } else if may_lose_id(reading, message)
             && let Some(edit) = reading.without_member(&message.place, "id")
         {
             draft.edit(index, edit);
-            draft.did(index, "an item lost the `id` of another one");
+            draft.did(index, "removed: the `id` of an item that another item has");
         }
     }
 }
@@ -239,12 +239,12 @@ fn settle_outputs(reading: &Reading, draft: &mut Draft<'_>) {
     }
 }
 
-/// Where the output of each item's call goes: behind the other calls of its response and their
-/// outputs, in front of the output of the program that made them.
+/// Where the output of each item's call goes: after the other calls of its response and their
+/// outputs, before the output of the program that made them.
 fn behind_each(messages: &[Message]) -> Vec<usize> {
     let end = messages.len();
     let mut behind = vec![end; end];
-    // Behind the outputs, and behind the calls, that begin at the item that was looked at last.
+    // After the outputs, and after the calls, that begin at the item that was looked at last.
     let (mut outputs, mut calls) = (end, end);
     for (index, message) in messages.iter().enumerate().rev() {
         behind[index] = calls;
@@ -321,17 +321,17 @@ fn leave_out_calls(draft: &mut Draft<'_>, at: usize, unit: &[Message], lost: Vec
         draft.leave_out(index);
         draft.did(
             index,
-            "left out: a call without an output, or what hangs on it",
+            "left out: a call without an output, or an item that depends on it",
         );
     }
 }
 
-/// Puts reasoning in front of what it produced, where that is sent under an id and others stand between;
+/// Puts reasoning before what it produced, where that is sent under an id and others stand between;
 /// leaves reasoning out that nothing follows.
 ///
 /// What has an id has to come with its reasoning (RESP-4), and the reasoning that stands last before it,
 /// with no other item of the model's between, is taken for that. To move it changes neither; without
-/// the reasoning each item behind it would have to lose its id, which sealed items cannot.
+/// the reasoning each item after it would have to lose its id, which sealed items cannot.
 fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
     // The first item of the next response, if any of that has an id and it begins without reasoning.
     let mut product = None;
@@ -350,7 +350,7 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
                 moved.push((index, product));
             } else {
                 draft.leave_out(index);
-                draft.did(index, "left out: reasoning that nothing follows");
+                draft.did(index, "left out: reasoning without an item after it");
             }
             continue;
         }
@@ -365,6 +365,9 @@ fn settle_reasoning(reading: &Reading, draft: &mut Draft<'_>) {
     }
     for (index, product) in moved.into_iter().rev() {
         draft.move_to(index, product);
-        draft.did(index, "reasoning was moved in front of what it produced");
+        draft.did(
+            index,
+            "reasoning was moved before the item that it produced",
+        );
     }
 }

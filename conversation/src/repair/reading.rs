@@ -1,4 +1,4 @@
-//! A document on its way to be mended: read, but not counted.
+//! A document on its way to be repaired: read, but not counted.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::model::rule::Rule;
 /// After how many messages the deadline is looked at again.
 const MESSAGES: usize = 64;
 
-/// What mends look at.
+/// What fixes look at.
 pub(crate) struct Reading {
     pub(crate) document: Document,
     pub(crate) messages: Vec<Message>,
@@ -48,7 +48,7 @@ impl Reading {
         )
     }
 
-    /// The document after a mend.
+    /// The document after a fix.
     pub(super) fn again(&self, document: &str, numbers: Vec<usize>) -> Result<Self, ReadError> {
         Self::read(
             self.format,
@@ -129,7 +129,7 @@ impl Reading {
         (0..self.messages.len()).map(|index| (self.number(index), self.message(index)))
     }
 
-    /// Whether the repair has to end. What a mend did by then is thrown away.
+    /// Whether the repair has to end. What a fix did by then is thrown away.
     pub(crate) fn is_late(&self) -> bool {
         self.deadline.is_over()
     }
@@ -218,7 +218,7 @@ impl Reading {
             .filter(move |(_, part)| list.start < part.place.start && part.place.end < list.end)
     }
 
-    /// `text` as a note of the host's own, for a message of the user's.
+    /// `text` as a note of the host's own, for a message of the user.
     pub(super) fn note(&self, text: &str) -> String {
         marks::wrap(&self.key, Purpose::Note, Site::User, By::Host, text)
     }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_counted_once() {
+    fn message_is_counted_once() {
         let cache = Cache::default();
         let one = || Counts { parts: [1].into() };
         assert_eq!(cache.get_or_insert("a", one), one());
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_too_many_parts_is_not_remembered() {
+    fn message_of_too_many_parts_is_not_remembered() {
         let cache = Cache::default();
         let huge = || Counts {
             parts: vec![1; PARTS].into(),

@@ -85,7 +85,7 @@ impl Counts {
 
 /// No vocabulary has this name.
 #[derive(Debug, thiserror::Error)]
-#[error("no tokenizer is called `{name}`; known: auto, {}, {}", Tokenizer::names().join(", "), Tokenizer::CHARACTERS)]
+#[error("unknown tokenizer `{name}`; known: auto, {}, {}", Tokenizer::names().join(", "), Tokenizer::CHARACTERS)]
 pub struct UnknownTokenizer {
     /// The name that was asked for.
     pub name: String,
@@ -346,7 +346,7 @@ mod tests {
     use crate::model::format::Format;
 
     #[test]
-    fn a_model_finds_its_vocabulary_with_or_without_its_provider() {
+    fn model_finds_its_vocabulary_with_or_without_its_provider() {
         for (model, vocabulary) in [
             ("gpt-4o", "o200k_base"),
             ("openai/gpt-4o-mini", "o200k_base"),
@@ -411,7 +411,7 @@ mod tests {
 
     /// One screenshot must not cost a whole history.
     #[test]
-    fn a_picture_counts_alike_whatever_its_bytes_its_place_and_its_format() {
+    fn picture_counts_alike_whatever_its_bytes_its_place_and_its_format() {
         let chat = Format::OpenAiChat;
         let responses = Format::OpenAiResponses;
         let large = "A".repeat(1_000_000);
@@ -469,12 +469,12 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_the_provider_made_counts_no_more_than_any_other() {
+    fn picture_that_the_provider_made_counts_no_more_than_any_other() {
         let made =
             r#"{"type":"image_generation_call","id":"ig_a","status":"completed","result":"@"}"#;
         let count = |picture: &str| with_picture(Format::OpenAiResponses, made, picture);
         assert_eq!(count(&"A".repeat(2_000_000)), PER_MESSAGE + PER_PICTURE);
-        // One that failed is no picture.
+        // One that failed is not a picture.
         assert!(count("") < 50);
     }
 
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_the_known_ones() {
+    fn unknown_name_is_answered_with_the_known_ones() {
         let message = Tokenizer::named("gpt9")
             .map(|_| ())
             .unwrap_err()

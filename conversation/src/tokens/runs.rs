@@ -2,7 +2,7 @@
 //! others, of white space, punctuation or letters of any script, are cut within.
 //!
 //! A vocabulary takes a second for a few megabytes of such runs. They hold no words whose exact number of tokens
-//! would matter. And for each white space outside ASCII (or, DeepSeek's, in front of a digit) it looks through all
+//! would matter. And for each white space outside ASCII (or, DeepSeek's, before a digit) it looks through all
 //! the rest that it got, so it may only get a little. No timeout covers the host's own counting.
 
 use std::ops::Range;
@@ -77,14 +77,14 @@ fn first_boundary(text: &str) -> Option<usize> {
 ///
 /// In every vocabulary white space is at most the beginning of a token, or all of it, but for the line breaks and
 /// slashes that end punctuation. That the text goes on matters to the token before only where that is white space,
-/// and then not behind a line break; the vocabularies of GPT-3 alone part that one from the white space before it.
+/// and then not after a line break; the vocabularies of GPT-3 alone part that one from the white space before it.
 fn is_boundary(before: char, after: char) -> bool {
     let is_letter = |character: char| {
         character.is_ascii_alphanumeric()
             || matches!(character, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='\u{9fff}' | '가'..='힣')
     };
     match (before, after) {
-        // Punctuation goes on over line breaks and slashes behind it.
+        // Punctuation goes on over line breaks and slashes after it.
         (_, '\r' | '\n') => is_letter(before),
         _ if after.is_whitespace() => !before.is_whitespace(),
         ('\n', _) => after != '/',
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_is_counted_nearly_as_if_it_were_counted_whole() {
+    fn long_run_is_counted_nearly_as_if_it_were_counted_whole() {
         for run in [base64(30_000), "a".repeat(20_000), "0f3e".repeat(5_000)] {
             let text = format!("The picture is {run} and ends there.");
             let (by_samples, whole) = (count(&text, exactly), exactly(&text));
@@ -193,7 +193,7 @@ mod tests {
                 longest.set(longest.get().max(piece.len()));
                 exactly(piece)
             });
-            // Behind the last cut the ordinary words follow.
+            // After the last cut the ordinary words follow.
             assert!(longest.get() < 2 * LONG, "{} of {run:.4}", longest.get());
             let cuts = (text.len() / LONG + 1) as u64;
             let off = by_pieces.abs_diff(exactly(&text));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_between_words_changes_no_count() {
+    fn cut_between_words_changes_no_count() {
         for vocabulary in ["o200k_base", "cl100k_base", "deepseek_v3"] {
             for words in [
                 "Wort\u{a0}% ",
@@ -229,8 +229,8 @@ mod tests {
     }
 
     #[test]
-    fn a_vocabulary_never_gets_a_long_text() {
-        // Behind each such white space it looks through all that it got.
+    fn vocabulary_never_gets_a_long_text() {
+        // After each such white space it looks through all that it got.
         for (vocabulary, word, next) in [
             ("o200k_base", "</ab>", "\u{a0}</ab>"),
             ("o200k_base", "港口", "\u{3000}7 港口"),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use baler_conversation::{Conversation, MOST_LISTED};
+use baler_conversation::Conversation;
+use baler_conversation::rules::MOST_LISTED;
 
 use super::undo::{self, MOST_DOCUMENT, MOST_RECORD};
 use super::{Archive, Kind};

@@ -1,6 +1,6 @@
 //! Stored messages as text, for people and models.
 
-use baler_conversation::Document;
+use baler_conversation::document::Document;
 use baler_conversation::json::{self, Place};
 use baler_conversation::message::{Content, Message, Output};
 

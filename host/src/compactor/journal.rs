@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use baler_conversation::{Conversation, as_message};
+use baler_conversation::Conversation;
+use baler_conversation::document::as_message;
 
 use crate::changes::Origin;
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use baler_conversation::{Conversation, Role, Rule, UnitKind};
+use baler_conversation::rules::Rule;
+use baler_conversation::{Conversation, Role, UnitKind};
 
 use crate::changes::Origin;
 use crate::compaction::Compaction;

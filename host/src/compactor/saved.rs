@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use baler_conversation::{Conversation, Format, Known, ReadError};
+use baler_conversation::document::Known;
+use baler_conversation::{Conversation, Format, ReadError};
 
 use super::guard::Size;
 use super::journal::Journal;

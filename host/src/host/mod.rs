@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use baler_conversation::marks::SecretKey;
-use baler_conversation::{Conversation, Format, Reader, Tokenizer};
+use baler_conversation::tokenizers::Tokenizer;
+use baler_conversation::{Conversation, Format, Reader};
 
 use crate::archive::Archive;
 use crate::bounded::bounded;

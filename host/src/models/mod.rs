@@ -13,7 +13,7 @@ use baler_models::{Answer, Model, ModelError, Price, Question};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use baler_conversation::Tokenizer;
+use baler_conversation::tokenizers::Tokenizer;
 
 /// What the questions of one compaction may use together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

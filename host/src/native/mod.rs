@@ -68,7 +68,8 @@ impl Runner for Summarize {
             let result = match terms.model {
                 None => Err((Declared::Model, "no model was granted to it".to_owned())),
                 Some(grant) => {
-                    let deadline = baler_conversation::moment_after(terms.limits.model_time);
+                    let deadline =
+                        baler_conversation::Deadline::moment_after(terms.limits.model_time);
                     summarize::summarize(situation, grant, deadline).await
                 }
             };

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::slice;
 
+use baler_conversation::document::Document;
 use baler_conversation::edit::{self, Replacement};
 use baler_conversation::marks::{self, By, LEFT_OUT, Purpose, Site};
 use baler_conversation::message::Message;
-use baler_conversation::{Conversation, Document, Role, UnitKind};
+use baler_conversation::{Conversation, Role, UnitKind};
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;

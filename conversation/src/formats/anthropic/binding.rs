@@ -1,7 +1,7 @@
 //! Thinking that is bound to what came before it.
 //!
 //! Newer models of Anthropic's take a `thinking` block only where the system prompt, the tools
-//! and all messages in front of it are those behind which it was made; otherwise the request is
+//! and all messages before it are those after which it was made; otherwise the request is
 //! refused ("The block is bound to a different conversation"), unless it asks for such blocks to
 //! be dropped. Source: Anthropic, "Preserved thinking", as of November 2026: Fable and Mythos
 //! from 5.1 on, Opus, Sonnet and Haiku from 5.5 on. On accounts where that is not yet enforced, a
@@ -11,7 +11,7 @@ use crate::formats::body::Body;
 use crate::json::Members;
 use crate::model::envelope::Binding;
 
-/// What becomes of the thinking in a request behind a changed beginning.
+/// What becomes of the thinking in a request after a changed beginning.
 pub(super) fn of(body: &Body<'_>) -> Binding {
     match asked_for(body).as_deref() {
         Some("drop_block") => Binding::Drops,

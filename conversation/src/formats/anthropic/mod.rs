@@ -3,6 +3,7 @@
 //! Data model and rules: docs/wire-formats.md, section "Anthropic Messages".
 
 mod binding;
+pub(crate) mod failed_result;
 pub(crate) mod read;
 pub(crate) mod rules;
 pub(crate) mod same;
@@ -10,14 +11,12 @@ pub(crate) mod write;
 
 use std::collections::HashSet;
 
-pub(crate) use binding::binds;
-
 use serde_json::{Value, json};
 
 use super::body::{Body, Raw};
 use super::rules::Check;
 use super::{Asked, ProviderLimits, WireFormat, openai_chat};
-use crate::json::{self, Members};
+use crate::json::{self, Members, Place};
 use crate::model::envelope::{Envelope, ToolDefinition};
 use crate::model::message::{Content, Link, Message, Opaque, Role};
 use crate::model::unit::{Unit, UnitKind};
@@ -81,7 +80,7 @@ impl WireFormat for Anthropic {
         next: &Message,
         _: &mut Asked,
     ) -> usize {
-        // All else stands for itself.
+        // All else stands alone.
         if next.role == Role::Assistant && holds_its_turn(next) {
             start_of_turn(messages, units, reopened_step(messages, units))
         } else if next.role == Role::Assistant || next.answers() {
@@ -152,6 +151,18 @@ impl WireFormat for Anthropic {
         true
     }
 
+    fn binds_thinking(&self, model: &str) -> bool {
+        binding::binds(model)
+    }
+
+    fn is_thinking(&self, part: &str) -> bool {
+        write::is_thinking(part)
+    }
+
+    fn refused_space(&self, part: &str) -> Option<Place> {
+        write::space_at_the_end(part)
+    }
+
     fn is_alike(&self, one: &str, other: &str) -> bool {
         same::is_alike(one, other)
     }
@@ -188,7 +199,7 @@ fn holds_its_turn(message: &Message) -> bool {
 }
 
 /// For each message, whether a unit that begins with it holds the rest of its turn and the results
-/// behind that. What a provider's own compaction left in front of a response stands for itself.
+/// after that. What a provider's own compaction left before a response stands alone.
 fn begin_responses(messages: &[Message]) -> Vec<bool> {
     let mut begin = Vec::with_capacity(messages.len());
     for (_, turn) in rules::turns(messages) {
@@ -206,8 +217,8 @@ fn begin_responses(messages: &[Message]) -> Vec<bool> {
 }
 
 /// The length of the step that `messages` begin with: a response with the results of its calls, or one
-/// message. Code that the provider runs may call the client's tools: then its result comes behind
-/// theirs (ANTH-7), and behind what the user says beside them. `begins` says which messages begin a
+/// message. Code that the provider runs may call the client's tools: then its result comes after
+/// theirs (ANTH-7), and after what the user says beside them. `begins` says which messages begin a
 /// response.
 fn step(messages: &[Message], begins: &[bool]) -> usize {
     let mut length = answered(messages, begins);
@@ -233,7 +244,7 @@ fn step(messages: &[Message], begins: &[bool]) -> usize {
             Role::User => run_of(rest, Role::User),
             _ => 0,
         };
-        // Instructions may stand in front of what goes on.
+        // Instructions may come before what goes on.
         let between = said + run_of(&rest[said..], Role::System);
         let is_result = |opaque: &Opaque| matches!(&opaque.link, Link::Closes(id) if running.contains(id.as_str()));
         let goes_on = rest.get(between).is_some_and(|next| {
@@ -261,7 +272,7 @@ fn answered(messages: &[Message], begins: &[bool]) -> usize {
 }
 
 /// The unit that a result, or what the model goes on with, can still belong to: the last step, if
-/// only messages of the user's and instructions stand behind it; else the last unit.
+/// only messages of the user and instructions come after it; else the last unit.
 fn reopened_step(messages: &[Message], units: &[Unit]) -> usize {
     let last = units.len().saturating_sub(1);
     let is_others = |unit: &Unit| {

@@ -3,15 +3,16 @@
 use serde_json::value::RawValue;
 
 use crate::formats::body::{Body, Raw, no_role};
+use crate::formats::meaning;
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{Call, Content, Link, Message, Opaque, Output, Part, Role};
+use crate::model::message::{Call, Content, Link, Meaning, Message, Opaque, Output, Part, Role};
 use crate::model::rule::Rule;
 
 /// Reads one message.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
     let Some(members) = &raw.members else {
-        return Err("it is no object".to_owned());
+        return Err("expected an object".to_owned());
     };
     let role = match members.text("role").as_deref() {
         Some("user") => Role::User,
@@ -21,7 +22,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         _ => return Err(no_role(members, "Anthropic Messages (user, assistant)")),
     };
     let Some(content) = members.present("content") else {
-        return Err("it has no `content`".to_owned());
+        return Err("`content` is missing".to_owned());
     };
     let mut message = Message {
         content: Some(body.place(content)),
@@ -83,11 +84,11 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
                 .get("input")
                 .is_some_and(|raw| json::is_object(raw.get()))
             {
-                message.flaw(Rule::Anth11, "the `input` of a `tool_use` is no object");
+                message.flaw(Rule::Anth11, "the `input` of a `tool_use` is not an object");
             }
         }
         Content::Output(output) if block.get("is_error").is_some_and(|raw| raw.get() == "true") => {
-            // The JSON of an output that is no text is never empty.
+            // The JSON of an output that is not a text is never empty.
             let is_text = |raw: &RawValue| json::is_text(raw.get()) || json::is_list(raw.get());
             let is_empty = block.present("content").is_none_or(is_text)
                 && output.texts.iter().all(|place| place.len() == 2);
@@ -106,7 +107,7 @@ fn note_flaws(block: &Members<'_>, content: &Content, message: &mut Message) {
 
 /// Notes what holds for a provider's own compaction (ANTH-8).
 fn note_compaction(block: &Members<'_>, content: &Content, message: &mut Message) {
-    if !matches!(content, Content::Opaque(opaque) if opaque.kind == Opaque::COMPACTION) {
+    if !matches!(content, Content::Opaque(opaque) if opaque.meaning == Meaning::Compaction) {
         return;
     }
     let raw = block.get("content").map(RawValue::get);
@@ -148,7 +149,7 @@ fn read_block(
                         .present("citations")
                         .is_some_and(|raw| !json::is_empty_list(raw.get())) =>
             {
-                Content::opaque("cited text")
+                Content::opaque("cited text", Meaning::Other)
             }
             Some(text) => Content::Text(body.place(text)),
             None => return Err("a `text` block has no text".to_owned()),
@@ -158,7 +159,7 @@ fn read_block(
             .filter(|text| json::is_text(text.get()))
         {
             Some(text) => Content::Thinking(body.place(text)),
-            None => Content::opaque("thinking"),
+            None => Content::opaque("thinking", Meaning::Thinking),
         },
         "tool_use" => Content::Call(Box::new(Call {
             id: block.text("id").unwrap_or_default().into_owned(),
@@ -171,15 +172,28 @@ fn read_block(
         "image" | "document" => {
             Content::Media(Box::new(media::anthropic(body, &kind, block, place)))
         }
-        Opaque::COMPACTION if is_failed_compaction(block) => {
-            Content::opaque(Opaque::FAILED_COMPACTION)
+        "compaction" if is_failed_compaction(block) => {
+            Content::opaque("failed compaction", Meaning::Empty)
         }
         "" => return Err("a block of `content` has no `type`".to_owned()),
-        other => Content::Opaque(Box::new(Opaque {
-            link: link(other, block),
-            kind: printable(other),
-        })),
+        other => {
+            let kind = printable(other);
+            Content::Opaque(Box::new(Opaque {
+                meaning: meaning_of(&kind),
+                kind,
+                link: link(other, block),
+            }))
+        }
     })
+}
+
+/// The meaning of a block that is not read, by its type.
+fn meaning_of(kind: &str) -> Meaning {
+    match kind {
+        // Instructions that Anthropic puts into messages of the user for clients.
+        "mid_conv_system" => Meaning::Instructions,
+        _ => meaning::of_type(kind),
+    }
 }
 
 fn read_output(
@@ -223,10 +237,13 @@ fn read_output(
                     )
                 })?;
             if has_texts {
-                message.warning(Rule::Anth11, "a block of a `tool_result` is a bare text");
+                message.warning(
+                    Rule::Anth11,
+                    "a block of a `tool_result` is a string instead of an object",
+                );
             }
         }
-        // What a tool gave back, not written as a text: its JSON is the text.
+        // What a tool returned, not written as a text: its JSON is the text.
         Some(value) => {
             message.flaw(
                 Rule::Anth11,
@@ -246,7 +263,7 @@ fn read_output(
     Ok(output)
 }
 
-/// How a block of a server's own tools hangs together with another.
+/// How a block of a server's own tools belongs with another.
 fn link(kind: &str, block: &Members<'_>) -> Link {
     if matches!(kind, "server_tool_use" | "mcp_tool_use") {
         block

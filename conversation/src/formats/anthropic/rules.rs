@@ -1,6 +1,9 @@
 //! The rules of Anthropic Messages. Neighbours of one role count as one message, as the API
 //! takes them (ANTH-2).
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use std::ops::Range;
@@ -32,10 +35,10 @@ pub(super) const CHECKS: &[Check] = checks![
 fn roles_are_right(view: &View<'_>, found: &mut Findings) {
     // Of a conversation that the provider holds only what is new is here.
     let first = view.messages.first().filter(|_| !view.envelope.continues);
-    // What a provider's own compaction left behind may come first. Newer models take other words of
+    // What a provider's own compaction left may come first. Newer models take other words of
     // the model's there as well; results still put a note in front.
     if first.is_some_and(|first| first.role == Role::Assistant && !first.has_compaction()) {
-        found.warn(0, "the first message is not the user's");
+        found.warn(0, "the first message is not from the user");
     }
     for group in system_groups(view.messages) {
         let may_follow = group.start == 0 && view.envelope.continues;
@@ -43,7 +46,7 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
             for index in group {
                 found.add(
                     index,
-                    "a system message stands neither between a user's and an assistant's message nor at the end",
+                    "a system message is neither between a user and an assistant message nor last",
                 );
             }
         }
@@ -64,8 +67,8 @@ pub(crate) fn system_groups(messages: &[Message]) -> impl Iterator<Item = Range<
     })
 }
 
-/// Newer models take instructions in the middle: behind a turn of the user's, or one that ends
-/// with a server tool's result, and in front of one of the assistant's. Those that only set options
+/// Newer models take instructions in the middle: after a turn of the user, or one that ends
+/// with a server tool's result, and before one of the assistant. Those that only set options
 /// of the answer stand anywhere but between calls and their results (ANTH-3).
 pub(crate) fn is_in_place(messages: &[Message], group: &Range<usize>) -> bool {
     if messages[group.clone()].iter().any(|own| own.is_directive) {
@@ -89,7 +92,7 @@ pub(crate) fn turns(messages: &[Message]) -> impl Iterator<Item = (usize, &[Mess
     })
 }
 
-/// Each turn with the messages of the one behind it, which answer its calls.
+/// Each turn with the messages of the one after it, which answer its calls.
 pub(crate) fn with_answers(
     messages: &[Message],
 ) -> impl Iterator<Item = (usize, &[Message], &[Message])> {
@@ -149,7 +152,7 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
                 if message.outputs().any(|output| output.call_id.is_empty()) {
                     found.warn(
                         start + index,
-                        "a `tool_result` has no `tool_use_id`, and is taken for that of the first call that is left",
+                        "a `tool_result` has no `tool_use_id`; it is matched with the first unanswered call",
                     );
                 }
             }
@@ -164,7 +167,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
             for part in &message.parts {
                 let is_output = matches!(part.content, Content::Output(_));
                 if is_output && other {
-                    found.add(at + index, "a `tool_result` stands behind other blocks");
+                    found.add(at + index, "a `tool_result` comes after other blocks");
                 }
                 other |= !is_output;
             }
@@ -192,7 +195,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
 
 /// The API looks at the open loop only, and only where thinking is on. Without interleaved
 /// thinking the loop's first response alone thinks; the older error text speaks of the final one. So
-/// either will do. Now the API takes such a request and does not think, which no result may bring about.
+/// either will do. Now the API accepts such a request and does not think, which no result may bring about.
 fn an_open_loop_begins_with_thinking(view: &View<'_>, found: &mut Findings) {
     // What began the loop may be held by the provider.
     if !view.envelope.wants_thinking() || view.envelope.continues {
@@ -303,7 +306,7 @@ impl Halves {
     }
 }
 
-/// How a block that is not read hangs together with another one.
+/// How a block that is not read belongs with another one.
 pub(crate) fn link(part: &Part) -> Option<&Link> {
     match &part.content {
         Content::Opaque(opaque) => Some(&opaque.link),
@@ -315,7 +318,7 @@ pub(crate) fn link(part: &Part) -> Option<&Link> {
 fn server_tools_stay_together(view: &View<'_>, found: &mut Findings) {
     let halves = Halves::of(view.messages);
     for (index, _) in halves.uses {
-        found.warn(index, "a server tool's use has no result in its turn");
+        found.warn(index, "a call of a server tool has no result in its turn");
     }
     // What it belongs to may be held by the provider.
     if !view.envelope.continues {
@@ -346,7 +349,7 @@ fn cache_marks_are_few(view: &View<'_>, found: &mut Findings) {
             .sum::<u32>();
     if marks > CACHE_MARKS {
         found.add_to_whole(format!(
-            "there are {marks} `cache_control` marks, and the provider takes {CACHE_MARKS}"
+            "there are {marks} `cache_control` marks; the provider accepts {CACHE_MARKS}"
         ));
     }
 }

@@ -1,6 +1,6 @@
 //! Messages that are the same to the API, whatever bytes spell them.
 //!
-//! Marks for the cache are no part of what a message says, and a text stands for a list with one
+//! Marks for the cache are not part of what a message says, and a text stands for a list with one
 //! text block. Clients change both from request to request: Claude Code sends a message first as a
 //! block with a mark, and later as a text.
 
@@ -17,7 +17,7 @@ pub(super) fn is_alike(one: &str, other: &str) -> bool {
     }
 }
 
-/// A message with its content as a list of blocks without marks; none where it has no such content.
+/// A message with its content as a list of blocks without marks; `None` if it has no such content.
 fn without_marks(message: &str) -> Option<Value> {
     let mut message: Value = serde_json::from_str(message).ok()?;
     let content = message.get_mut("content")?;

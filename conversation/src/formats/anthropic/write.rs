@@ -28,14 +28,28 @@ pub(crate) fn call(id: &str, name: &str, input: &str) -> String {
     format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{input}}}"#)
 }
 
-/// What a tool gave back.
+/// What a tool returned.
 pub(crate) fn result(id: &str, content: &str, failed: bool) -> String {
     let failed = if failed { r#","is_error":true"# } else { "" };
     format!(r#"{{"type":"tool_result","tool_use_id":{id},"content":{content}{failed}}}"#)
 }
 
+/// A block whose text is replaced by what `change` makes of it; `None` if the block has no text or `change`
+/// leaves it.
+pub(crate) fn with_text(
+    block: &str,
+    change: impl FnOnce(&str) -> Option<String>,
+) -> Option<String> {
+    let members: Members<'_> = serde_json::from_str(block).ok()?;
+    let old = members.present("text")?.get();
+    let new = change(old)?;
+    let mut changed = block.to_owned();
+    changed.replace_range(json::place_of(block, old), &new);
+    Some(changed)
+}
+
 /// Whether a block is thinking.
-pub(crate) fn is_thinking(block: &str) -> bool {
+pub(super) fn is_thinking(block: &str) -> bool {
     let kind = serde_json::from_str::<Members<'_>>(block)
         .ok()
         .and_then(|members| members.text("type"));
@@ -43,7 +57,7 @@ pub(crate) fn is_thinking(block: &str) -> bool {
 }
 
 /// Where the white space at the end of a block that is a text lies in it.
-pub(crate) fn space_at_the_end(block: &str) -> Option<Place> {
+pub(super) fn space_at_the_end(block: &str) -> Option<Place> {
     let members: Members<'_> = serde_json::from_str(block).ok()?;
     members.text("type").filter(|kind| kind == "text")?;
     let text = members.present("text")?.get();

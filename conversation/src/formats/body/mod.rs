@@ -121,7 +121,7 @@ impl<'a> Body<'a> {
                 }
                 if !json::is_list(raw) {
                     return Err(ReadError::Shape {
-                        what: format!("`{}` is not a list", list.key()),
+                        what: format!("expected `{}` to be a list", list.key()),
                     });
                 }
                 let raws = raw_list(document, raw)?;
@@ -130,7 +130,7 @@ impl<'a> Body<'a> {
             Some(_) => Err(match serde_json::from_str::<&RawValue>(trimmed).err() {
                 Some(error) => ReadError::json(document, trimmed, &error),
                 None => ReadError::Shape {
-                    what: "the document is neither an object nor a list".to_owned(),
+                    what: "expected the document to be an object or a list".to_owned(),
                 },
             }),
         }
@@ -140,7 +140,7 @@ impl<'a> Body<'a> {
     pub(crate) fn piece(message: &'a str, offset: usize) -> Result<Self, ReadError> {
         let members = serde_json::from_str(message).map_err(|error| ReadError::Shape {
             what: format!(
-                "the message is not a JSON object: {}",
+                "expected the message to be a JSON object: {}",
                 json::without_position(&error)
             ),
         })?;
@@ -226,17 +226,19 @@ impl<'a> Body<'a> {
         json::objects(list.get(), self.place(list).start)
     }
 
-    /// The parts of a `content` that is no text, which errors call `part`.
+    /// The parts of a `content` that is not a text, which errors call `part`.
     ///
     /// # Errors
-    /// It is no list, or something in it is no object, in words.
+    /// It is not a list, or something in it is not an object, in words.
     pub(crate) fn content_parts(
         &self,
         content: &'a RawValue,
         part: &'static str,
     ) -> Result<impl Iterator<Item = Result<Object<'a>, String>> + use<'a>, String> {
         if !json::is_list(content.get()) {
-            return Err(format!("`content` is neither a text nor a list of {part}s"));
+            return Err(format!(
+                "expected `content` to be a text or a list of {part}s"
+            ));
         }
         Ok(self.objects(content).map(move |object| {
             object.map_err(|error| {
@@ -308,7 +310,7 @@ fn list_of(envelope: &Members<'_>, format: Option<Format>) -> Result<List, ReadE
     Err(ReadError::NoMessages {
         hint: match found {
             Some(other) => format!(
-                "a request of {format} has them in `{}`, and this one has `{}`; name another format, or none, so that it is found out",
+                "a request of {format} has them in `{}`, and this one has `{}`; name another format, or leave it out to have it detected",
                 list.key(),
                 other.key()
             ),
@@ -321,17 +323,17 @@ fn list_of(envelope: &Members<'_>, format: Option<Format>) -> Result<List, ReadE
 /// looks like one is quoted, anything else may be text of the conversation's.
 pub(crate) fn no_role(members: &Members<'_>, known: &str) -> String {
     let Some(raw) = members.present("role") else {
-        return "it has no `role`".to_owned();
+        return "`role` is missing".to_owned();
     };
     if !json::is_text(raw.get()) {
-        return "its `role` is no text".to_owned();
+        return "expected `role` to be a string".to_owned();
     }
     let role = json::decode(raw.get());
     let is_word = role.len() <= 16 && role.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     if is_word && !role.is_empty() {
-        format!("`{role}` is no role of {known}")
+        format!("`{role}` is not a role of {known}")
     } else {
-        format!("its `role` is none of {known}")
+        format!("`role` is not a role of {known}")
     }
 }
 

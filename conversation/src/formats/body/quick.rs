@@ -7,7 +7,7 @@ use super::{Body, List, Raw};
 use crate::json::{self, Held, Key, Members, Object};
 use crate::model::format::Format;
 
-/// What [`Body::parse`] gives, or none where the document is anything else than a list of objects,
+/// What [`Body::parse`] gives, or `None` if the document is anything else than a list of objects,
 /// or an object with one such list.
 pub(super) fn read<'a>(
     document: &'a str,

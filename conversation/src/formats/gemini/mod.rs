@@ -1,7 +1,7 @@
 //! Gemini `generateContent`.
 //!
 //! Data model and rules: docs/wire-formats.md, section "Gemini". A message is a content here.
-//! Names may be in camel case or in snake case; the API takes both.
+//! Names may be in camel case or in snake case; the API accepts both.
 
 pub(crate) mod read;
 pub(crate) mod rules;
@@ -127,7 +127,7 @@ fn wants_signatures(body: &Body<'_>) -> bool {
     level.is_some() || generation(&body.text("model")).is_some_and(|number| number >= 3)
 }
 
-/// The number behind `gemini-` in the name of a model.
+/// The number after `gemini-` in the name of a model.
 fn generation(model: &str) -> Option<u32> {
     let (_, name) = model.split_once("gemini-")?;
     let digits = name.split(|c: char| !c.is_ascii_digit()).next()?;

@@ -3,15 +3,18 @@
 use serde_json::value::RawValue;
 
 use crate::formats::body::{Body, Raw, no_role};
+use crate::formats::meaning;
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{Call, Content, Link, Media, Message, Opaque, Output, Part, Role};
+use crate::model::message::{
+    Call, Content, Link, Meaning, Media, Message, Opaque, Output, Part, Role,
+};
 use crate::model::rule::Rule;
 
 /// Reads one content.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
     let Some(members) = &raw.members else {
-        return Err("it is no object".to_owned());
+        return Err("expected an object".to_owned());
     };
     let role = match members.text("role").as_deref() {
         // The API takes a content without a role for the user's.
@@ -33,7 +36,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         message.warning(Rule::Gem1, what);
     }
     if list.is_some_and(|list| !json::is_list(list.get())) {
-        return Err("`parts` is not a list".to_owned());
+        return Err("expected `parts` to be a list".to_owned());
     }
     let parts = list.map(|list| body.objects(list));
     for part in parts.into_iter().flatten() {
@@ -63,12 +66,12 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
     let is_thought = part.get("thought").is_some_and(|raw| raw.get() == "true");
     if let Some(text) = part.present("text") {
         if !json::is_text(text.get()) {
-            return Err("the `text` of a part is no text".to_owned());
+            return Err("expected the `text` of a part to be a string".to_owned());
         }
         let place = body.place(text);
         let is_signed = either(part, "thoughtSignature", "thought_signature").is_some();
         if text.get() == "\"\"" && is_signed {
-            return Ok(Content::opaque(Opaque::SIGNATURE));
+            return Ok(Content::opaque("signature", Meaning::Empty));
         }
         return Ok(if is_thought {
             Content::Thinking(place)
@@ -78,7 +81,7 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
     }
     if let Some(call) = either(part, "functionCall", "function_call") {
         let call: Members<'_> = serde_json::from_str(call.get())
-            .map_err(|_| "a `functionCall` is no object".to_owned())?;
+            .map_err(|_| "expected a `functionCall` to be an object".to_owned())?;
         return Ok(Content::Call(Box::new(Call {
             id: call.text("id").unwrap_or_default().into_owned(),
             name: call.text("name").unwrap_or_default().into_owned(),
@@ -105,13 +108,16 @@ fn read_part(body: &Body<'_>, part: &Members<'_>, place: &Place) -> Result<Conte
     if is_hosted(kind) {
         return Ok(Content::Opaque(Box::new(Opaque {
             kind: printable(kind),
+            meaning: Meaning::Other,
             link: Link::Hosted,
         })));
     }
-    Ok(Content::opaque(printable(kind)))
+    let kind = printable(kind);
+    let meaning = meaning::of_type(&kind);
+    Ok(Content::opaque(kind, meaning))
 }
 
-/// Whether a part of this name is what a tool of Google's own was asked or gave back.
+/// Whether a part of this name is what a tool of Google's own was asked or returned.
 fn is_hosted(kind: &str) -> bool {
     matches!(
         kind,
@@ -128,7 +134,7 @@ fn is_hosted(kind: &str) -> bool {
 
 fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
     let response: Members<'_> = serde_json::from_str(raw.get())
-        .map_err(|_| "a `functionResponse` is no object".to_owned())?;
+        .map_err(|_| "expected a `functionResponse` to be an object".to_owned())?;
     let mut output = Output {
         call_id: response.text("id").unwrap_or_default().into_owned(),
         name: response.text("name").unwrap_or_default().into_owned(),
@@ -149,7 +155,7 @@ fn read_response(body: &Body<'_>, raw: &RawValue) -> Result<Output, String> {
     Ok(output)
 }
 
-/// The object that a function gave back. Where it is nothing but one text, as the API's own
+/// The object that a function returned. Where it is nothing but one text, as the API's own
 /// `output` and `error`, that text is the output's; else the object as JSON is.
 fn read_object(body: &Body<'_>, object: &RawValue, output: &mut Output) {
     let members = serde_json::from_str::<Members<'_>>(object.get())

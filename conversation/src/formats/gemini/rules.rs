@@ -1,5 +1,8 @@
 //! The rules of Gemini.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use super::read::either;
 use crate::formats::rules::{Check, Findings, View, checks, common};
 use crate::json::Members;
@@ -30,7 +33,7 @@ fn roles_are_right(view: &View<'_>, found: &mut Findings) {
     found.add_flaws(view.messages);
     for (index, message) in view.messages.iter().enumerate() {
         if index == 0 && message.role == Role::Assistant {
-            found.warn(0, "the first content is not the user's");
+            found.warn(0, "the first content is not from the user");
         }
         if !matches!(message.role, Role::User | Role::Assistant) {
             found.add(index, "the role is neither user nor model");
@@ -55,7 +58,7 @@ pub(crate) fn has_calls(message: &Message) -> bool {
     message.calls().next().is_some()
 }
 
-/// Whether calls may follow a content: one of the user's, or of responses, whoever's it is.
+/// Whether calls may follow a content: one of the user, or of responses, whoever's it is.
 pub(crate) fn takes_calls_behind(message: &Message) -> bool {
     message.role == Role::User || has_outputs(message)
 }
@@ -78,7 +81,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
                     found.add(index, "a call is not answered in the next content");
                 }
                 if message.role != Role::Assistant {
-                    found.warn(index, "a call is not in a content of the model's");
+                    found.warn(index, "a call is not in a content of the model");
                 }
             }
         }
@@ -86,7 +89,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
             if message.role == Role::Assistant {
                 found.warn(
                     index,
-                    "a `functionResponse` is not in a content of the user's",
+                    "a `functionResponse` is not in a content of the user",
                 );
             }
             let what = "a `functionResponse` answers no call of the content before it";
@@ -96,7 +99,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
                     if !(pairing.orphans.is_empty() && pairing.second.is_empty()) {
                         found.add(index, what);
                     } else if !pairing.by_order.is_empty() {
-                        let what = "a `functionResponse` has an id or a name that no call has, or that another one has, and is taken for the answer to the first call that is left";
+                        let what = "a `functionResponse` has an id or a name that no call has or another response uses; it is matched with the first unanswered call";
                         found.warn(index, what);
                     }
                 }
@@ -106,7 +109,7 @@ fn calls_are_answered_at_once(view: &View<'_>, found: &mut Findings) {
     }
 }
 
-/// Only a request to a model that signs can break this, and mostly nothing tells which model it is for:
+/// Only a request to a model that signs can break this, and mostly nothing says which model it is for:
 /// where no call of the turn is signed, nothing is said; where some are, newer models refuse the others.
 fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
     let is_own = |message: &Message| {
@@ -119,7 +122,7 @@ fn calls_are_signed(view: &View<'_>, found: &mut Findings) {
     };
     let turn = view.messages.iter().rposition(is_own).unwrap_or(0);
     let is_signed = |message: &Message| {
-        // Some clients get it on the thought in front of the call.
+        // Some clients get it on the thought before the call.
         let first = message
             .parts
             .iter()
@@ -170,7 +173,10 @@ fn responses_are_objects(view: &View<'_>, found: &mut Findings) {
             .filter(|part| matches!(part.content, Content::Output(_)))
             .all(is_object);
         if !all {
-            found.add(index, "the `response` of a `functionResponse` is no object");
+            found.add(
+                index,
+                "the `response` of a `functionResponse` is not an object",
+            );
         }
     }
 }

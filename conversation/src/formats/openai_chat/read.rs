@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 
 use super::rules::OLD;
 use crate::formats::body::{Body, Raw, no_role};
+use crate::formats::meaning;
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
-use crate::model::message::{Call, Content, Message, Opaque, Output, Part, Role};
+use crate::model::message::{Call, Content, Meaning, Message, Output, Part, Role};
 use crate::model::rule::Rule;
 
 const NO_TYPE: &str = "a call has no `type`";
@@ -16,7 +17,7 @@ const NO_TYPE: &str = "a call has no `type`";
 /// Reads one message.
 pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String> {
     let Some(members) = &raw.members else {
-        return Err("it is no object".to_owned());
+        return Err("expected an object".to_owned());
     };
     let role = match members.text("role").as_deref() {
         Some("system") => Role::System,
@@ -40,18 +41,36 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
     message.set_name(members.text("name").map(Cow::into_owned));
     if role == Role::Tool {
         let part = read_output(body, raw, members, &mut message)?;
-        let is_old = members.text("role").as_deref() == Some("function");
-        if !is_old && content.is_none() {
-            message.flaw(Rule::Chat3, "a tool message has no content");
-        } else if !is_old && content.is_some_and(|raw| json::is_empty_list(raw.get())) {
-            message.warning(
-                Rule::Chat3,
-                "the content of a tool message is an empty list",
-            );
-        }
+        check_tool_content(members, content, &mut message);
         message.parts.push(part);
         return Ok(message);
     }
+    read_thinking(body, members, &mut message);
+    if let Some(content) = content {
+        read_content(body, content, &mut message)?;
+    }
+    read_refusal_and_audio(body, members, &mut message);
+    read_calls(body, members, &mut message)?;
+    Ok(message)
+}
+
+/// Notes a tool message without content. The older `function` messages may have none.
+fn check_tool_content(members: &Members<'_>, content: Option<&RawValue>, message: &mut Message) {
+    if members.text("role").as_deref() == Some("function") {
+        return;
+    }
+    match content {
+        None => message.flaw(Rule::Chat3, "a tool message has no content"),
+        Some(content) if json::is_empty_list(content.get()) => message.warning(
+            Rule::Chat3,
+            "the content of a tool message is an empty list",
+        ),
+        Some(_) => {}
+    }
+}
+
+/// Reads the thinking that some servers send beside the content.
+fn read_thinking(body: &Body<'_>, members: &Members<'_>, message: &mut Message) {
     for key in ["reasoning_content", "reasoning"] {
         if let Some(thinking) = members.present(key).filter(|raw| json::is_text(raw.get())) {
             let place = body.place(thinking);
@@ -61,45 +80,53 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
             });
         }
     }
-    if let Some(content) = content {
-        read_content(body, content, &mut message)?;
-    }
+}
+
+fn read_refusal_and_audio(body: &Body<'_>, members: &Members<'_>, message: &mut Message) {
     for key in ["refusal", "audio"] {
         if let Some(value) = members.present(key) {
             let is_none = key == "refusal" && value.get() == "\"\"";
-            let kind = if is_none { Opaque::NO_REFUSAL } else { key };
+            // Some servers write an empty refusal where the model refused nothing.
+            let content = if is_none {
+                Content::opaque("no refusal", Meaning::Empty)
+            } else {
+                Content::opaque(key, Meaning::Other)
+            };
             message.parts.push(Part {
-                content: Content::opaque(kind),
+                content,
                 place: body.place(value),
             });
         }
     }
+}
+
+fn read_calls(body: &Body<'_>, members: &Members<'_>, message: &mut Message) -> Result<(), String> {
     if let Some(calls) = members.present("tool_calls") {
         if !json::is_list(calls.get()) {
-            return Err("`tool_calls` is not a list".to_owned());
+            return Err("expected `tool_calls` to be a list".to_owned());
         }
         message.has_empty_calls = json::is_empty_list(calls.get());
         for call in body.objects(calls) {
             let call =
                 call.map_err(|error| format!("a tool call: {}", json::without_position(&error)))?;
-            let part = read_call(body, call, &mut message)?;
+            let part = read_call(body, call, message)?;
             message.parts.push(part);
         }
     } else if let Some(call) = members.present("function_call") {
         let function: Members<'_> = serde_json::from_str(call.get())
-            .map_err(|_| "`function_call` is not an object".to_owned())?;
-        lacks_nothing(&function, &mut message);
+            .map_err(|_| "expected `function_call` to be an object".to_owned())?;
+        note_missing_members(&function, message);
         message
             .parts
             .push(call_part(body, body.place(call), "", OLD, &function));
     }
-    Ok(message)
+    Ok(())
 }
 
 fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> Result<(), String> {
     if json::is_text(content.get()) {
         let place = body.place(content);
-        // Assistants beside calls often carry an empty text, which is no part of its own.
+        // Assistants beside calls often carry an empty text, which is not a part of its own.
         if content.get() != "\"\"" || message.role != Role::Assistant {
             message.parts.push(Part {
                 content: Content::Text(place.clone()),
@@ -127,7 +154,9 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
             }
             _ => {
                 message.opaque = true;
-                Content::opaque(printable(&kind))
+                let kind = printable(&kind);
+                let meaning = meaning::of_type(&kind);
+                Content::opaque(kind, meaning)
             }
         };
         message.parts.push(Part { content, place });
@@ -136,7 +165,7 @@ fn read_content(body: &Body<'_>, content: &RawValue, message: &mut Message) -> R
 }
 
 /// Notes what the function of a call lacks.
-fn lacks_nothing(function: &Members<'_>, message: &mut Message) {
+fn note_missing_members(function: &Members<'_>, message: &mut Message) {
     if function.text("name").is_none_or(|name| name.is_empty()) {
         message.flaw(Rule::Chat4, "a call has no `name`");
     }
@@ -170,7 +199,7 @@ fn read_call(body: &Body<'_>, call: Object<'_>, message: &mut Message) -> Result
             message.flaw(Rule::Chat4, NO_TYPE);
         }
     }
-    lacks_nothing(&function, message);
+    note_missing_members(&function, message);
     Ok(call_part(body, place, &id, "", &function))
 }
 
@@ -239,11 +268,11 @@ fn read_output(
             if has_texts {
                 message.warning(
                     Rule::Chat3,
-                    "a part of the content of a tool message is a bare text",
+                    "a part of the content of a tool message is a string instead of an object",
                 );
             }
         }
-        // What a tool gave back, not written as a text: its JSON is the text.
+        // What a tool returned, not written as a text: its JSON is the text.
         Some(value) => {
             message.flaw(
                 Rule::Chat3,

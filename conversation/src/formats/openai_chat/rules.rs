@@ -1,5 +1,8 @@
 //! The rules of OpenAI Chat Completions.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::collections::HashSet;
 
 use crate::formats::rules::{Check, Findings, View, checks, common};
@@ -65,7 +68,7 @@ fn outputs_stand_behind_their_calls(view: &View<'_>, found: &mut Findings) {
             if outputs.any(|output| output.call_id.is_empty() && !is_orphan(output)) {
                 found.warn(
                     at + index,
-                    "a tool message has no `tool_call_id`, and is taken for the output of the first call that is left",
+                    "a tool message has no `tool_call_id`; it is matched with the first unanswered call",
                 );
             }
         }

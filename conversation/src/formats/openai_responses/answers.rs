@@ -96,7 +96,7 @@ impl Answers {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked<K = String> {
     waiting: Waiting<K>,
-    /// Behind the last message of others.
+    /// After the last message of others.
     response: usize,
     /// Where the responses began of which the newest reference is.
     referred: Option<usize>,
@@ -109,7 +109,7 @@ pub(crate) struct Asked<K = String> {
 }
 
 impl<K: Borrow<str> + Eq + Hash> Asked<K> {
-    /// Looks at the next message. Gives what it answers; where that is not there, where the responses
+    /// Looks at the next message. Returns what it answers; where that is not there, where the responses
     /// began of which the newest reference is, since that may stand for it. Of a reference that may be an
     /// output, the first call that it may answer.
     pub(super) fn see<'m>(&mut self, message: &'m Message) -> Option<usize>
@@ -174,7 +174,7 @@ impl<K: Borrow<str> + Eq + Hash> Asked<K> {
 }
 
 impl Asked {
-    /// What `next` answers, or may answer, behind `messages`.
+    /// What `next` answers, or may answer, after `messages`.
     pub(super) fn nearest(&mut self, messages: &[Message], next: &Message) -> Option<usize> {
         for message in messages.iter().skip(self.seen) {
             self.see(message);
@@ -188,7 +188,7 @@ impl Asked {
 #[derive(Debug, Clone, Default)]
 struct Waiting<K> {
     by_id: HashMap<K, OfId>,
-    /// Calls behind the last message of others, and those before it.
+    /// Calls after the last message of others, and those before it.
     response: ByKind,
     older: ByKind,
     /// What was answered.
@@ -203,7 +203,7 @@ struct OfId {
 }
 
 impl<K: Borrow<str> + Eq + Hash> Waiting<K> {
-    /// Notes the message behind all that were noted.
+    /// Notes the message after all that were noted.
     fn note<'m>(&mut self, index: usize, message: &'m Message)
     where
         K: From<&'m str>,

@@ -1,6 +1,7 @@
 //! The types of items, as far as baler has to tell them apart.
 
-use crate::model::message::Opaque;
+use crate::formats::meaning;
+use crate::model::message::Meaning;
 pub(crate) use crate::model::message::{FUNCTION, LOCAL_SHELL};
 
 /// What an item is.
@@ -33,7 +34,7 @@ pub(super) const REASONING: &str = "rs_";
 const MESSAGE: &str = "msg_";
 
 /// How those of compactions begin.
-const COMPACTION: &str = "cmp_";
+const COMPACTION_ID: &str = "cmp_";
 
 /// How those of calls of the client's own tools begin.
 const CALLS: [&str; 2] = ["fc_", "ctc_"];
@@ -42,7 +43,7 @@ const CALLS: [&str; 2] = ["fc_", "ctc_"];
 /// Responses.
 const MADE_UP: &str = "__fake_id__";
 
-/// Whether an id is no provider's: many items have the same, and it is taken off before they are sent.
+/// Whether an id is not a provider's: many items have the same, and it is taken off before they are sent.
 pub(super) fn is_made_up(id: &str) -> bool {
     id.starts_with(MADE_UP)
 }
@@ -54,17 +55,29 @@ pub(super) fn refers_to_call(kind: &str, id: &str) -> bool {
 
 /// Whether an item is a reference to what the provider's own compaction left.
 pub(super) fn refers_to_compaction(kind: &str, id: &str) -> bool {
-    kind == REFERENCE && id.starts_with(COMPACTION)
+    kind == REFERENCE && id.starts_with(COMPACTION_ID)
 }
 
-/// Whether an item is a reference whose id does not tell what it stands for. Most ids of calls and of
+/// Whether an item is a reference whose id does not say what it stands for. Most ids of calls and of
 /// outputs begin alike.
 pub(super) fn refers_to_anything(kind: &str, id: &str) -> bool {
-    let is_known = [REASONING, MESSAGE, COMPACTION]
+    let is_known = [REASONING, MESSAGE, COMPACTION_ID]
         .iter()
         .any(|start| id.starts_with(start));
     kind == REFERENCE && !is_known
 }
+
+/// The type of a compaction by the provider.
+pub(super) const COMPACTION: &str = "compaction";
+
+/// The member of reasoning that only the provider can read.
+pub(super) const ENCRYPTED: &str = "encrypted_content";
+
+/// The type of a picture that the provider made. The item holds its data.
+const GENERATED_PICTURE: &str = "image_generation_call";
+
+/// The type of a request that the user approve a call.
+const APPROVAL_REQUEST: &str = "mcp_approval_request";
 
 /// The kind of programs.
 pub(crate) const PROGRAM: &str = "program";
@@ -76,16 +89,16 @@ pub(super) fn is_known(kind: &str) -> bool {
         && (kind == "message" || of(kind, false) != Kind::Other || is_hosted(kind))
 }
 
-/// What an item of this type is. `has_call_id` tells the client's searches from the provider's
+/// What an item of this type is. `has_call_id` distinguishes the client's searches from the provider's
 /// own, and helps with types of a later time.
 pub(crate) fn of(kind: &str, has_call_id: bool) -> Kind {
     match kind {
         "message" => Kind::Message,
         "reasoning" => Kind::Reasoning,
         "additional_tools" | "configuration_update" => Kind::Tools,
-        "mcp_approval_request" => Kind::ApprovalRequest,
+        APPROVAL_REQUEST => Kind::ApprovalRequest,
         "mcp_approval_response" => Kind::ApprovalResponse,
-        "compaction" | "compaction_summary" => Kind::Compaction,
+        COMPACTION | "compaction_summary" => Kind::Compaction,
         "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call"
         | "computer_call" | "apply_patch_call" | "program" => Kind::Call,
         "tool_search_call" if has_call_id => Kind::Call,
@@ -102,6 +115,16 @@ pub(crate) fn of(kind: &str, has_call_id: bool) -> Kind {
         _ if has_call_id && kind.ends_with("_output") => Kind::Output,
         _ if has_call_id && kind.ends_with("_call") => Kind::Call,
         _ => Kind::Other,
+    }
+}
+
+/// The meaning of an item or part that is not read, by its type.
+pub(super) fn meaning(kind: &str) -> Meaning {
+    match kind {
+        GENERATED_PICTURE => Meaning::Picture,
+        APPROVAL_REQUEST => Meaning::ApprovalRequest,
+        "compaction_trigger" => Meaning::CompactionRequest,
+        _ => meaning::of_type(kind),
     }
 }
 
@@ -129,10 +152,10 @@ pub(super) fn is_act(kind: &str) -> bool {
     is_hosted(kind) && !matches!(kind, "mcp_list_tools" | REFERENCE)
 }
 
-/// Whether an item holds what a tool of the provider's own gave back, for the model to go on with. A
+/// Whether an item holds what a tool of the provider's own returned, for the model to go on with. A
 /// picture that it made is for the user.
 pub(super) fn gives_back(kind: &str) -> bool {
-    is_act(kind) && kind != Opaque::GENERATED_PICTURE
+    is_act(kind) && kind != GENERATED_PICTURE
 }
 
 /// Tools that the provider runs itself: no output of the client's answers them.
@@ -142,7 +165,7 @@ fn is_hosted(kind: &str) -> bool {
         "web_search_call"
             | "file_search_call"
             | "code_interpreter_call"
-            | Opaque::GENERATED_PICTURE
+            | GENERATED_PICTURE
             | "mcp_list_tools"
             | "mcp_call"
             | "tool_search_call"

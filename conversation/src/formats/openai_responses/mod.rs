@@ -131,7 +131,7 @@ mod tests {
     use super::is_openais;
 
     #[test]
-    fn a_model_is_openais_by_its_name() {
+    fn model_is_openais_by_its_name() {
         for (model, expected) in [
             ("", true),
             ("gpt-5.2-codex", true),

@@ -9,7 +9,7 @@ use crate::formats::body::{Body, Raw, no_role};
 use crate::formats::media::{self, printable};
 use crate::json::{self, Members, Object, Place};
 use crate::model::message::{
-    Call, Content, LOCAL_SHELL, Link, Message, Opaque, Output, Part, Role,
+    Call, Content, LOCAL_SHELL, Link, Meaning, Message, Opaque, Output, Part, Role,
 };
 use crate::model::rule::Rule;
 
@@ -28,7 +28,7 @@ pub(super) fn message(body: &Body<'_>, raw: &Raw<'_>) -> Result<Message, String>
         Some(kind) if item::refers_to_compaction(kind, &own_id) => Kind::Compaction,
         Some(kind) => item::of(kind, call_id.is_some()),
         None if members.get("role").is_some() => Kind::Message,
-        None => return Err("it has neither a `type` nor a `role`".to_owned()),
+        None => return Err("expected a `type` or a `role`; both are missing".to_owned()),
     };
     let mut message = match kind {
         Kind::Message => said(body, raw, members)?,
@@ -87,7 +87,7 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
         }
     };
     let Some(content) = members.present("content") else {
-        return Err("it has no `content`".to_owned());
+        return Err("`content` is missing".to_owned());
     };
     let mut message = Message {
         content: Some(body.place(content)),
@@ -116,7 +116,9 @@ fn said(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Result<Message
             ("", _) => return Err("a part of `content` has no `type`".to_owned()),
             _ => {
                 message.opaque = true;
-                Content::opaque(printable(&kind))
+                let kind = printable(&kind);
+                let meaning = item::meaning(&kind);
+                Content::opaque(kind, meaning)
             }
         };
         message.parts.push(Part { content, place });
@@ -152,13 +154,13 @@ fn reasoning(body: &Body<'_>, raw: &Raw<'_>, members: &Members<'_>) -> Message {
     }
     if let Some(secret) = members.present("encrypted_content") {
         message.parts.push(Part {
-            content: Content::opaque("encrypted_content"),
+            content: Content::opaque(item::ENCRYPTED, Meaning::Reasoning),
             place: body.place(secret),
         });
     }
     if message.parts.is_empty() {
         message.parts.push(Part {
-            content: Content::opaque("reasoning"),
+            content: Content::opaque("reasoning", Meaning::Reasoning),
             place: raw.place.clone(),
         });
     }
@@ -258,9 +260,9 @@ fn output(
             Ok(members) if !is_free || members.present("type").is_some() => {
                 output_part(body, &members, body.place(value), &mut output);
             }
-            // What a tool gave back, not written as a text: its JSON is the text.
+            // What a tool returned, not written as a text: its JSON is the text.
             _ if is_free => output.texts.push(body.place(value)),
-            _ => return Err("`output` is neither a text, a list nor an object".to_owned()),
+            _ => return Err("expected `output` to be a text, a list or an object".to_owned()),
         },
         None => {}
     }
@@ -281,7 +283,10 @@ fn output(
         message.warning(Rule::Resp9, "an output is neither a text nor a list");
     }
     if is_free && has_bare_texts {
-        message.warning(Rule::Resp9, "a part of an output is a bare text");
+        message.warning(
+            Rule::Resp9,
+            "a part of an output is a string instead of an object",
+        );
     }
     message.parts.push(Part {
         content: Content::Output(Box::new(output)),
@@ -338,17 +343,22 @@ fn opaque(raw: &Raw<'_>, members: &Members<'_>, kind: Kind, named: &str) -> Mess
         item::is_act(named) || item::refers_to_call(named, &members.text("id").unwrap_or_default());
     let is_not_said = kind == Kind::Other && !is_act;
     let kind = if kind == Kind::Compaction {
-        Opaque::COMPACTION.to_owned()
+        item::COMPACTION.to_owned()
     } else {
         printable(named)
     };
+    let meaning = item::meaning(&kind);
     let mut message = Message {
         opaque: true,
         is_not_said,
         ..Message::new(role, raw.place.clone())
     };
     message.parts.push(Part {
-        content: Content::Opaque(Box::new(Opaque { kind, link })),
+        content: Content::Opaque(Box::new(Opaque {
+            kind,
+            meaning,
+            link,
+        })),
         place: raw.place.clone(),
     });
     message

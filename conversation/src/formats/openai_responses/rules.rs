@@ -1,8 +1,12 @@
 //! The rules of OpenAI Responses.
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::collections::{HashMap, HashSet};
 
 use super::answers::{Answer, Answers};
+use super::item;
 use super::units::{is_reasoning_item, unanswered};
 use crate::formats::rules::{Check, Findings, View, checks, common};
 use crate::json::{self, Members};
@@ -35,7 +39,7 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
     let mut has_reference = false;
     for (index, message) in view.messages.iter().enumerate() {
         if message.may_be_anything() {
-            // It may be the output of any call before it, and a call that is answered behind it.
+            // It may be the output of any call before it, and a call that is answered after it.
             waiting.clear();
             has_reference = true;
         }
@@ -45,7 +49,7 @@ fn ids_are_unique(view: &View<'_>, found: &mut Findings) {
             if *waiting > 1 {
                 found.add(
                     index,
-                    "the id of a tool call is that of one without an output",
+                    "a tool call has the id of an earlier call that has no output",
                 );
             }
         }
@@ -76,13 +80,13 @@ fn outputs_have_their_calls(view: &View<'_>, found: &mut Findings) {
         let is_output = message.outputs().next().is_some();
         match answers.get(index) {
             Some(Answer::Nothing) if is_output => {
-                found.add(index, "an output answers nothing before it");
+                found.add(index, "an output has no call before it");
             }
             Some(Answer::OtherKind(_)) if is_output => {
                 found.add(index, "an output answers a call of another kind");
             }
             Some(Answer::Nothing | Answer::OtherKind(_)) => {
-                found.warn(index, "an approval answers nothing before it");
+                found.warn(index, "an approval has no request before it");
             }
             _ => {}
         }
@@ -106,7 +110,7 @@ fn reasoning_has_its_product(view: &View<'_>, found: &mut Findings) {
         let next = view.messages.get(index + 1);
         let is_product = |next: &Message| next.role == Role::Assistant && !next.has_compaction();
         if is_reasoning_item(message) && !next.is_some_and(is_product) {
-            // Without storage and ids the API takes it alone.
+            // Without storage and ids the API accepts it alone.
             let severity = if message.id().is_some() && !view.envelope.stateless {
                 Severity::Error
             } else {
@@ -136,7 +140,7 @@ fn reasoning_is_whole(view: &View<'_>, found: &mut Findings) {
             );
         }
         let is_encrypted = message.parts.iter().any(|part| {
-            matches!(&part.content, Content::Opaque(opaque) if opaque.kind == "encrypted_content")
+            matches!(&part.content, Content::Opaque(opaque) if opaque.kind == item::ENCRYPTED)
         });
         if view.envelope.stateless && message.id().is_some() && !is_encrypted {
             // Servers of open models keep nothing and encrypt nothing: the reasoning stands there as a text.

@@ -1,10 +1,10 @@
-//! Items that stay or go together: one response of the model's and the outputs of its calls.
+//! Items that stay or go together: one response of the model and the outputs of its calls.
 
 use std::collections::HashSet;
 
 use super::answers::Asked;
 use super::item;
-use crate::model::message::{Call, Content, Link, Message, Part, Role};
+use crate::model::message::{Call, Content, Link, Meaning, Message, Part, Role};
 use crate::model::pairing::Pairing;
 use crate::model::unit::Unit;
 
@@ -35,7 +35,7 @@ struct Open {
     /// Something beside reasoning.
     has_product: bool,
     has_words: bool,
-    /// A call, or a request for approval, behind all answers: until something answers it, what
+    /// A call, or a request for approval, after all answers: until something answers it, what
     /// the model says is of the same response.
     waits: bool,
     has_answers: bool,
@@ -45,14 +45,14 @@ struct Open {
 ///
 /// Reasoning, and all that is sent under ids of its response, have to stay together (RESP-3,
 /// RESP-4). So without reasoning each call and its output are a unit of their own, as soon as
-/// an output parts them; with it, all up to the next reasoning. What stands behind a call that
+/// an output parts them; with it, all up to the next reasoning. What comes after a call that
 /// nothing answered yet is of the same response. An output that comes late takes all between
 /// itself and its call into one unit; one whose call is not there all between itself and where
 /// the responses began of which the newest reference is, since that may stand for the call. A reference
 /// that may be the output of a call takes all between itself and the first call that waits.
-/// A reference may as well stand for reasoning, and its id tells that. Where it does not, the reference
-/// may stand for what hangs on reasoning, too: it stays with what stands before it like a call, and
-/// with what comes behind it like reasoning.
+/// A reference may as well stand for reasoning, and its id says that. Where it does not, the reference
+/// may stand for what hangs on reasoning, too: it stays with what comes before it like a call, and
+/// with what comes after it like reasoning.
 pub(super) fn lengths(messages: &[Message]) -> Vec<usize> {
     let mut units: Vec<Open> = Vec::new();
     let mut asked: Asked<&str> = Asked::default();
@@ -124,7 +124,7 @@ pub(crate) fn is_reference(message: &Message) -> bool {
         .any(|opaque| opaque.kind == item::REFERENCE)
 }
 
-/// The calls of a unit that have no output, and behind which no reference stands that may be one: the
+/// The calls of a unit that have no output, and after which no reference stands that may be one: the
 /// indices of their items, in order. Those whose output may come later are none of them.
 pub(crate) fn unanswered(unit: &[Message]) -> Vec<usize> {
     let waiting: HashSet<*const Call> = Pairing::of(unit)
@@ -204,7 +204,7 @@ fn place(message: &Message) -> Place {
     }
     match message.parts.first().map(|part| &part.content) {
         Some(Content::Thinking(_)) => Place::Reasoning,
-        Some(Content::Opaque(opaque)) if opaque.is_reasoning() => Place::Reasoning,
+        Some(Content::Opaque(opaque)) if opaque.meaning == Meaning::Reasoning => Place::Reasoning,
         Some(Content::Call(_)) => Place::Act,
         Some(Content::Opaque(_)) if message.content.is_none() => Place::Act,
         _ => Place::Words,
@@ -306,7 +306,7 @@ mod tests {
                 vec![1, 3, 1, 1, 1],
                 0,
             ),
-            // Neither a message nor what stands before a call is its output.
+            // Neither a message nor what comes before a call is its output.
             (
                 vec![call("a"), user.clone(), refers("msg_1"), user.clone()],
                 vec![1, 1, 1, 1, 1],
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_may_leave_its_type_out() {
+    fn reference_may_leave_its_type_out() {
         let user = json!({"role": "user", "content": "Thank you."});
         let output =
             json!({"type": "function_call_output", "call_id": "call_1", "output": "07:14"});
@@ -342,7 +342,7 @@ mod tests {
             assert_eq!(read.violations(), []);
             let lengths: Vec<usize> = read.units().iter().map(|unit| unit.messages).collect();
             assert_eq!(lengths, [2, 1]);
-            // Nothing else tells the format.
+            // Nothing else shows the format.
             let items = json!([reference, user]).to_string();
             let read = Conversation::of(&items, None).expect("reads");
             assert_eq!(read.format(), Format::OpenAiResponses);

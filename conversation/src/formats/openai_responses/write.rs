@@ -1,5 +1,22 @@
 //! Items and their parts of this format, written from raw JSON values.
 
+/// The member of a request that holds its instructions.
+pub(crate) fn instructions(text: &str) -> String {
+    format!(r#""instructions":{text}"#)
+}
+
+/// A message of one agent to another. `content` is the list of its parts, without brackets.
+pub(crate) fn agent_message(author: &str, recipient: &str, content: &str) -> String {
+    format!(
+        r#"{{"type":"agent_message","author":{author},"recipient":{recipient},"content":[{content}]}}"#
+    )
+}
+
+/// A part that only the provider can read.
+pub(crate) fn encrypted(content: &str) -> String {
+    format!(r#"{{"type":"encrypted_content","encrypted_content":{content}}}"#)
+}
+
 /// What the model said.
 pub(crate) fn answer(text: &str) -> String {
     format!(

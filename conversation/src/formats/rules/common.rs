@@ -13,7 +13,7 @@ use crate::model::rule::Severity;
 /// ALL-1 in a format whose provider refuses a request of instructions alone.
 pub(crate) fn somebody_speaks(view: &View<'_>, found: &mut Findings) {
     if view.messages.iter().all(|message| message.role.instructs()) {
-        found.add_to_whole("there is no message beside instructions");
+        found.add_to_whole("there is no message other than instructions");
     }
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn somebody_should_speak(view: &View<'_>, found: &mut Findings) {
     if view.messages.is_empty() {
         found.add_to_whole("there is no message");
     } else if view.messages.iter().all(|message| message.role.instructs()) {
-        found.warn_of_whole("there is no message beside instructions");
+        found.warn_of_whole("there is no message other than instructions");
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn no_text_is_empty(view: &View<'_>, found: &mut Findings) {
     empty_texts(view, found, Empty::Never);
 }
 
-/// The same where white space is no text either, and the last message of the model's may be
+/// The same where white space counts as empty too, and the last message of the model's may be
 /// empty as a whole.
 pub(crate) fn no_text_is_blank(view: &View<'_>, found: &mut Findings) {
     empty_texts(view, found, Empty::NeverNorBlank);
@@ -158,7 +158,7 @@ pub(crate) fn sizes_are_within_limits(view: &View<'_>, found: &mut Findings) {
     let limits = view.limits;
     if view.bytes > limits.body_bytes {
         found.add_to_whole(format!(
-            "the request has {} bytes, and the provider takes {}",
+            "the request has {} bytes; the provider accepts {}",
             view.bytes, limits.body_bytes
         ));
     }
@@ -181,7 +181,7 @@ pub(crate) fn sizes_are_within_limits(view: &View<'_>, found: &mut Findings) {
                 found.add(
                     index,
                     format!(
-                        "a picture has {bytes} bytes, and the provider takes {}",
+                        "a picture has {bytes} bytes; the provider accepts {}",
                         limits.picture_bytes
                     ),
                 );
@@ -192,14 +192,14 @@ pub(crate) fn sizes_are_within_limits(view: &View<'_>, found: &mut Findings) {
             {
                 found.add(
                     index,
-                    format!("a picture is {width} by {height} pixels, and the provider takes {side} a side"),
+                    format!("a picture is {width} by {height} pixels; the provider accepts {side} a side"),
                 );
             }
         }
     }
     if number > limits.pictures {
         found.add_to_whole(format!(
-            "there are {number} pictures, and the provider takes {}",
+            "there are {number} pictures; the provider accepts {}",
             limits.pictures
         ));
     }

@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Block, Content, Source, blocks, has_other_origin, mark_inserted};
+use super::content::{Block, Content, Source, blocks, has_other_origin, mark_inserted};
 use crate::json::{self, Members};
 use crate::logs::lines::{self, is_true};
 use crate::model::log::LogFacts;
@@ -22,7 +22,7 @@ const TEXTS: [(&str, &[&str]); 9] = [
     ("skill_listing", &["content"]),
 ];
 
-/// What an attachment says to the model; it is counted where that is no text.
+/// What an attachment says to the model; it is counted where that is not a text.
 pub(super) fn content<'a>(line: &Members<'a>, facts: &mut LogFacts) -> Content<'a> {
     let attachment = lines::object(line, "attachment");
     let said = attachment.and_then(|attachment| {

@@ -120,7 +120,7 @@ impl<'n> Family<'n> {
     }
 
     /// The nodes between `parent` and its new child that were left with this child: all
-    /// messages there, but for those of the response that `parent` belongs to. None where it
+    /// messages there, but for those of the response that `parent` belongs to. `None` if it
     /// is not certain that they were left.
     fn branch(&self, parent: usize, child: usize, between: &[usize]) -> Option<HashSet<usize>> {
         let mut below: HashSet<usize> = HashSet::from([parent]);
@@ -144,7 +144,7 @@ impl<'n> Family<'n> {
     }
 
     /// The nodes that hang on a root and were left with the next root of its session: all messages of its tree.
-    /// None where it is not certain that they were left: the model never answered, something goes on
+    /// `None` if it is not certain that they were left: the model never answered, something goes on
     /// with them, or somebody else's messages stand between.
     fn tree(
         &self,

@@ -1,4 +1,4 @@
-//! What a boundary says of the messages that its compaction kept as they were. They stand in front of it in
+//! What a boundary says of the messages that its compaction kept as they were. They come before it in
 //! the file (LCC-8).
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use crate::logs::lines;
 
 /// The lines that were kept.
 pub(super) struct Kept<'a> {
-    /// The line behind which the model sees them: the summary, or the boundary itself.
+    /// The line after which the model sees them: the summary, or the boundary itself.
     pub(super) anchor: Option<Cow<'a, str>>,
     pub(super) named: Named<'a>,
 }
@@ -27,7 +27,7 @@ pub(super) enum Named<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// Reads the line of a boundary; none where it names no messages.
+    /// Reads the line of a boundary; `None` if it names no messages.
     pub(super) fn of(line: &Members<'a>) -> Option<Self> {
         let metadata = lines::object(line, "compactMetadata")?;
         Self::each(&metadata).or_else(|| Self::chain(&metadata))

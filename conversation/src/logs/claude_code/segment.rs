@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::branches::{Kind, Leaf, Node};
+use super::content::{BlockKind, Content, Reply, Source};
 use super::kept::{Kept, Named};
-use super::{BlockKind, Content, Reply, Source};
 
 /// Lines that chains of kept lines may go through for each line, so that a log of many boundaries costs
 /// no more than that.
@@ -43,7 +43,7 @@ pub(super) struct Segment<'a> {
     pub(super) sessions: HashSet<Cow<'a, str>>,
 }
 
-/// Lines from before a boundary, until the one comes behind which they belong.
+/// Lines from before a boundary, until the one comes after which they belong.
 #[derive(Default)]
 struct Waiting<'a> {
     anchor: Option<Cow<'a, str>>,
@@ -75,14 +75,14 @@ impl<'a> Segment<'a> {
         !self.awaits_summary && self.messages > self.summaries + self.kept
     }
 
-    /// Begins anew at a boundary, and tells how many messages are gone.
+    /// Begins anew at a boundary, and says how many messages are gone.
     pub(super) fn begin(&mut self, kept: Option<Kept<'a>>) -> usize {
         let gone = self.restart(kept);
         self.awaits_summary = true;
         gone
     }
 
-    /// Begins anew with what a compaction kept, and tells how many messages are gone.
+    /// Begins anew with what a compaction kept, and says how many messages are gone.
     pub(super) fn restart(&mut self, kept: Option<Kept<'a>>) -> usize {
         self.place_kept();
         let mut before = std::mem::take(self);
@@ -121,7 +121,7 @@ impl<'a> Segment<'a> {
         gone
     }
 
-    /// Ends it, and tells how many of the lines that the boundary kept were found nowhere.
+    /// Ends it, and says how many of the lines that the boundary kept were found nowhere.
     pub(super) fn finish(&mut self) -> usize {
         self.place_kept();
         self.missing.len()
@@ -151,7 +151,7 @@ impl<'a> Segment<'a> {
     }
 
     /// The lines from `tail` back to `head` by their parents, and beside them the other parts and results
-    /// of their responses, since the chain goes through one of parallel calls only. None where it does not
+    /// of their responses, since the chain goes through one of parallel calls only. `None` if it does not
     /// get there.
     fn chain(&mut self, head: &str, tail: &str) -> Option<Vec<bool>> {
         let head = *self.places.get(head)?;
@@ -191,9 +191,9 @@ impl<'a> Segment<'a> {
         })
     }
 
-    /// Adds a line, the session of which it is a `root`, and the kept ones behind it if it is their anchor. Where that is missing, they come
-    /// before the next message. What is said between a boundary and its summary stands behind the kept
-    /// lines, and so waits with them.
+    /// Adds a line, which may be the `root` of a session, and after it the kept lines if it is their anchor. If
+    /// the anchor is missing, they come before the next message. What is said between a boundary and its
+    /// summary comes after the kept lines, and so waits with them.
     pub(super) fn push(
         &mut self,
         id: Option<Cow<'a, str>>,
@@ -283,7 +283,7 @@ impl<'a> Segment<'a> {
             self.messages += 1;
         }
         if kind == Kind::Typed {
-            // No response goes on behind it, and gateways give all of them the same id.
+            // No response goes on after it, and gateways give all of them the same id.
             self.replies = HashMap::new();
             self.early = HashMap::new();
         }

@@ -1,12 +1,12 @@
-//! From lines to messages: parts of a response joined, results behind their calls.
+//! From lines to messages: parts of a response joined, results after their calls.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::branches::{self, Kind};
+use super::content::{Block, BlockKind, Content, Reply};
 use super::segment::Segment;
-use super::{Block, BlockKind, Content, Reply, results};
-use crate::formats::anthropic::write;
+use crate::formats::anthropic::{failed_result, write};
 use crate::json;
 use crate::logs::Log;
 use crate::logs::body::{Body, Message};
@@ -230,7 +230,7 @@ fn answer<'a>(block: &Block<'a>, id: &str) -> Cow<'a, str> {
         BlockKind::Result(logged) if logged.is_empty() => with_id(block.raw, "tool_use_id", id),
         _ => Cow::Borrowed(block.raw),
     };
-    results::mended(&raw).map_or(raw, Cow::Owned)
+    failed_result::accepted(&raw).map_or(raw, Cow::Owned)
 }
 
 fn missing(id: &str) -> Cow<'static, str> {

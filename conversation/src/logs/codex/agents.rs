@@ -1,5 +1,6 @@
 //! What the agents of one session say to each other.
 
+use crate::formats::openai_responses::write;
 use crate::json::{self, Members};
 
 /// Whether the only text of an answer is such a message, as a call of the model's own writes it.
@@ -8,7 +9,7 @@ pub(super) fn is_message(text: &str) -> bool {
         && serde_json::from_str::<Members<'_>>(text).is_ok_and(|members| tells(&members))
 }
 
-/// The item that Codex makes of a recorded message for the model (LCX-12); none where it is no such message
+/// The item that Codex makes of a recorded message for the model (LCX-12); `None` if it is no such message
 /// or says nothing.
 pub(super) fn item(members: &Members<'_>) -> Option<String> {
     if !tells(members) {
@@ -19,21 +20,17 @@ pub(super) fn item(members: &Members<'_>) -> Option<String> {
     let content = match text("encrypted_content").filter(|raw| json::is_text(raw)) {
         Some(encrypted) => {
             let head = json::encode(&head(members)?);
-            format!(
-                r#"{{"type":"input_text","text":{head}}},{{"type":"encrypted_content","encrypted_content":{encrypted}}}"#
-            )
+            [write::text(&head), write::encrypted(encrypted)].join(",")
         }
         None => {
             let content = text("content").filter(|raw| !json::is_blank(raw))?;
-            format!(r#"{{"type":"input_text","text":{content}}}"#)
+            write::text(content)
         }
     };
-    Some(format!(
-        r#"{{"type":"agent_message","author":{author},"recipient":{recipient},"content":[{content}]}}"#
-    ))
+    Some(write::agent_message(author, recipient, &content))
 }
 
-/// What stands in front of words that only the provider can read.
+/// What comes before words that only the provider can read.
 fn head(members: &Members<'_>) -> Option<String> {
     let kind = if begins_turn(members)? {
         "NEW_TASK"
@@ -55,7 +52,7 @@ fn tells(members: &Members<'_>) -> bool {
         && begins_turn(members).is_some()
 }
 
-/// Whether the agent that gets it begins a turn with it; none where that is not told.
+/// Whether the agent that gets it begins a turn with it; `None` if that is not known.
 fn begins_turn(members: &Members<'_>) -> Option<bool> {
     match members.get("trigger_turn")?.get() {
         "true" => Some(true),

@@ -214,7 +214,7 @@ impl<'a> History<'a> {
         if *counts.come_first.get_or_insert(!counts.saw_reply) {
             counts.waiting = Some(tokens);
         } else if let Some(end) = counts.end_of_reply {
-            // Outputs may stand before it, but were not sent yet.
+            // Outputs may come before it, but were not sent yet.
             self.segment.reported = Some((tokens, end));
         }
         true
@@ -252,7 +252,7 @@ impl<'a> History<'a> {
         self.shared() + self.items.len() - self.segment.start
     }
 
-    /// Those of them that stand before the compaction.
+    /// Those of them that come before the compaction.
     fn shared(&self) -> usize {
         self.said(self.segment.start) - self.said(self.segment.said_from)
     }
@@ -308,7 +308,7 @@ mod tests {
 
     // LCX-11
     #[test]
-    fn a_rollback_frees_the_items_that_it_takes_back() {
+    fn rollback_frees_the_items_that_it_takes_back() {
         let mut history = History::default();
         let event = r#"{"num_turns":1}"#;
         history.add(USER, &members(USER));

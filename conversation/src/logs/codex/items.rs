@@ -22,7 +22,7 @@ pub(super) enum Kind<'a> {
     Call {
         /// It may be empty.
         id: Cow<'a, str>,
-        /// The type of an output that says that there is none; none where its form is not known.
+        /// The type of an output that says that there is none; `None` if its form is not known.
         output: Option<&'static str>,
     },
     Output {
@@ -42,7 +42,7 @@ pub(super) enum Kind<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// None where the item is not one of the API (LCX-9) or says nothing.
+    /// `None` if the item is not one of the API (LCX-9) or says nothing.
     pub(super) fn new(raw: &'a str, members: &Members<'a>) -> Option<Self> {
         // The type of a message may be absent.
         let tag = members
@@ -113,7 +113,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A message of another agent that a line of its own records; none where that says nothing.
+    /// A message of another agent that a line of its own records; `None` if that says nothing.
     pub(super) fn of_agent(members: &Members<'_>) -> Option<Self> {
         Some(Self {
             raw: Cow::Owned(agents::item(members)?),

@@ -14,11 +14,46 @@ use serde_json::value::RawValue;
 use super::Log;
 use super::body::{self, Body, Message};
 use super::lines::Lines;
+use super::sniff::Seen;
 use crate::deadline::Deadline;
 use crate::json::{self, Members};
 use crate::model::format::Format;
 use crate::model::log::{LogError, LogKind};
 use history::History;
+
+/// Whether a line is one of Codex.
+pub(super) fn is_line(line: &Seen<'_>) -> bool {
+    let has = |key| line.has(key);
+    match line.tag() {
+        Some("session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted") => {
+            has("payload")
+        }
+        Some(_) => false,
+        None => {
+            has("record_type")
+                || (has("id") && has("timestamp") && (has("instructions") || has("git")))
+        }
+    }
+}
+
+/// Whether a line is an item of the Responses API without a wrapper, as older versions wrote them. A response
+/// of Anthropic's API looks alike, except for `usage`, `stop_reason` and `model`.
+pub(super) fn is_bare_item(line: &Seen<'_>) -> bool {
+    let has = |key| line.has(key);
+    match line.tag() {
+        Some("message") => {
+            has("role")
+                && has("content")
+                && !["usage", "stop_reason", "model"]
+                    .iter()
+                    .any(|key| line.has(key))
+        }
+        Some("reasoning") => has("summary"),
+        Some("function_call") => has("call_id") && has("arguments"),
+        Some("function_call_output") => has("call_id") && has("output"),
+        _ => false,
+    }
+}
 
 /// Reads the items of the newest history (LCX-1, LCX-10), in file order.
 pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {

@@ -30,7 +30,7 @@ enum Fate {
 /// What becomes of the items.
 struct Outcome {
     fates: Vec<Fate>,
-    /// The index of the last item that is no call or reasoning: calls behind it are pending.
+    /// The index of the last item that is not a call or reasoning: calls after it are pending.
     ended: usize,
     /// By the index of a call or an output, the id that it gets in the place of an empty one.
     names: HashMap<usize, String>,
@@ -48,7 +48,7 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
         if fate == Fate::Goes {
             continue;
         }
-        // Behind the batch that the call belongs to.
+        // After the batch that the call belongs to.
         if !matches!(item.kind, Kind::Call { .. } | Kind::Output { .. }) {
             pieces.answer(&mut missing);
         }
@@ -90,7 +90,7 @@ pub(super) fn paired<'a>(items: Vec<Item<'a>>, facts: &mut LogFacts) -> Vec<Piec
 struct Pieces<'a> {
     all: Vec<Piece<'a>>,
     /// Reasoning whose product comes next. It waits, since what reasoning produced comes directly
-    /// behind it (RESP-3): outputs that were written while the response went on come in front.
+    /// after it (RESP-3): outputs that were written while the response went on come in front.
     reasoning: Vec<Piece<'a>>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Call<'a> {
     args: &'a str,
     pub(super) result: Option<&'a str>,
     pub(super) is_cancelled: bool,
-    /// What answers it in a message of the user's role.
+    /// What answers it in a message of the user role.
     pub(super) answer: Option<Part<'a>>,
 }
 
@@ -73,8 +73,8 @@ pub(super) fn said<'a>(
     (said, calls)
 }
 
-/// A functionCall part: as it is, signature and all, or written anew where its id is no text or its
-/// arguments are no object.
+/// A functionCall part: as it is, signature and all, or written anew where its id is not a text or its
+/// arguments are not an object.
 fn spoken(part: Part<'_>) -> Option<(Call<'_>, Part<'_>)> {
     let Cow::Borrowed(raw) = part.raw else {
         return None;

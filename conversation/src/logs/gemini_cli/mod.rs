@@ -8,10 +8,28 @@ mod parts;
 
 use super::Log;
 use super::body::Body;
+use super::sniff::Seen;
 use crate::deadline::Deadline;
 use crate::formats::gemini::write as gemini;
 use crate::model::format::Format;
 use crate::model::log::{LogError, LogKind};
+
+/// Whether a line, or a recording that is one object, is one of gemini-cli.
+pub(super) fn is_line(line: &Seen<'_>) -> bool {
+    let has = |key| line.has(key);
+    match line.tag() {
+        Some("user" | "gemini" | "info" | "warning" | "error") => {
+            has("id") && has("timestamp") && has("content")
+        }
+        Some(_) => false,
+        None => {
+            has("$set")
+                || has("$rewindTo")
+                || has("projectHash")
+                || (has("sessionId") && (has("startTime") || has("lastUpdated")))
+        }
+    }
+}
 
 /// Reads the messages as they stand after all changes, each as the turns it stands for (LGE-1).
 ///

@@ -123,7 +123,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Adds messages, and tells how many of them are broken.
+    /// Adds messages, and says how many of them are broken.
     fn fill(&mut self, raws: Vec<&'a RawValue>) -> usize {
         let mut broken = 0;
         for raw in raws {

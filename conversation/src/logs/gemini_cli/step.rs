@@ -13,7 +13,7 @@ use crate::logs::lines;
 use crate::logs::pairing::NO_RESULT;
 use crate::model::log::LogFacts;
 
-/// Calls of the model's, and what came behind them until it went on.
+/// Calls of the model, and what came after them until it went on.
 pub(super) struct Step<'a> {
     calls: Vec<Call<'a>>,
     waiting: Waiting<'a>,
@@ -51,7 +51,7 @@ impl<'a> Step<'a> {
         self.said.push(content);
     }
 
-    /// Adds the turn that answers the calls, and what was said behind it. At the end of a recording calls
+    /// Adds the turn that answers the calls, and what was said after it. At the end of a recording calls
     /// without any answer are pending.
     pub(super) fn close(
         mut self,
@@ -74,7 +74,7 @@ impl<'a> Step<'a> {
         contents.append(&mut self.said);
     }
 
-    /// The parts that answer the calls, the responses first. What a message of the user's role holds comes
+    /// The parts that answer the calls, the responses first. What a message of the user role holds comes
     /// before what the list of calls does (LGE-8).
     fn results(&mut self, facts: &mut LogFacts) -> Vec<Part<'a>> {
         let ids: HashSet<Cow<'a, str>> = self.calls.iter().filter_map(Call::known_id).collect();
@@ -150,7 +150,7 @@ fn named(raw: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
 
 /// A functionResponse part as the answer to `call`: as it is where it has the id of the call
 /// (LGE-2), its name, and an object (GEM-4); written anew where it has no id, no name or no object, or
-/// `is_paired` with a call that has no id; none where it answers another call.
+/// `is_paired` with a call that has no id; `None` if it answers another call.
 fn answer_of<'a>(part: Part<'a>, call: &Call<'a>, is_paired: bool) -> Option<Part<'a>> {
     let members: Members<'_> = serde_json::from_str(&part.raw).ok()?;
     let response = lines::object(&members, "functionResponse")?;

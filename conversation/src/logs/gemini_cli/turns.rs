@@ -39,7 +39,7 @@ pub(super) fn contents<'a>(
     (contents, model)
 }
 
-/// Adds a message of the user's role: what was said, or responses to open calls. What stands beside
+/// Adds a message of the user role: what was said, or responses to open calls. What stands beside
 /// these belongs to the answer (LGE-8).
 fn ask<'a>(
     record: &Members<'a>,
@@ -102,7 +102,7 @@ fn answer<'a>(
     (!calls.is_empty()).then(|| Step::new(calls))
 }
 
-/// A turn of the user's.
+/// A turn of the user.
 pub(super) fn user(parts: Vec<Part<'_>>) -> Content<'_> {
     Content {
         role: "user",

@@ -34,14 +34,14 @@ impl<'a> Translate<'a> for Chat {
         true
     }
 
-    /// Not in front of pictures, which the user shows behind all answers (CHAT-2).
+    /// Not before pictures, which the user shows after all answers (CHAT-2).
     fn may_wait(batch: &[(Cow<'a, str>, Option<Answer<'a>>)]) -> bool {
         let is_shown = |block: &Block<'_>| matches!(block, Block::Image { .. });
         let mut answers = batch.iter().filter_map(|(_, answer)| answer.as_ref());
         !answers.any(|answer| answer.blocks.iter().any(is_shown))
     }
 
-    /// One message each. Pictures come behind all of them, as only the user may show some.
+    /// One message each. Pictures come after all of them, as only the user may show some.
     fn answers(&mut self, answers: &[(String, Answer<'a>)], body: &mut Body<'a>) {
         let mut pictures: Vec<Cow<'a, str>> = Vec::new();
         for (id, answer) in answers {

@@ -23,7 +23,7 @@ pub(super) struct Entry<'a> {
     pub(super) number: usize,
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) parent: Option<Cow<'a, str>>,
-    /// The index of the entry in front of the last line before it that cannot be read.
+    /// The index of the entry before the last line before it that cannot be read.
     pub(super) before_gap: Option<usize>,
     pub(super) kind: Kind<'a>,
 }

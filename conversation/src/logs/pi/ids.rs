@@ -1,4 +1,4 @@
-//! Ids of calls, as a wire format takes them.
+//! Ids of calls, as a wire format accepts them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_was_made_is_passed_over_where_the_log_has_it() {
+    fn id_that_was_made_is_passed_over_where_the_log_has_it() {
         let mut ids = Ids::default();
         let unique: Vec<String> = ["a", "a_2", "a", "", "|b", ""]
             .iter()

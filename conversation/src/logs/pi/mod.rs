@@ -10,17 +10,28 @@ mod chat;
 mod responses;
 mod gemini;
 
+use std::borrow::Cow;
+
 use super::Log;
+use super::body::Body;
+use super::pairing::NO_RESULT;
+use super::sniff::Seen;
 use crate::deadline::Deadline;
 use crate::json;
 use crate::model::format::Format;
 use crate::model::log::{LogError, LogFacts, LogKind};
-use std::borrow::Cow;
-
-use super::body::Body;
-use super::pairing::NO_RESULT;
 use blocks::{Answer, Block};
 use turns::{Turn, Turns};
+
+/// Whether a line is one of pi.
+pub(super) fn is_line(line: &Seen<'_>) -> bool {
+    let has = |key| line.has(key);
+    match line.tag() {
+        Some("session") => has("id") || has("version"),
+        Some("message") => has("message") && !has("sessionId"),
+        _ => false,
+    }
+}
 
 /// Reads the way to the newest entry (LPI-1), as the provider of its last response is sent it.
 pub(super) fn read(text: &str, deadline: Option<&Deadline>) -> Result<Log, LogError> {

@@ -68,7 +68,7 @@ fn first_kept(entries: &[Entry<'_>], compaction: usize, before: &[usize]) -> Opt
 }
 
 /// The way from the root to the last entry. A parent that is not there was a line that cannot be read, and
-/// the way goes on in front of it (LPI-9); without such a line it ends there. So does one whose parent comes
+/// the way goes on before it (LPI-9); without such a line it ends there. So does one whose parent comes
 /// no earlier, which no session has but a hostile one.
 fn branch(entries: &[Entry<'_>]) -> Vec<usize> {
     let mut places: HashMap<&str, usize> = HashMap::new();

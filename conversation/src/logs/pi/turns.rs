@@ -56,7 +56,7 @@ pub(super) fn turns<'a>(entries: &[&Entry<'a>], provider: &str, facts: &mut LogF
     turns
 }
 
-/// Whether it is a response with something in it. One that was broken off tells the API as well.
+/// Whether it is a response with something in it. One that was broken off names the API as well.
 fn is_answer(message: &Members<'_>) -> bool {
     message.text("role").as_deref() == Some("assistant")
         && message

@@ -45,7 +45,7 @@ fn codex_repeats_an_id_in_a_later_response_only() {
 }
 
 #[test]
-fn an_output_in_a_codex_log_answers_the_nearest_call_of_its_id() {
+fn output_in_a_codex_log_answers_the_nearest_call_of_its_id() {
     let log = log(&[
         codex::item(codex::user("Tie the knot.")),
         codex_call("c1"),
@@ -56,7 +56,7 @@ fn an_output_in_a_codex_log_answers_the_nearest_call_of_its_id() {
     let outputs = all(&log, "/output");
     assert_eq!((outputs.len(), &outputs[1]), (2, &json!("a hitch")));
     assert_eq!(log.facts.completed_calls, 1);
-    // Behind its call, in front of what the user said next.
+    // After its call, before what the user said next.
     assert_eq!(messages(&log)[2]["output"], outputs[0]);
 }
 
@@ -87,7 +87,7 @@ fn calls_with_an_empty_id_in_a_codex_log_get_one_and_pair_by_order() {
     assert_eq!(dropped(&log), (0, 1));
 }
 
-// RESP-3: what reasoning led to stays behind it, however many outputs come late.
+// RESP-3: what reasoning led to stays after it, however many outputs come late.
 #[test]
 fn late_outputs_in_a_codex_log_stand_in_front_of_reasoning_in_their_order() {
     let reasoning = |n: usize| {
@@ -137,7 +137,7 @@ fn claude_code_repeats_an_id_in_a_later_response_only() {
 }
 
 #[test]
-fn a_result_in_a_claude_code_log_answers_the_nearest_call_of_its_id() {
+fn result_in_a_claude_code_log_answers_the_nearest_call_of_its_id() {
     let log = log(&[
         claude_code::user("u1", "", json!("Weigh anchor.")),
         claude_code::calls("a1", "u1", "m1", "t1"),

@@ -121,7 +121,7 @@ fn parts_of_a_response_and_their_results_become_one_message_each() {
 
 // LCC-2: a tool may run while the response goes on, and the next part hangs on its result.
 #[test]
-fn a_result_ends_no_response_whose_next_part_answers_the_same_request() {
+fn result_ends_no_response_whose_next_part_answers_the_same_request() {
     let requests = [
         (json!("q1"), json!("q1"), true),
         (json!("q1"), json!("q2"), false),
@@ -164,7 +164,7 @@ fn a_result_ends_no_response_whose_next_part_answers_the_same_request() {
 
 // LCC-2
 #[test]
-fn an_id_that_is_empty_or_the_same_in_all_responses_joins_none_of_them() {
+fn id_that_is_empty_or_the_same_in_all_responses_joins_none_of_them() {
     for id in ["", "msg_1"] {
         let log = log(&[
             user("u1", "", json!("Which sail is torn?")),
@@ -200,7 +200,7 @@ fn an_id_that_is_empty_or_the_same_in_all_responses_joins_none_of_them() {
 
 // LCC-3, LCC-14
 #[test]
-fn the_counts_of_the_last_part_of_a_response_are_reported() {
+fn counts_of_the_last_part_of_a_response_are_reported() {
     let mut last = says("a2", "a1", "m1", "Two.");
     last["message"]["usage"]["output_tokens"] = json!(77);
     let log = log(&[
@@ -230,7 +230,7 @@ fn file_order_counts_where_parallel_results_leave_the_chain() {
 
 // LCC-7, LCC-8, LCC-12
 #[test]
-fn the_model_sees_the_summary_and_what_follows() {
+fn model_sees_the_summary_and_what_follows() {
     let boundary = json!({
         "parentUuid": null, "logicalParentUuid": "a1", "isSidechain": false, "type": "system",
         "subtype": "compact_boundary", "uuid": "b1", "sessionId": "s-1",
@@ -406,7 +406,7 @@ fn who_is_not_the_user_calls_no_command_and_says_nothing_for_one() {
 }
 
 #[test]
-fn a_prompt_that_only_mentions_a_command_calls_none() {
+fn prompt_that_only_mentions_a_command_calls_none() {
     for prompt in [
         "What does <command-name>/review</command-name> do?",
         "<command-message>review</command-message> stands before <command-name>",

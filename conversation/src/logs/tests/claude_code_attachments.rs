@@ -63,7 +63,7 @@ fn what_the_user_types_between_parallel_results_stands_behind_them() {
 }
 
 #[test]
-fn a_queued_prompt_keeps_its_blocks_and_needs_no_origin() {
+fn queued_prompt_keeps_its_blocks_and_needs_no_origin() {
     let text = json!({"type": "text", "text": "Like this."});
     let picture = json!({"type": "image", "source": {"type": "base64",
                          "media_type": "image/png", "data": "iVBORw0KGgo="}});
@@ -75,7 +75,7 @@ fn a_queued_prompt_keeps_its_blocks_and_needs_no_origin() {
 }
 
 #[test]
-fn a_queued_prompt_of_somebody_else_is_the_programs() {
+fn queued_prompt_of_somebody_else_is_the_programs() {
     let queued = |more: Value| {
         let mut command = json!({"type": "queued_command", "prompt": "Sail home.",
                                  "commandMode": "prompt"});
@@ -170,7 +170,7 @@ fn what_local_commands_print_is_there_and_is_no_request() {
 }
 
 #[test]
-fn a_log_is_known_by_its_attachments() {
+fn log_is_known_by_its_attachments() {
     let mut lines: Vec<Value> = (0..20)
         .map(|number| {
             let hook = json!({"type": "hook_success", "content": ""});

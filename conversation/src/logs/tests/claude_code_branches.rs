@@ -28,7 +28,7 @@ fn what_was_rewound_is_not_seen() {
 
 // LCC-20
 #[test]
-fn a_result_that_stands_before_its_call_is_left_with_it() {
+fn result_that_stands_before_its_call_is_left_with_it() {
     let log = log(&[
         user("u1", "", json!("Plan a week in Oslo.")),
         says("a1", "u1", "m1", "By train or ferry?"),
@@ -62,7 +62,7 @@ fn going_back_keeps_the_parallel_results_of_the_step_gone_back_to() {
 }
 
 #[test]
-fn a_branch_that_is_gone_on_with_is_not_left() {
+fn branch_that_is_gone_on_with_is_not_left() {
     let log = log(&[
         user("u1", "", json!("Une semaine à Lyon.")),
         says("a1", "u1", "m1", "Quand ?"),
@@ -76,7 +76,7 @@ fn a_branch_that_is_gone_on_with_is_not_left() {
 }
 
 #[test]
-fn a_text_of_the_user_beside_another_one_is_no_branch() {
+fn text_of_the_user_beside_another_one_is_no_branch() {
     let log = log(&[
         user("u1", "", json!("Bake bread.")),
         says("a1", "u1", "m1", "Rye?"),
@@ -89,7 +89,7 @@ fn a_text_of_the_user_beside_another_one_is_no_branch() {
 }
 
 #[test]
-fn a_chain_through_lines_without_messages_holds() {
+fn chain_through_lines_without_messages_holds() {
     let hook = json!({"type": "system", "subtype": "turn_duration", "uuid": "h1",
                       "parentUuid": "a1", "sessionId": "s-1"});
     let log = log(&[
@@ -160,7 +160,7 @@ fn who_goes_back_to_the_first_prompt_leaves_all_behind_it() {
 
 // LCC-19: only where all signs say so.
 #[test]
-fn a_second_prompt_that_hangs_on_nothing_may_leave_nothing() {
+fn second_prompt_that_hangs_on_nothing_may_leave_nothing() {
     let at = |index: usize, line: Value| {
         let mut lines = asked_anew();
         lines[index] = line;
@@ -211,7 +211,7 @@ fn a_second_prompt_that_hangs_on_nothing_may_leave_nothing() {
 
 // LCC-19: a boundary begins anew.
 #[test]
-fn a_compaction_parts_prompts_that_hang_on_nothing() {
+fn compaction_parts_prompts_that_hang_on_nothing() {
     let mut summary = user("s1", "b1", json!("Oslo was planned."));
     summary["isCompactSummary"] = json!(true);
     let boundary = json!({

@@ -94,7 +94,7 @@ fn what_kept_responses_counted_is_not_reported() {
 }
 
 #[test]
-fn a_chain_keeps_the_results_of_all_parallel_calls() {
+fn chain_keeps_the_results_of_all_parallel_calls() {
     let log = log(&[
         user("u1", "", json!("Which sail is torn?")),
         calls("a1", "u1", "m1", "t1"),
@@ -113,7 +113,7 @@ fn a_chain_keeps_the_results_of_all_parallel_calls() {
 }
 
 #[test]
-fn a_kept_call_is_answered_behind_the_boundary() {
+fn kept_call_is_answered_behind_the_boundary() {
     let log = log(&[
         user("u1", "", json!("Sound the depth.")),
         calls("a1", "u1", "m1", "t1"),
@@ -173,7 +173,7 @@ fn kept_messages_that_are_nowhere_are_told() {
     let first = lines(named("s1", &["gone", "a1"]), &[]);
     assert_eq!(flow(&first), ["u [The user mends masts.]", "a Done."]);
     assert_eq!(first.facts.missing_messages, 1);
-    // Written behind the boundary alone.
+    // Written after the boundary alone.
     let later = lines(
         named("s1", &["late", "a1"]),
         &[user("late", "a1", json!("Go on."))],
@@ -310,7 +310,7 @@ fn who_goes_back_into_what_was_kept_leaves_a_branch() {
     let rewound = with_last("a1");
     assert_eq!(rewound.facts.other_branches, 2);
     assert_eq!(flow(&rewound)[1..], ["a By train?", "u By ferry."]);
-    // What hangs on the summary stands behind what was kept.
+    // What hangs on the summary comes after what was kept.
     let gone_on = with_last("s1");
     assert_eq!(gone_on.facts.other_branches, 0);
     assert_eq!(
@@ -321,7 +321,7 @@ fn who_goes_back_into_what_was_kept_leaves_a_branch() {
 
 // LCC-18
 #[test]
-fn a_boundary_whose_summary_was_never_written_takes_nothing_away() {
+fn boundary_whose_summary_was_never_written_takes_nothing_away() {
     let talk = [
         user("u1", "", json!("Never touch the keel.")),
         says("a1", "u1", "m1", "Never."),
@@ -348,7 +348,7 @@ fn a_boundary_whose_summary_was_never_written_takes_nothing_away() {
             (1, 0)
         );
 
-        // The next compaction tells what it keeps of all.
+        // The next compaction says what it keeps of all.
         lines.push(boundary("b2", named("s2", &["u1", "a1"])));
         lines.push(summary("s2", "b2"));
         let again = log(&lines);
@@ -393,7 +393,7 @@ fn who_goes_back_behind_a_compaction_sees_what_was_there() {
     );
     let facts = rewound.facts;
     assert_eq!((facts.earlier_messages, facts.recorded_summaries), (0, 0));
-    // Two in front of the compaction, its summary, and two behind it.
+    // Two before the compaction, its summary, and two after it.
     assert_eq!(facts.other_branches, 5);
 
     // A compaction of the branch that is gone on with holds.

@@ -6,7 +6,7 @@ use crate::model::log::{LogError, LogKind};
 
 // ALL-2, ANTH-3
 #[test]
-fn a_call_in_the_middle_is_completed_and_one_at_the_end_is_pending() {
+fn call_in_the_middle_is_completed_and_one_at_the_end_is_pending() {
     let lines = [
         user("u1", "", json!("Sound the depth.")),
         calls("a1", "u1", "m1", "t1"),
@@ -30,7 +30,7 @@ fn a_call_in_the_middle_is_completed_and_one_at_the_end_is_pending() {
 
 // ANTH-3: a batch is pending as a whole or not at all.
 #[test]
-fn a_batch_that_is_answered_in_part_is_completed() {
+fn batch_that_is_answered_in_part_is_completed() {
     let log = log(&[
         user("u1", "", json!("Ready about?")),
         calls("a1", "u1", "m1", "t1"),
@@ -85,7 +85,7 @@ fn blocks_are_copied_byte_for_byte() {
 }
 
 #[test]
-fn a_log_of_titles_holds_no_messages() {
+fn log_of_titles_holds_no_messages() {
     let lines = [json!({"type": "summary", "summary": "Masts", "leafUuid": "a1"})];
     let error = try_read(&file(&lines)).unwrap_err();
     let kind = LogKind::ClaudeCode;
@@ -119,7 +119,7 @@ fn what_is_no_block_takes_nothing_else_with_it() {
 }
 
 #[test]
-fn the_transcript_of_a_sub_agent_is_read() {
+fn transcript_of_a_sub_agent_is_read() {
     let mut lines = vec![
         user("u1", "", json!("Look for masts.")),
         calls("a1", "u1", "m1", "t1"),
@@ -173,7 +173,7 @@ fn thinking_stays_unless_the_model_binds_it() {
             "{model}"
         );
         assert_eq!(blocks.len(), 2 + kept, "{model}");
-        // ANTH-6, whatever went in front of it.
+        // ANTH-6, whatever went before it.
         assert_eq!(blocks.last().unwrap()["text"], "The main.");
     }
 }
@@ -216,7 +216,7 @@ fn failed_results_are_such_as_the_api_takes() {
 
 // LCC-20
 #[test]
-fn a_result_whose_line_stands_before_that_of_its_call_answers_it() {
+fn result_whose_line_stands_before_that_of_its_call_answers_it() {
     let mut lines = vec![
         user("u1", "", json!("Ready about?")),
         calls("a1", "u1", "m1", "t1"),
@@ -240,7 +240,7 @@ fn a_result_whose_line_stands_before_that_of_its_call_answers_it() {
 
 // LCC-20
 #[test]
-fn an_early_result_is_taken_by_no_call_that_may_not_be_its_own() {
+fn early_result_is_taken_by_no_call_that_may_not_be_its_own() {
     let outcome = |lines: &[Value]| {
         let log = log(lines);
         let messages = Value::from(messages(&log)).to_string();
@@ -256,7 +256,7 @@ fn an_early_result_is_taken_by_no_call_that_may_not_be_its_own() {
         user("u3", "a1", json!("Well?")),
     ];
     assert_eq!(outcome(&asked), (1, 1));
-    // The call has a result behind it.
+    // The call has a result after it.
     let answered = [
         user("u1", "", json!("Sound the depth.")),
         result("r0", "u1", "t1", "stale"),

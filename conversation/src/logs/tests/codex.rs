@@ -86,7 +86,7 @@ fn items_are_taken_as_they_are_and_events_are_not() {
     assert_eq!(log.facts.skipped_lines, 2);
 }
 
-// LCX-7: in version 0.40 a count stands before the items of its response.
+// LCX-7: in version 0.40 a count comes before the items of its response.
 #[test]
 fn counts_that_come_first_cover_the_response_behind_them() {
     let log = log(&[
@@ -102,7 +102,7 @@ fn counts_that_come_first_cover_the_response_behind_them() {
     assert_eq!(log.reported, Some((700, 5)));
 }
 
-// LCX-7: later versions write it behind them.
+// LCX-7: later versions write it after them.
 #[test]
 fn counts_that_come_last_cover_the_response_before_them() {
     let log = log(&[
@@ -117,7 +117,7 @@ fn counts_that_come_last_cover_the_response_before_them() {
 
 // LCX-8
 #[test]
-fn the_older_form_has_bare_items() {
+fn older_form_has_bare_items() {
     let items = [user("Hé, du!"), call("c1"), output("c1")];
     let mut lines = vec![
         json!({"id": "x", "timestamp": "2025-05-01", "instructions": null, "git": {}}),
@@ -166,7 +166,7 @@ fn items_that_are_none_of_the_api_are_left_out() {
 
 // LCX-10
 #[test]
-fn a_compaction_starts_anew_from_its_history() {
+fn compaction_starts_anew_from_its_history() {
     let summary = user("They want crates counted.");
     let history = [user("Count the crates."), summary];
     let log = log(&[
@@ -195,7 +195,7 @@ fn a_compaction_starts_anew_from_its_history() {
 
 // LCX-10
 #[test]
-fn a_compaction_without_history_leaves_what_the_user_said_and_a_summary() {
+fn compaction_without_history_leaves_what_the_user_said_and_a_summary() {
     let log = log(&[
         item(user("<environment_context>/harbour</environment_context>")),
         item(user("Count the crates.")),
@@ -306,7 +306,7 @@ fn only_what_codex_wrote_as_a_whole_begins_no_turn() {
 
 // LCX-11
 #[test]
-fn a_rollback_past_all_turns_leaves_what_came_before_them() {
+fn rollback_past_all_turns_leaves_what_came_before_them() {
     let log = log(&[
         item(user("<environment_context>/harbour</environment_context>")),
         item(user("Count the crates.")),
@@ -324,7 +324,7 @@ fn a_rollback_past_all_turns_leaves_what_came_before_them() {
 
 // LCX-10, LCX-11
 #[test]
-fn a_compaction_is_rolled_back_with_its_turn() {
+fn compaction_is_rolled_back_with_its_turn() {
     let lines = |turns| {
         log(&[
             item(user("Count the crates.")),
@@ -355,7 +355,7 @@ fn a_compaction_is_rolled_back_with_its_turn() {
 
 // RESP-1, RESP-2, RESP-3
 #[test]
-fn an_aborted_turn_becomes_valid() {
+fn aborted_turn_becomes_valid() {
     let log = log(&[
         item(user("Tie the knot.")),
         item(reasoning()),

@@ -37,7 +37,7 @@ fn many_compactions_cost_no_stack() {
 
 // LCX-10
 #[test]
-fn an_empty_history_takes_neither_the_summary_nor_what_the_user_said() {
+fn empty_history_takes_neither_the_summary_nor_what_the_user_said() {
     let log = log(&[
         item(user("Count the crates.")),
         item(answer("Twelve.")),
@@ -81,7 +81,7 @@ fn only_the_summary_of_the_newest_compaction_is_seen() {
 
 // LCX-10
 #[test]
-fn a_compaction_keeps_what_the_user_said_since_the_last_history() {
+fn compaction_keeps_what_the_user_said_since_the_last_history() {
     let log = log(&[
         item(user("Count the crates.")),
         item(answer("Twelve.")),
@@ -103,7 +103,7 @@ fn a_compaction_keeps_what_the_user_said_since_the_last_history() {
 
 // LCX-10, LCX-11
 #[test]
-fn a_rollback_restores_what_a_history_replaced() {
+fn rollback_restores_what_a_history_replaced() {
     let after = |turns| {
         log(&[
             item(user("Count the crates.")),
@@ -145,7 +145,7 @@ fn a_rollback_restores_what_a_history_replaced() {
 
 // LCX-7, LCX-10
 #[test]
-fn a_count_after_a_compaction_covers_what_it_kept() {
+fn count_after_a_compaction_covers_what_it_kept() {
     let lines = [
         item(user("Count the crates.")),
         item(answer("Twelve.")),
@@ -182,7 +182,7 @@ fn agent_says(text: &str) -> Value {
 
 // LCX-11
 #[test]
-fn a_message_between_agents_begins_a_turn() {
+fn message_between_agents_begins_a_turn() {
     let left = |message: Value| {
         let log = log(&[
             item(user("Count the crates.")),

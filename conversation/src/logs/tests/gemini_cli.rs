@@ -45,7 +45,7 @@ fn texts(log: &Log) -> Vec<String> {
 
 // LGE-1, LGE-2, LGE-3, LGE-4, LGE-6
 #[test]
-fn a_message_with_calls_is_a_turn_of_the_model_and_one_of_the_user() {
+fn message_with_calls_is_a_turn_of_the_model_and_one_of_the_user() {
     let results = json!([
         call("c1", json!([response("c1", "output", "ok")]), "success"),
         call("c2", json!([response("c2", "error", "full")]), "error")

@@ -90,7 +90,7 @@ fn calls_and_responses_that_only_contents_hold_are_kept() {
 
 // LGE-1: gemini-cli#29365.
 #[test]
-fn a_call_in_the_content_and_in_the_list_is_one() {
+fn call_in_the_content_and_in_the_list_is_one() {
     let done = |id: &str, text: &str| call(id, json!([response(id, "output", text)]), "success");
     let mut both = model(
         "2",

@@ -43,7 +43,7 @@ fn requests_and_other_texts_are_no_logs() {
 }
 
 #[test]
-fn a_log_is_recognised_by_its_beginning_alone() {
+fn log_is_recognised_by_its_beginning_alone() {
     let late = format!("{}{}", "{\"a\":1}\n".repeat(40), talk());
     assert!(!is_log(&late));
     let soon = format!("{}{}", "{\"a\":1}\n".repeat(5), talk());
@@ -70,7 +70,7 @@ fn line_ends_marks_and_empty_lines_do_not_matter() {
 }
 
 #[test]
-fn a_last_line_that_is_being_written_is_told() {
+fn last_line_that_is_being_written_is_told() {
     let text = talk();
     for cut in 2..60 {
         let end = text.len() - cut;
@@ -95,7 +95,7 @@ fn lines_that_are_no_objects_or_name_a_key_twice_are_counted() {
 }
 
 #[test]
-fn a_log_that_is_mostly_broken_is_an_error() {
+fn log_that_is_mostly_broken_is_an_error() {
     let text = format!("{}{}", talk(), "{\"type\":\"us\n".repeat(4));
     assert_eq!(
         try_read(&text).unwrap_err(),
@@ -146,7 +146,7 @@ fn parents_that_are_missing_or_their_own_do_no_harm() {
 }
 
 #[test]
-fn a_tree_that_bites_its_tail_ends() {
+fn tree_that_bites_its_tail_ends() {
     let entry = |id: &str, parent: &str| json!({"type": "message", "id": id, "parentId": parent, "message": {"role": "user", "content": "a"}});
     let text = file(&[
         json!({"type": "session", "version": 3, "id": "s", "timestamp": "t"}),
@@ -158,7 +158,7 @@ fn a_tree_that_bites_its_tail_ends() {
 }
 
 #[test]
-fn a_byte_that_is_no_character_costs_its_line_alone() {
+fn byte_that_is_no_character_costs_its_line_alone() {
     let reader = Reader::new(SecretKey::new([1; 32]));
     let lines = ["Ring the bell.", "Wait for noon?", "No, now.", "And again."];
     let log: String = lines

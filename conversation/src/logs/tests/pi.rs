@@ -142,7 +142,7 @@ fn later_versions_are_read_from_the_newest_entry_to_the_root() {
 
 // LPI-2
 #[test]
-fn the_latest_compaction_keeps_what_it_says() {
+fn latest_compaction_keeps_what_it_says() {
     let compaction = |summary: &str, first: &str| json!({"type": "compaction", "summary": summary, "tokensBefore": 9, "firstKeptEntryId": first});
     let log = log(&[
         json!({"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/"}),
@@ -159,7 +159,7 @@ fn the_latest_compaction_keeps_what_it_says() {
 
 // LPI-3
 #[test]
-fn the_older_index_counts_all_lines_from_0() {
+fn older_index_counts_all_lines_from_0() {
     let log = log(&[
         start(),
         user("One."),

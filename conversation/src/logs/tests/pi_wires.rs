@@ -165,7 +165,7 @@ fn ids_of_another_api_become_such_as_anthropic_takes() {
 
 // ALL-2: in the other formats a batch is answered as a whole or not at all (ANTH-3, GEM-2).
 #[test]
-fn a_call_at_the_end_waits_beside_answered_ones_where_the_format_lets_it() {
+fn call_at_the_end_waits_beside_answered_ones_where_the_format_lets_it() {
     let picture = entry(
         json!({"role": "toolResult", "toolCallId": "a", "toolName": "weigh", "isError": false,
         "content": [{"type": "image", "data": "AAAA", "mimeType": "image/jpeg"}]}),
@@ -245,7 +245,7 @@ fn where_nothing_was_answered_the_provider_decides() {
 }
 
 #[test]
-fn an_api_that_is_not_known_is_that_of_the_models_maker() {
+fn api_that_is_not_known_is_that_of_the_models_maker() {
     let with = |api: &str, model: &str| {
         let mut reply = reply(api, json!([{"type": "text", "text": "Forty."}]));
         reply["message"]["model"] = json!(model);

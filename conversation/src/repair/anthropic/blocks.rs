@@ -23,7 +23,7 @@ pub(super) fn make_right(reading: &Reading, draft: &mut Draft<'_>) {
                         .as_ref()
                         .is_some_and(|place| !is_list(place) && !json::is_text(reading.raw(place)));
                     let has_text = has_text || is_json;
-                    if mend_error(reading, draft, index, &part.place, has_text, has_others) {
+                    if fix_error(reading, draft, index, &part.place, has_text, has_others) {
                         continue;
                     }
                     let content = output.content.as_ref();
@@ -64,8 +64,8 @@ fn holds_object(raw: &str) -> bool {
     json::is_object(&text) && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok()
 }
 
-/// What tells of an error holds texts, and at least one. Returns whether the content was replaced.
-fn mend_error(
+/// What reports an error holds texts, and at least one. Returns whether the content was replaced.
+fn fix_error(
     reading: &Reading,
     draft: &mut Draft<'_>,
     index: usize,
@@ -90,9 +90,9 @@ fn mend_error(
         draft.did(
             index,
             if has_others {
-                "a result with other blocks than texts lost its `is_error`"
+                "removed: the `is_error` of a result with blocks other than texts"
             } else {
-                "an empty result that tells of an error got a note"
+                "an empty result that reports an error got a note"
             },
         );
     }
@@ -111,6 +111,6 @@ fn leave_out_final_thinking(reading: &Reading, draft: &mut Draft<'_>) {
         && texts::Speakers::of(reading).may_go(last)
     {
         draft.leave_out(index);
-        draft.did(index, "left out: a response of nothing but thinking");
+        draft.did(index, "left out: a response that is only thinking");
     }
 }

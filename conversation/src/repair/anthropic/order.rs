@@ -6,7 +6,7 @@ use crate::model::message::{Content, Message, Part, Role};
 use crate::repair::anthropic::message_of;
 use crate::repair::{Draft, Reading};
 
-const DONE: &str = "results were put in front of other blocks";
+const DONE: &str = "results were moved before other blocks";
 
 pub(super) fn put_results_first(reading: &Reading, draft: &mut Draft<'_>) {
     for (at, turn) in turns(&reading.messages).take_while(|_| !reading.is_late()) {
@@ -39,7 +39,7 @@ fn is_result(part: &Part) -> bool {
     matches!(part.content, Content::Output(_))
 }
 
-/// Puts the results of a message in front of its other blocks; what separates them stays.
+/// Puts the results of a message before its other blocks; what separates them stays.
 fn reorder(reading: &Reading, draft: &mut Draft<'_>, index: usize, message: &Message) {
     if message.opaque {
         return;
@@ -56,7 +56,7 @@ fn reorder(reading: &Reading, draft: &mut Draft<'_>, index: usize, message: &Mes
     draft.did(index, DONE);
 }
 
-/// Puts the results of a message in front of the one with index `to`.
+/// Puts the results of a message before the one with index `to`.
 fn move_in_front(
     reading: &Reading,
     draft: &mut Draft<'_>,

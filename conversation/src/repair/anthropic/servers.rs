@@ -8,7 +8,7 @@ use crate::model::message::{Content, Link, Message, Part};
 use crate::repair::{Draft, Reading, texts};
 
 /// Leaves a half out where all else in its message is neither signed nor unknown: whether the
-/// API takes such a message without one of its blocks, nobody says. A use that calls of the client's
+/// API accepts such a message without one of its blocks, nobody says. A use that calls of the client's
 /// tools name as their caller stays: without it they would name nothing.
 pub(super) fn leave_out_halves(reading: &Reading, draft: &mut Draft<'_>) {
     let Halves { uses, results } = Halves::of(&reading.messages);
@@ -35,7 +35,7 @@ pub(super) fn leave_out_halves(reading: &Reading, draft: &mut Draft<'_>) {
         }
         draft.did(
             index,
-            "left out: a server tool's use or result without the other",
+            "left out: a call or result of a server tool without the other",
         );
     }
 }

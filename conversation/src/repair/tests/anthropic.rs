@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{hello, mend, read};
+use super::{hello, read, repair};
 use crate::model::format::Format::Anthropic;
 
 fn uses(ids: &[&str]) -> Value {
@@ -32,8 +32,8 @@ fn says(text: &str) -> Value {
 }
 
 #[test]
-fn an_id_of_an_earlier_response_stays_and_a_second_result_goes() {
-    let repairs = mend(
+fn id_of_an_earlier_response_stays_and_a_second_result_goes() {
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -51,7 +51,7 @@ fn an_id_of_an_earlier_response_stays_and_a_second_result_goes() {
         ]),
     );
     assert_eq!(repairs, [("ALL-4", 5)]);
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -68,8 +68,8 @@ fn an_id_of_an_earlier_response_stays_and_a_second_result_goes() {
 }
 
 #[test]
-fn a_result_goes_to_its_use_or_goes_altogether() {
-    let repairs = mend(
+fn result_goes_to_its_use_or_goes_altogether() {
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -95,7 +95,7 @@ fn a_result_goes_to_its_use_or_goes_altogether() {
 
 #[test]
 fn where_a_message_goes_the_models_words_stay_apart() {
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -110,8 +110,8 @@ fn where_a_message_goes_the_models_words_stay_apart() {
 }
 
 #[test]
-fn a_use_without_a_result_gets_a_note_unless_it_is_pending() {
-    let repairs = mend(
+fn use_without_a_result_gets_a_note_unless_it_is_pending() {
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -134,7 +134,7 @@ fn a_use_without_a_result_gets_a_note_unless_it_is_pending() {
 
 #[test]
 fn results_come_first_in_their_turn() {
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -148,7 +148,7 @@ fn results_come_first_in_their_turn() {
         ]),
     );
     assert_eq!(repairs, [("ANTH-3", 3)]);
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -171,7 +171,7 @@ fn results_come_first_in_their_turn() {
 
 #[test]
 fn blank_texts_go_and_messages_that_hold_nothing_else() {
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([user(&[text(" \n"), text("a"), text("")]), says("Hm."), user(&[]), {"role": "user", "content": ""}, hello()]),
         &json!([user(&[text("a")]), says("Hm."), hello()]),
@@ -186,7 +186,7 @@ fn white_space_at_the_end_goes_and_the_rest_keeps_its_spelling() {
     let after = read(Anthropic, document).repaired();
     assert_eq!(after.document(), document.replace(r" \n\u0020", ""));
     let signed = json!([hello(), {"role": "assistant", "content": [{"type": "thinking", "thinking": "a", "signature": "c2ln"}, text("b ")]}]);
-    assert_eq!(mend(Anthropic, &signed, &signed), []);
+    assert_eq!(repair(Anthropic, &signed, &signed), []);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn halves_of_server_tools_go_where_nothing_beside_them_is_sealed() {
         || json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
     let found = json!({"type": "web_search_tool_result", "tool_use_id": "t", "content": []});
     let model = |blocks: &[Value]| json!({"role": "assistant", "content": blocks});
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -216,14 +216,14 @@ fn halves_of_server_tools_go_where_nothing_beside_them_is_sealed() {
     assert_eq!(repairs, [("ANTH-7", 2), ("ANTH-7", 4)]);
     let thinking = json!({"type": "thinking", "thinking": "a", "signature": "c2ln"});
     let document = json!([hello(), model(&[thinking, search()]), hello()]);
-    assert_eq!(mend(Anthropic, &document, &document), []);
+    assert_eq!(repair(Anthropic, &document, &document), []);
 }
 
 #[test]
 fn of_too_many_cache_marks_the_oldest_go() {
     let marked =
         |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!({"system": [marked("s")], "messages": [user(&[marked("a"), marked("b")]), says("Hm."), user(&[marked("c"), marked("d"), marked("e")])]}),
         &json!({"system": [marked("s")], "messages": [user(&[text("a"), text("b")]), says("Hm."), user(&[marked("c"), marked("d"), marked("e")])]}),
@@ -232,8 +232,8 @@ fn of_too_many_cache_marks_the_oldest_go() {
 }
 
 #[test]
-fn a_note_comes_before_the_models_first_words() {
-    let repairs = mend(
+fn note_comes_before_the_models_first_words() {
+    let repairs = repair(
         Anthropic,
         &json!([user(&[result("a")]), says("Hi."), hello()]),
         &json!([{"role": "user", "content": "OPENING"}, says("Hi."), hello()]),
@@ -242,18 +242,18 @@ fn a_note_comes_before_the_models_first_words() {
 }
 
 #[test]
-fn a_result_in_a_message_of_the_models_goes_to_the_user_at_once() {
+fn result_in_a_message_of_the_models_goes_to_the_user_at_once() {
     let mut both = uses(&["a"]);
     let blocks = both["content"].as_array_mut().expect("is one");
     blocks.push(result("a"));
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([hello(), both, hello()]),
         &json!([hello(), uses(&["a"]), user(&[result("a")]), hello()]),
     );
     assert_eq!(repairs, [("ANTH-4", 2)]);
     let alone = json!({"role": "assistant", "content": [result("a")]});
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([hello(), uses(&["a"]), alone, hello()]),
         &json!([hello(), uses(&["a"]), user(&[result("a")]), hello()]),
@@ -270,7 +270,7 @@ fn blocks_get_what_their_type_wants() {
         (json!("b"), json!({"input": "b"})),
         (json!([1]), json!({"input": [1]})),
     ] {
-        let repairs = mend(
+        let repairs = repair(
             Anthropic,
             &json!([hello(), bare(input)]),
             &json!([hello(), bare(expected)]),
@@ -280,12 +280,12 @@ fn blocks_get_what_their_type_wants() {
     let picture =
         json!({"type": "image", "source": {"type": "url", "url": "https://example.org/plan.png"}});
     let with = |content: Value| json!({"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": true});
-    mend(
+    repair(
         Anthropic,
         &json!([hello(), uses(&["a"]), user(&[with(json!([]))])]),
         &json!([hello(), uses(&["a"]), user(&[with(json!("NOTE"))])]),
     );
-    mend(
+    repair(
         Anthropic,
         &json!([hello(), uses(&["a"]), user(&[with(json!([picture]))])]),
         &json!([
@@ -307,7 +307,7 @@ fn thinking_behind_a_repair_goes_where_the_model_binds_it() {
         hello()
     ]);
     let with = |model: &str, messages: Value| json!({"model": model, "messages": messages});
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &with("claude-opus-5-5", broken.clone()),
         &with(
@@ -316,7 +316,7 @@ fn thinking_behind_a_repair_goes_where_the_model_binds_it() {
         ),
     );
     assert_eq!(repairs, [("ANTH-4", 3), ("ANTH-5", 4)]);
-    mend(
+    repair(
         Anthropic,
         &with("claude-opus-4-5", broken),
         &with(
@@ -338,14 +338,14 @@ fn thinking_behind_a_removed_cache_mark_stays_where_the_model_binds_it() {
         |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
     let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, text("a")]});
     let with = |first: Value| json!({"model": "claude-opus-5-5", "messages": [user(&[first, marked("b"), marked("c"), marked("d"), marked("e")]), thinks, hello()]});
-    let repairs = mend(Anthropic, &with(marked("a")), &with(text("a")));
+    let repairs = repair(Anthropic, &with(marked("a")), &with(text("a")));
     assert_eq!(repairs, [("ANTH-9", 1)]);
 }
 
 #[test]
 fn instructions_in_the_middle_go_behind_the_users_next_turn() {
     let rule = |text: &str| json!({"role": "system", "content": text});
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([
             hello(),
@@ -369,14 +369,14 @@ fn instructions_in_the_middle_go_behind_the_users_next_turn() {
         ]),
     );
     assert_eq!(repairs, [("ANTH-1", 3), ("ANTH-1", 4)]);
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &json!([hello(), says("Hm."), rule("a"), says("Oui.")]),
         &json!([hello(), says("Hm."), {"role": "user", "content": "OPENING"}, rule("a"), says("Oui.")]),
     );
     assert_eq!(repairs, [("ANTH-1", 3)]);
     let first = json!([rule("a"), hello()]);
-    assert_eq!(mend(Anthropic, &first, &first), []);
+    assert_eq!(repair(Anthropic, &first, &first), []);
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn instructions_keep_a_legal_place_where_bound_thinking_leaves_a_repair() {
     let rule = json!({"role": "system", "content": "In French."});
     let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}]});
     let with = |messages: Value| json!({"model": "claude-opus-5-5", "messages": messages});
-    mend(
+    repair(
         Anthropic,
         &with(json!([
             user(&[result("x"), text("go on")]),
@@ -410,7 +410,7 @@ fn result_of_other_json_becomes_a_text_and_bare_texts_blocks() {
         // Nothing is in there, and an error has to say something.
         (json!([""]), json!("NOTE")),
     ] {
-        let repairs = mend(
+        let repairs = repair(
             Anthropic,
             &json!([hello(), uses(&["a"]), user(&[with(content)])]),
             &json!([hello(), uses(&["a"]), user(&[with(expected)])]),
@@ -420,7 +420,7 @@ fn result_of_other_json_becomes_a_text_and_bare_texts_blocks() {
 }
 
 #[test]
-fn a_server_tool_whose_code_calls_the_clients_tools_keeps_its_use_and_result() {
+fn server_tool_whose_code_calls_the_clients_tools_keeps_its_use_and_result() {
     let model = |blocks: &[Value]| json!({"role": "assistant", "content": blocks});
     let runs = json!({"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}});
     let calls = json!({"type": "tool_use", "id": "a", "name": "read", "input": {},
@@ -436,7 +436,7 @@ fn a_server_tool_whose_code_calls_the_clients_tools_keeps_its_use_and_result() {
         hello(),
     ];
     let with_last = |last: Value| Value::from([&whole[..], &[last, hello()]].concat());
-    let repairs = mend(
+    let repairs = repair(
         Anthropic,
         &with_last(model(&[text("c"), stray])),
         &with_last(model(&[text("c")])),
@@ -450,5 +450,5 @@ fn a_server_tool_whose_code_calls_the_clients_tools_keeps_its_use_and_result() {
         model(&[text("b")]),
         hello()
     ]);
-    assert_eq!(mend(Anthropic, &document, &document), []);
+    assert_eq!(repair(Anthropic, &document, &document), []);
 }

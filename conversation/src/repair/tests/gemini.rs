@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::mend;
+use super::repair;
 use crate::model::format::Format::Gemini;
 
 fn hello() -> Value {
@@ -32,8 +32,8 @@ fn says(text: &str) -> Value {
 }
 
 #[test]
-fn an_id_of_an_earlier_response_stays_and_a_second_response_goes() {
-    let repairs = mend(
+fn id_of_an_earlier_response_stays_and_a_second_response_goes() {
+    let repairs = repair(
         Gemini,
         &json!([
             hello(),
@@ -55,7 +55,7 @@ fn an_id_of_an_earlier_response_stays_and_a_second_response_goes() {
 
 #[test]
 fn responses_join_the_one_content_behind_their_calls() {
-    let repairs = mend(
+    let repairs = repair(
         Gemini,
         &json!([
             hello(),
@@ -75,8 +75,8 @@ fn responses_join_the_one_content_behind_their_calls() {
 }
 
 #[test]
-fn a_content_of_responses_moves_as_it_is() {
-    let repairs = mend(
+fn content_of_responses_moves_as_it_is() {
+    let repairs = repair(
         Gemini,
         &json!([hello(), model(&[call("a")]), hello(), user(&[answer("a")])]),
         &json!([hello(), model(&[call("a")]), user(&[answer("a")]), hello()]),
@@ -85,10 +85,10 @@ fn a_content_of_responses_moves_as_it_is() {
 }
 
 #[test]
-fn a_call_without_a_response_gets_a_note_in_its_own_spelling() {
+fn call_without_a_response_gets_a_note_in_its_own_spelling() {
     let old = || json!({"function_call": {"name": "read", "args": {}}});
     let none_old = json!({"function_response": {"name": "read", "response": {"error": "NOTE"}}});
-    let repairs = mend(
+    let repairs = repair(
         Gemini,
         &json!([
             hello(),
@@ -109,7 +109,7 @@ fn a_call_without_a_response_gets_a_note_in_its_own_spelling() {
 
 #[test]
 fn calls_do_not_stand_behind_the_models_words() {
-    let repairs = mend(
+    let repairs = repair(
         Gemini,
         &json!([
             hello(),
@@ -129,21 +129,21 @@ fn calls_do_not_stand_behind_the_models_words() {
 }
 
 #[test]
-fn a_response_that_is_no_object_becomes_one() {
+fn response_that_is_no_object_becomes_one() {
     let response = |response: Value| json!({"functionResponse": {"name": "read", "id": "a", "response": response}});
     for (old, new) in [
         (json!("ok"), json!({"output": "ok"})),
         (json!([1]), json!({"output": [1]})),
         (json!(null), json!({"output": null})),
     ] {
-        let repairs = mend(
+        let repairs = repair(
             Gemini,
             &json!([hello(), model(&[call("a")]), user(&[response(old)])]),
             &json!([hello(), model(&[call("a")]), user(&[response(new)])]),
         );
         assert_eq!(repairs, [("GEM-4", 3)]);
     }
-    mend(
+    repair(
         Gemini,
         &json!([
             hello(),
@@ -156,7 +156,7 @@ fn a_response_that_is_no_object_becomes_one() {
 
 #[test]
 fn empty_parts_go_and_contents_that_hold_nothing_else() {
-    let repairs = mend(
+    let repairs = repair(
         Gemini,
         &json!([hello(), model(&[json!({}), json!({"text": "a"}), json!({"text": ""})]), user(&[]), {"role": "user"}, says("b")]),
         &json!([
@@ -169,12 +169,12 @@ fn empty_parts_go_and_contents_that_hold_nothing_else() {
     assert_eq!(repairs, [2, 3, 4, 5].map(|message| ("GEM-5", message)));
     let signed = json!({"text": "a", "thoughtSignature": "c2ln"});
     let document = json!([hello(), model(&[signed, json!({"text": ""})])]);
-    assert_eq!(mend(Gemini, &document, &document), []);
+    assert_eq!(repair(Gemini, &document, &document), []);
 }
 
 #[test]
-fn a_note_comes_before_the_models_first_words() {
-    let repairs = mend(
+fn note_comes_before_the_models_first_words() {
+    let repairs = repair(
         Gemini,
         &json!([says("Hi."), hello()]),
         &json!([user(&[json!({"text": "OPENING"})]), says("Hi."), hello()]),
@@ -183,11 +183,11 @@ fn a_note_comes_before_the_models_first_words() {
 }
 
 #[test]
-fn a_response_under_another_name_is_that_of_the_only_call_before_it() {
+fn response_under_another_name_is_that_of_the_only_call_before_it() {
     let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
     let answer =
         |name: &str| json!({"functionResponse": {"name": name, "response": {"output": "ok"}}});
-    let repairs = mend(
+    let repairs = repair(
         Gemini,
         &json!([
             hello(),

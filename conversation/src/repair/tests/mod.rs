@@ -1,4 +1,4 @@
-//! What is mended, and how; and what is not.
+//! What is repaired, how, and what is not.
 
 mod anthropic;
 mod gemini;
@@ -10,9 +10,9 @@ mod table;
 use baler_generated::broken_at;
 use serde_json::{Value, json};
 
-use super::{Draft, Mend, Reading};
+use super::{Draft, Fix, Reading};
 use crate::conversation::Conversation;
-use crate::conversation::mended::Mended;
+use crate::conversation::repair_history::RepairHistory;
 use crate::deadline::Deadline;
 use crate::listed::MOST_LISTED;
 use crate::marks::{self, By, Purpose, Site};
@@ -25,9 +25,9 @@ fn read(format: Format, document: &str) -> Conversation {
     Conversation::of(document, Some(format)).unwrap_or_else(|error| panic!("{document}: {error}"))
 }
 
-/// Mends `document` and holds the result against `expected`, in which `NOTE` stands for the
-/// host's own note. Gives the rule and the message of each repair.
-fn mend(format: Format, document: &Value, expected: &Value) -> Vec<(&'static str, usize)> {
+/// Repairs `document` and compares the result with `expected`, in which `NOTE` stands for the
+/// host's own note. Returns the rule and the message of each repair.
+fn repair(format: Format, document: &Value, expected: &Value) -> Vec<(&'static str, usize)> {
     let before = read(format, &document.to_string());
     let after = before.repaired();
     let notes = before.key();
@@ -62,7 +62,7 @@ fn orphan(id: &str) -> Value {
 }
 
 #[test]
-fn a_repair_is_written_with_the_id_of_its_rule() {
+fn repair_is_written_with_the_id_of_its_rule() {
     let document = json!([hello(), {"role": "assistant", "content": "Done.", "tool_calls": []}]);
     let after = read(Format::OpenAiChat, &document.to_string()).repaired();
     assert_eq!(
@@ -76,7 +76,7 @@ fn a_repair_is_written_with_the_id_of_its_rule() {
 }
 
 #[test]
-fn what_was_appended_is_mended_as_well_and_numbers_go_on() {
+fn repair_covers_appended_messages_and_keeps_their_numbers() {
     let mut conversation = read(
         Format::OpenAiChat,
         &json!([orphan("a"), hello()]).to_string(),
@@ -107,7 +107,7 @@ fn what_is_left_has_the_numbers_that_came_in() {
 }
 
 #[test]
-fn a_request_that_goes_on_from_a_stored_one_is_not_touched() {
+fn request_that_goes_on_from_a_stored_one_is_not_touched() {
     let output = json!({"type": "function_call_output", "call_id": "a", "output": "ok"});
     let empty = json!({"role": "user", "content": []});
     let document = json!({"previous_response_id": "r", "input": [output, empty, hello()]});
@@ -154,7 +154,7 @@ fn pair(format: Format, number: usize) -> Vec<Value> {
 }
 
 #[test]
-fn a_long_conversation_with_half_of_it_broken_is_mended() {
+fn long_conversation_with_every_other_message_broken_is_repaired() {
     for format in Format::ALL.iter().copied() {
         let first = match format {
             Format::Gemini => json!({"role": "user", "parts": [{"text": "Fix it."}]}),
@@ -204,7 +204,7 @@ thread_local! {
     static DEADLINE: Deadline = Deadline::never();
 }
 
-/// A mend that leaves all messages out, and runs out of time at the first.
+/// A fix that leaves all messages out, and runs out of time at the first.
 fn leave_all_out(reading: &Reading, draft: &mut Draft<'_>) {
     let mut seen = 0;
     for (index, _) in reading.each() {
@@ -219,22 +219,22 @@ fn leave_all_out(reading: &Reading, draft: &mut Draft<'_>) {
 }
 
 #[test]
-fn a_mend_that_runs_out_of_time_ends_soon_and_is_thrown_away() {
+fn fix_that_runs_out_of_time_is_discarded() {
     let mut messages = vec![hello(); LONG];
     messages.push(orphan("a"));
     let document = Value::from(messages).to_string();
     let conversation = read(Format::OpenAiChat, &document);
     let deadline = DEADLINE.with(Clone::clone);
     let reading = || Reading::of(&conversation, &deadline);
-    let mends = [Mend {
+    let fixes = [Fix {
         rule: Rule::Chat1,
         run: leave_all_out,
     }];
     let before = reading().expect("reads");
-    let mended = Mended::of(&conversation, before.numbered(), Repairs::default());
-    assert!(super::mend(before, &mends, &deadline).is_none());
+    let history = RepairHistory::of(&conversation, before.numbered(), Repairs::default());
+    assert!(super::run_fixes(before, &fixes, &deadline).is_none());
     assert!(matches!(reading(), Err(ReadError::OutOfTime)));
-    let repaired = conversation.read_repaired(document, mended, &deadline);
+    let repaired = conversation.read_repaired(document, history, &deadline);
     assert!(matches!(repaired, Err(ReadError::OutOfTime)));
     assert!(conversation.repaired_within(&deadline).is_none());
 }

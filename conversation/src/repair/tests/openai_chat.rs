@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{hello, mend, read};
+use super::{hello, read, repair};
 use crate::model::format::Format::OpenAiChat;
 
 fn call(id: &str) -> Value {
@@ -21,8 +21,8 @@ fn none(id: &str) -> Value {
 }
 
 #[test]
-fn an_id_that_its_response_used_before_gets_a_number_that_nothing_has() {
-    let repairs = mend(
+fn id_that_its_response_used_before_gets_a_number_that_nothing_has() {
+    let repairs = repair(
         OpenAiChat,
         &json!([
             hello(),
@@ -52,7 +52,7 @@ fn an_id_that_its_response_used_before_gets_a_number_that_nothing_has() {
 fn calls_of_one_message_with_one_id_share_its_outputs_in_order() {
     let answered =
         |id: &str, text: &str| json!({"role": "tool", "tool_call_id": id, "content": text});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([
             hello(),
@@ -73,10 +73,10 @@ fn calls_of_one_message_with_one_id_share_its_outputs_in_order() {
 }
 
 #[test]
-fn a_long_id_stays_as_long_as_providers_take() {
+fn long_id_stays_as_long_as_providers_take() {
     let id = "é".repeat(32);
     let short = format!("{}-2", "é".repeat(27));
-    mend(
+    repair(
         OpenAiChat,
         &json!([hello(), calls(&[&id, &id]), answer(&id), answer(&id)]),
         &json!([hello(), calls(&[&id, &short]), answer(&id), answer(&short)]),
@@ -84,10 +84,10 @@ fn a_long_id_stays_as_long_as_providers_take() {
 }
 
 #[test]
-fn a_second_answer_goes_and_the_first_stays() {
+fn second_answer_goes_and_the_first_stays() {
     let mut second = answer("a");
     second["content"] = json!("other");
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([hello(), calls(&["a"]), answer("a"), hello(), second]),
         &json!([hello(), calls(&["a"]), answer("a"), hello()]),
@@ -96,8 +96,8 @@ fn a_second_answer_goes_and_the_first_stays() {
 }
 
 #[test]
-fn an_output_goes_to_its_call_or_goes_altogether() {
-    let repairs = mend(
+fn output_goes_to_its_call_or_goes_altogether() {
+    let repairs = repair(
         OpenAiChat,
         &json!([
             answer("b"),
@@ -119,8 +119,8 @@ fn an_output_goes_to_its_call_or_goes_altogether() {
 }
 
 #[test]
-fn a_call_without_an_output_gets_a_note_unless_it_is_pending() {
-    let repairs = mend(
+fn call_without_an_output_gets_a_note_unless_it_is_pending() {
+    let repairs = repair(
         OpenAiChat,
         &json!([
             hello(),
@@ -142,17 +142,17 @@ fn a_call_without_an_output_gets_a_note_unless_it_is_pending() {
 }
 
 #[test]
-fn older_pairs_are_mended_as_well() {
+fn older_pairs_are_repaired() {
     let call = json!({"role": "assistant", "content": null, "function_call": {"name": "read", "arguments": "{}"}});
     let output = json!({"role": "function", "name": "read", "content": "ok"});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([output, hello(), call, hello(), output, call, hello()]),
         &json!([hello(), call, output, hello(), call, output, hello()]),
     );
     assert_eq!(repairs, [("CHAT-5", 1), ("CHAT-5", 5)]);
     let none = json!({"role": "function", "name": "read", "content": "NOTE"});
-    mend(
+    repair(
         OpenAiChat,
         &json!([hello(), call, hello()]),
         &json!([hello(), call, none, hello()]),
@@ -173,7 +173,7 @@ fn arguments_become_the_text_of_their_bytes_and_nothing_else_changes() {
 
 #[test]
 fn missing_content_becomes_an_empty_text_and_empty_calls_go() {
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([hello(), {"role": "assistant", "content": null, "tool_calls": []}, {"role": "user", "name": "u"}]),
         &json!([hello(), {"role": "assistant", "content": ""}, {"role": "user", "name": "u", "content": ""}]),
@@ -189,13 +189,13 @@ fn empty_texts_go_and_messages_that_hold_nothing_else() {
     calling["content"] = json!([empty]);
     let mut called = calling.clone();
     called["content"] = json!("");
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([{"role": "user", "content": [empty, a, empty]}, {"role": "user", "content": [empty]}, calling]),
         &json!([{"role": "user", "content": [a]}, called]),
     );
     assert_eq!(repairs, [("ALL-6", 1), ("ALL-6", 2), ("ALL-6", 3)]);
-    mend(
+    repair(
         OpenAiChat,
         &json!([{"role": "user", "content": [empty]}]),
         &json!([{"role": "user", "content": ""}]),
@@ -207,7 +207,7 @@ fn what_is_signed_is_not_edited() {
     let mut signed = calls(&["a", "a"]);
     signed["reasoning_details"] = json!([{"data": "AAAA"}]);
     let document = json!([hello(), signed, answer("a"), answer("a"), hello()]);
-    assert_eq!(mend(OpenAiChat, &document, &document), []);
+    assert_eq!(repair(OpenAiChat, &document, &document), []);
 }
 
 #[test]
@@ -217,19 +217,19 @@ fn what_a_call_lacks_is_given_but_for_its_name() {
         {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}},
         {"id": "b", "type": "custom", "custom": {"name": "patch", "input": ""}}
     ]});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([hello(), bare]),
         &json!([hello(), whole]),
     );
     assert_eq!(repairs, [("CHAT-4", 2); 4]);
     let nameless = json!([hello(), {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]}]);
-    assert_eq!(mend(OpenAiChat, &nameless, &nameless), []);
+    assert_eq!(repair(OpenAiChat, &nameless, &nameless), []);
 }
 
 #[test]
-fn a_message_of_thinking_alone_gets_an_empty_text() {
-    let repairs = mend(
+fn message_of_thinking_alone_gets_an_empty_text() {
+    let repairs = repair(
         OpenAiChat,
         &json!([hello(), {"role": "assistant", "reasoning_content": "Leap years."}]),
         &json!([hello(), {"role": "assistant", "reasoning_content": "Leap years.", "content": ""}]),
@@ -238,9 +238,9 @@ fn a_message_of_thinking_alone_gets_an_empty_text() {
 }
 
 #[test]
-fn an_output_without_an_id_gets_that_of_the_only_call_that_waits() {
+fn output_without_an_id_gets_that_of_the_only_call_that_waits() {
     let nameless = json!({"role": "tool", "content": "ok"});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([hello(), calls(&["a", "b"]), answer("b"), nameless, hello()]),
         &json!([
@@ -254,7 +254,7 @@ fn an_output_without_an_id_gets_that_of_the_only_call_that_waits() {
     assert_eq!(repairs, [("CHAT-1", 4)]);
     // With two that wait it is taken for the first one's, and stays as it is.
     let document = json!([hello(), calls(&["a", "b"]), nameless]);
-    assert_eq!(mend(OpenAiChat, &document, &document), []);
+    assert_eq!(repair(OpenAiChat, &document, &document), []);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn calls_without_an_id_get_those_of_the_outputs_behind_them() {
     let call = absent["tool_calls"][0].as_object_mut();
     call.expect("a call").remove("id");
     for nameless in [calls(&[""]), absent] {
-        let repairs = mend(
+        let repairs = repair(
             OpenAiChat,
             &json!([hello(), nameless, answer("gen-1"), hello()]),
             &json!([hello(), calls(&["gen-1"]), answer("gen-1"), hello()]),
@@ -271,7 +271,7 @@ fn calls_without_an_id_get_those_of_the_outputs_behind_them() {
         assert_eq!(repairs, [("CHAT-1", 2)]);
     }
     // Several pair in their order; those that name each other already are not among them.
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([
             hello(),
@@ -292,7 +292,7 @@ fn calls_without_an_id_get_those_of_the_outputs_behind_them() {
     );
     assert_eq!(repairs, [("CHAT-1", 2), ("CHAT-1", 2)]);
     // An output that another call waits for is not theirs.
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([hello(), calls(&["a"]), calls(&[""]), answer("a"), hello()]),
         &json!([
@@ -308,10 +308,10 @@ fn calls_without_an_id_get_those_of_the_outputs_behind_them() {
 }
 
 #[test]
-fn an_output_of_a_signed_call_without_an_id_pairs_by_order() {
+fn output_of_a_signed_call_without_an_id_pairs_by_order() {
     let mut signed = calls(&[""]);
     signed["tool_calls"][0]["extra_content"] = json!({"google": {"thought_signature": "c2ln"}});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([hello(), signed, answer("gen-1"), hello()]),
         &json!([hello(), signed, answer(""), hello()]),
@@ -336,7 +336,7 @@ fn output_of_other_json_becomes_a_text_of_exactly_that_json() {
 fn bare_texts_in_the_list_of_an_output_become_parts() {
     let with = |content: Value| json!({"role": "tool", "tool_call_id": "a", "content": content});
     let b = json!({"type": "text", "text": "b"});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiChat,
         &json!([hello(), calls(&["a"]), with(json!(["a", b, "c"]))]),
         &json!([

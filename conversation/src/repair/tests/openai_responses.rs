@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{hello, mend};
+use super::{hello, repair};
 use crate::model::format::Format::OpenAiResponses;
 
 fn call(id: &str) -> Value {
@@ -20,8 +20,8 @@ fn reasoning(id: &str) -> Value {
 }
 
 #[test]
-fn a_call_id_of_a_call_that_still_waits_is_renamed_with_its_output() {
-    let repairs = mend(
+fn call_id_of_a_call_that_still_waits_is_renamed_with_its_output() {
+    let repairs = repair(
         OpenAiResponses,
         &json!([
             hello(),
@@ -48,8 +48,8 @@ fn a_call_id_of_a_call_that_still_waits_is_renamed_with_its_output() {
 }
 
 #[test]
-fn an_output_in_front_of_its_call_goes_behind_the_batch_and_others_go() {
-    let repairs = mend(
+fn output_in_front_of_its_call_goes_behind_the_batch_and_others_go() {
+    let repairs = repair(
         OpenAiResponses,
         &json!([
             hello(),
@@ -76,7 +76,7 @@ fn an_output_in_front_of_its_call_goes_behind_the_batch_and_others_go() {
 fn calls_get_outputs_of_their_own_type() {
     let custom = json!({"type": "custom_tool_call", "call_id": "c", "name": "patch", "input": "x"});
     let shell = json!({"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([
             hello(),
@@ -95,7 +95,7 @@ fn calls_get_outputs_of_their_own_type() {
         ]),
     );
     assert_eq!(repairs, [("RESP-2", 2), ("RESP-2", 3), ("RESP-2", 5)]);
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), reasoning("r"), shell, hello()]),
         &json!([hello(), hello()]),
@@ -103,12 +103,12 @@ fn calls_get_outputs_of_their_own_type() {
     assert_eq!(repairs, [("RESP-2", 2), ("RESP-2", 3)]);
     // The reasoning may be that of the call.
     let document = json!([hello(), reasoning("r"), shell, says("m", "a"), hello()]);
-    assert_eq!(mend(OpenAiResponses, &document, &document), []);
+    assert_eq!(repair(OpenAiResponses, &document, &document), []);
 }
 
 #[test]
 fn reasoning_that_nothing_follows_goes() {
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([
             hello(),
@@ -129,7 +129,7 @@ fn reasoning_gets_a_summary() {
     let bare = json!({"type": "reasoning", "encrypted_content": "gAAA"});
     let empty = json!({"type": "reasoning", "summary": null, "encrypted_content": "gAAA"});
     let whole = json!({"type": "reasoning", "summary": [], "encrypted_content": "gAAA"});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), bare, empty, says("m", "a")]),
         &json!([hello(), whole, whole, says("m", "a")]),
@@ -138,10 +138,10 @@ fn reasoning_gets_a_summary() {
 }
 
 #[test]
-fn the_same_item_again_goes_and_another_one_loses_the_id() {
+fn same_item_again_goes_and_another_one_loses_the_id() {
     let mut other = says("m", "b");
     other.as_object_mut().expect("is one").remove("id");
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([
             hello(),
@@ -163,13 +163,13 @@ fn the_same_item_again_goes_and_another_one_loses_the_id() {
         sealed,
         says("n", "b")
     ]);
-    assert_eq!(mend(OpenAiResponses, &document, &document), []);
+    assert_eq!(repair(OpenAiResponses, &document, &document), []);
 }
 
 #[test]
-fn an_empty_text_behind_reasoning_stays_as_a_whole() {
+fn empty_text_behind_reasoning_stays_as_a_whole() {
     let empty = json!({"role": "assistant", "content": [{"type": "output_text", "text": ""}]});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), reasoning("r"), empty, empty]),
         &json!([hello(), reasoning("r"), {"role": "assistant", "content": ""}]),
@@ -178,19 +178,19 @@ fn an_empty_text_behind_reasoning_stays_as_a_whole() {
 }
 
 #[test]
-fn an_output_of_another_kind_gets_that_of_its_call_or_goes() {
+fn output_of_another_kind_gets_that_of_its_call_or_goes() {
     let custom = json!({"type": "custom_tool_call_output", "call_id": "a", "output": "ok"});
     let call = json!({"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"});
     let output = json!({"type": "function_call_output", "call_id": "a", "output": "ok"});
     let shell = json!({"type": "shell_call_output", "call_id": "a", "output": []});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), call, custom]),
         &json!([hello(), call, output]),
     );
     assert_eq!(repairs, [("RESP-1", 3)]);
     let none = json!({"type": "function_call_output", "call_id": "a", "output": "NOTE"});
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), call, shell, hello()]),
         &json!([hello(), call, none, hello()]),
@@ -204,7 +204,7 @@ fn outputs_of_one_id_go_to_the_calls_of_their_kind() {
     let custom = |id: &str| json!({"type": "custom_tool_call", "call_id": id, "name": "patch", "input": "x"});
     let output = |kind: &str, id: &str| json!({"type": kind, "call_id": id, "output": kind});
     let (function, patch) = ("function_call_output", "custom_tool_call_output");
-    mend(
+    repair(
         OpenAiResponses,
         &json!([
             hello(),
@@ -225,7 +225,7 @@ fn outputs_of_one_id_go_to_the_calls_of_their_kind() {
 
 #[test]
 fn arguments_and_outputs_become_texts() {
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([
             hello(),
@@ -266,7 +266,7 @@ fn reasoning_goes_in_front_of_what_it_produced_where_that_has_an_id() {
         let items =
             |items: Vec<Value>| Value::from([items, output.iter().cloned().collect()].concat());
         // The one that stands with the other stays with it.
-        let repairs = mend(
+        let repairs = repair(
             OpenAiResponses,
             &items(vec![
                 hello(),
@@ -293,14 +293,14 @@ fn reasoning_goes_in_front_of_what_it_produced_where_that_has_an_id() {
     ] {
         let before = [vec![hello(), reasoning("r"), hello()], rest.clone()].concat();
         let after = [vec![hello(), hello()], rest].concat();
-        let repairs = mend(OpenAiResponses, &before.into(), &after.into());
+        let repairs = repair(OpenAiResponses, &before.into(), &after.into());
         assert_eq!(repairs, [("RESP-3", 2)]);
     }
 }
 
 #[test]
-fn an_output_that_names_the_item_of_a_call_is_none_of_that_call() {
-    let repairs = mend(
+fn output_that_names_the_item_of_a_call_is_none_of_that_call() {
+    let repairs = repair(
         OpenAiResponses,
         &json!([
             hello(),
@@ -335,19 +335,19 @@ fn outputs_of_empty_ids_go_to_the_calls_of_their_kind_and_stay() {
         let before = super::read(OpenAiResponses, &document.to_string());
         assert_eq!(before.broken().count(), 0, "{document}");
         assert_eq!(before.units().len(), 3);
-        assert_eq!(mend(OpenAiResponses, &document, &document), []);
+        assert_eq!(repair(OpenAiResponses, &document, &document), []);
     }
     let [shell, shell_output] = ["shell_call", "shell_call_output"]
         .map(|kind| json!({"type": kind, "call_id": "", "output": [], "action": {}}));
     // The output of a call that is not there does not take that of another kind with it.
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), call(""), shell_output, output(""), hello()]),
         &json!([hello(), call(""), output(""), hello()]),
     );
     assert_eq!(repairs, [("RESP-1", 3)]);
     let both = json!([hello(), call(""), shell, output(""), shell_output, hello()]);
-    assert_eq!(mend(OpenAiResponses, &both, &both), []);
+    assert_eq!(repair(OpenAiResponses, &both, &both), []);
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn outputs_without_ids_get_those_of_their_calls_where_no_other_call_waits() {
     ] {
         let [before, after] =
             [before, after].map(|items| Value::from([vec![hello()], items].concat()));
-        let repairs = mend(OpenAiResponses, &before, &after);
+        let repairs = repair(OpenAiResponses, &before, &after);
         assert!(!repairs.is_empty(), "{before}");
         assert!(repairs.iter().all(|(rule, _)| *rule == "RESP-9"));
     }
@@ -384,19 +384,19 @@ fn outputs_without_ids_get_those_of_their_calls_where_no_other_call_waits() {
         let document = Value::from([vec![hello()], stays].concat());
         let before = super::read(OpenAiResponses, &document.to_string());
         assert_eq!(before.broken().count(), 0, "{document}");
-        assert_eq!(mend(OpenAiResponses, &document, &document), []);
+        assert_eq!(repair(OpenAiResponses, &document, &document), []);
     }
 }
 
 #[test]
-fn a_shell_call_without_a_call_id_gets_no_output_of_its_own() {
+fn shell_call_without_a_call_id_gets_no_output_of_its_own() {
     let shell = json!({"type": "shell_call", "id": "sh", "action": {"commands": ["ls"]}});
     let document = json!([hello(), shell]);
-    assert_eq!(mend(OpenAiResponses, &document, &document), []);
+    assert_eq!(repair(OpenAiResponses, &document, &document), []);
 }
 
 #[test]
-fn the_output_of_a_function_answers_a_local_shell_call() {
+fn output_of_a_function_answers_a_local_shell_call() {
     let shell = |id: &str| json!({"type": "local_shell_call", "call_id": id, "status": "completed", "action": {"type": "exec", "command": ["ls"]}});
     let typed = |kind: &str, id: &str| json!({"type": kind, "call_id": id, "output": "ok"});
     let own = "local_shell_call_output";
@@ -423,11 +423,11 @@ fn the_output_of_a_function_answers_a_local_shell_call() {
         let before = super::read(OpenAiResponses, &document.to_string());
         assert_eq!(before.broken().count(), 0, "{document}");
         assert_eq!(before.units().len(), 3, "{document}");
-        assert_eq!(mend(OpenAiResponses, &document, &document), []);
+        assert_eq!(repair(OpenAiResponses, &document, &document), []);
     }
     let mut note = output("a");
     note["output"] = json!("NOTE");
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), shell("a"), hello()]),
         &json!([hello(), shell("a"), note, hello()]),
@@ -435,7 +435,7 @@ fn the_output_of_a_function_answers_a_local_shell_call() {
     assert_eq!(repairs, [("RESP-2", 2)]);
     // That of a custom tool has the same form.
     let custom = typed("custom_tool_call_output", "a");
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), shell("a"), custom, hello()]),
         &json!([hello(), shell("a"), output("a"), hello()]),
@@ -444,7 +444,7 @@ fn the_output_of_a_function_answers_a_local_shell_call() {
     // The other way round no program does it.
     let mut note = output("b");
     note["output"] = json!("NOTE");
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), call("b"), typed(own, "b"), hello()]),
         &json!([hello(), call("b"), note, hello()]),
@@ -461,18 +461,18 @@ fn what_a_reference_may_stand_for_stays() {
         json!({"type": "item_reference", "id": "mcpr_1"}),
         json!({"id": "mcpr_1"}),
     ] {
-        let repairs = mend(
+        let repairs = repair(
             OpenAiResponses,
             &json!([hello(), reference, hello(), allows, empty]),
             &json!([hello(), reference, hello(), allows]),
         );
         assert_eq!(repairs, [("ALL-6", 5)]);
     }
-    // It may be the output of a call before it, and is none of one behind it.
+    // It may be the output of a call before it, and is none of one after it.
     let reference = json!({"id": "fco_1"});
     let mut note = output("b");
     note["output"] = json!("NOTE");
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([hello(), call("a"), reference, hello(), call("b"), hello()]),
         &json!([
@@ -500,7 +500,7 @@ fn calls_of_a_program_keep_their_caller() {
     let done = json!({"type": "program_output", "call_id": "p", "result": "ok"});
     let mut note = with_caller(output("b"));
     note["output"] = json!("NOTE");
-    let repairs = mend(
+    let repairs = repair(
         OpenAiResponses,
         &json!([
             hello(),

@@ -91,9 +91,9 @@ fn raws(conversation: &Conversation) -> Vec<&str> {
     messages.map(|message| conversation.raw(message)).collect()
 }
 
-/// Mends damaged conversations of a format. Gives the rules that results still break, and how
+/// Repairs damaged conversations of a format. Returns the rules that results still break, and how
 /// often.
-fn mended(kind: Kind, format: Format, inside: bool) -> BTreeMap<&'static str, usize> {
+fn repair_damaged(kind: Kind, format: Format, inside: bool) -> BTreeMap<&'static str, usize> {
     let mut which = BTreeMap::new();
     let mut repaired = 0;
     for seed in 0..SEEDS {
@@ -145,10 +145,10 @@ fn mended(kind: Kind, format: Format, inside: bool) -> BTreeMap<&'static str, us
 }
 
 #[test]
-fn conversations_whose_messages_are_mixed_up_are_mended() {
+fn mixed_up_messages_are_repaired() {
     for (kind, format) in Kind::ALL.into_iter().zip(FORMATS) {
         assert_eq!(kind.name(), format.name());
-        for (rule, times) in mended(kind, format, false) {
+        for (rule, times) in repair_damaged(kind, format, false) {
             assert!(
                 may_stay(format).contains(&rule),
                 "{format}: {rule}, {times} times"
@@ -158,9 +158,9 @@ fn conversations_whose_messages_are_mixed_up_are_mended() {
 }
 
 #[test]
-fn conversations_whose_parts_are_mixed_up_are_mended_as_far_as_they_can_be() {
+fn mixed_up_parts_are_repaired_as_far_as_possible() {
     for (kind, format) in Kind::ALL.into_iter().zip(FORMATS) {
-        for (rule, times) in mended(kind, format, true) {
+        for (rule, times) in repair_damaged(kind, format, true) {
             let may_stay = may_stay_inside(format);
             assert!(may_stay.contains(&rule), "{format}: {rule}, {times} times");
         }

@@ -7,7 +7,8 @@ use baler_digest::{
 };
 
 use baler_conversation::message::{Content, Media, Message, Part};
-use baler_conversation::{Conversation, Role, Tokenizer, UnitKind};
+use baler_conversation::tokenizers::Tokenizer;
+use baler_conversation::{Conversation, Role, UnitKind};
 
 /// The most bytes of a tool's output, of a call's arguments, and of any other text.
 const OUTPUT: usize = 2_000;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use baler_conversation::as_message;
+use baler_conversation::document::as_message;
 use baler_host::{
     Budget, Compaction, Conversation, Fate, Host, Origin, Request, Rule, Severity, Strategy,
     UnitKind,

@@ -1,15 +1,15 @@
-//! Results that tell of an error, as the API takes them (ANTH-11): with texts alone, and at least one.
+//! Tool results that report an error, as the API accepts them (ANTH-11): texts alone, and at least one.
 
 use serde_json::value::RawValue;
 
 use crate::json::{self, Members};
 
-/// What stands for the text of an error that has none.
+/// The text of an error that has none.
 const NO_TEXT: &str = r#""(no output)""#;
 
-/// A result that the API would refuse as it would take it; none where it takes it. The log has what the
-/// tool gave.
-pub(super) fn mended(raw: &str) -> Option<String> {
+/// Rewrites a result that the API would refuse; `None` if it accepts the result as it is. For logs, which hold
+/// what the tool gave.
+pub(crate) fn accepted(raw: &str) -> Option<String> {
     let members: Members<'_> = serde_json::from_str(raw).ok()?;
     let mark = members
         .get("is_error")

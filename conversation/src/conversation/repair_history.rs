@@ -8,7 +8,7 @@ use crate::model::rule::Violation;
 
 /// How a conversation came to be by repairs.
 #[derive(Debug)]
-pub(crate) struct Mended {
+pub(crate) struct RepairHistory {
     /// By message; of more than `MOST_LISTED` the first.
     repairs: Vec<Repair>,
     counts: RepairCounts,
@@ -22,7 +22,7 @@ pub(crate) struct Mended {
     came_in: usize,
 }
 
-impl Mended {
+impl RepairHistory {
     /// Of what `repairs` made of `before`. `after` has the number of each message now, 0 for new ones, and
     /// its JSON.
     pub(crate) fn of<'a>(
@@ -31,7 +31,7 @@ impl Mended {
         repairs: Repairs,
     ) -> Self {
         let count = before.all_messages().len();
-        let earlier = before.mended();
+        let earlier = before.repair_history();
         let mut all = Repairs::default();
         if let Some(earlier) = earlier {
             all.append_told(earlier.repairs.clone(), &earlier.counts);
@@ -54,7 +54,7 @@ impl Mended {
         }
     }
 
-    /// The number that the message with this index came in with. Those behind the repaired ones
+    /// The number that the message with this index came in with. Those after the repaired ones
     /// were appended, and go on counting.
     fn number(&self, index: usize) -> usize {
         let appended = || self.came_in + index + 1 - self.numbers.len();
@@ -77,24 +77,25 @@ fn replaced_in<'a>(
 }
 
 impl Conversation {
-    /// What was mended in it, by [`Conversation::repaired`], by message. Of more than
+    /// The repairs made in it by [`Conversation::repaired`], by message. Of more than
     /// [`MOST_LISTED`](crate::listed::MOST_LISTED) repairs the first are listed;
     /// [`Conversation::repair_counts`] knows of all.
     #[must_use]
     pub fn repairs(&self) -> &[Repair] {
-        self.mended().map_or(&[], |mended| &mended.repairs)
+        self.repair_history()
+            .map_or(&[], |history| &history.repairs)
     }
 
-    /// How much was mended in it.
+    /// The number of repairs made in it, in all and by rule.
     #[must_use]
     pub fn repair_counts(&self) -> RepairCounts {
-        self.mended()
-            .map_or_else(RepairCounts::default, |mended| mended.counts.clone())
+        self.repair_history()
+            .map_or_else(RepairCounts::default, |history| history.counts.clone())
     }
 
     /// The rules that are broken, after all repairs, with the numbers that messages had in the
-    /// conversation that came in, as far as they are listed. (Those of [`Conversation::violations`] are the conversation's
-    /// own.)
+    /// conversation that came in, as far as they are listed. ([`Conversation::violations`] has the numbers of this
+    /// conversation.)
     #[must_use]
     pub fn unrepaired(&self) -> Vec<Violation> {
         let mut left = self.violations().to_vec();
@@ -108,11 +109,11 @@ impl Conversation {
 
     /// The conversation as it was before its repairs, with what was appended since.
     pub fn came_in(&self) -> Self {
-        let Some(mended) = self.mended() else {
+        let Some(history) = self.repair_history() else {
             return self.clone();
         };
-        let mut before = mended.before.clone();
-        let appended = self.all_messages().iter().skip(mended.numbers.len());
+        let mut before = history.before.clone();
+        let appended = self.all_messages().iter().skip(history.numbers.len());
         // They were read once, in the same format.
         let _ = before.append_all(appended.map(|message| self.raw(message)));
         before
@@ -120,9 +121,9 @@ impl Conversation {
 
     /// Messages that are not there any more as they came in: the number of each, and how it came in.
     pub fn replaced(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.mended().into_iter().flat_map(|mended| {
-            let before = &mended.before;
-            let numbers = mended.replaced.iter();
+        self.repair_history().into_iter().flat_map(|history| {
+            let before = &history.before;
+            let numbers = history.replaced.iter();
             numbers.filter_map(move |number| {
                 let message = before.all_messages().get(number.checked_sub(1)?)?;
                 Some((*number, before.raw(message)))
@@ -132,12 +133,13 @@ impl Conversation {
 
     /// How many such messages there are.
     pub fn replaced_count(&self) -> usize {
-        self.mended().map_or(0, |mended| mended.replaced.len())
+        self.repair_history()
+            .map_or(0, |history| history.replaced.len())
     }
 
     /// The number that the message with this index came in with, from 1; 0 for a new one.
     pub(crate) fn number(&self, index: usize) -> usize {
-        self.mended()
-            .map_or(index + 1, |mended| mended.number(index))
+        self.repair_history()
+            .map_or(index + 1, |history| history.number(index))
     }
 }
