@@ -15,7 +15,7 @@ use baler_strategy::{
     Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Role, Room, Situation,
     Strategy, UnitKind,
 };
-use summarizing::{Form, Question};
+use summarize_core::{Form, Question};
 
 pub use config::{Config, SummaryRole};
 use split::{Fate, Split};
@@ -40,8 +40,8 @@ impl Strategy for Anchored {
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] =
         &["preserved", "anchor", "protected", "earlier", "summarized"];
-    const METRIC_NAMES: &'static [&'static str] = &summarizing::METRICS;
-    const LIMITS: Limits = summarizing::LIMITS;
+    const METRIC_NAMES: &'static [&'static str] = &summarize_core::METRICS;
+    const LIMITS: Limits = summarize_core::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -70,7 +70,7 @@ impl Strategy for Anchored {
         let framing = conversation.count(&framed(""));
         let longest = config.max_output_tokens;
         let beside = Room::beside_protected(situation, units);
-        let set_aside = summarizing::set_aside(situation, &beside, framing, longest);
+        let set_aside = summarize_core::set_aside(situation, &beside, framing, longest);
         let Some(split) = split::split(conversation, situation, config, set_aside) else {
             return Ok(Report::unchanged("there are too few turns to compact any"));
         };
@@ -82,21 +82,21 @@ impl Strategy for Anchored {
         }
         let places = split.places();
         let at = place(conversation, &split);
-        let Some(room) = summarizing::room(situation, units, &places, at, framing)? else {
+        let Some(room) = summarize_core::room(situation, units, &places, at, framing)? else {
             return Ok(Report::unchanged(
                 "a summary would be no shorter than what it stands for",
             ));
         };
-        let so_far = summarizing::so_far(conversation, &split.with(Fate::Earlier), "");
+        let so_far = summarize_core::so_far(conversation, &split.with(Fate::Earlier), "");
         let question = Question {
             instruction: config.instructions(),
-            wishes: summarizing::wishes(situation),
+            wishes: summarize_core::wishes(situation),
             so_far: so_far.as_deref(),
             form: Form::Closing(CLOSING),
             max_output_tokens: longest,
             room: room.min(longest),
         };
-        let summary = summarizing::summarize(conversation, &summarized, &question)?;
+        let summary = summarize_core::summarize(conversation, &summarized, &question)?;
         let mut draft = Draft::dropping(units.len());
         for (unit, fate) in split.fates.iter().enumerate() {
             let code = match fate {
@@ -128,7 +128,7 @@ fn framed(summary: &str) -> String {
 /// Before the preserved turns, after the anchors. What else stays there, such as a call that
 /// has no output yet, keeps what follows it.
 fn place(conversation: &Conversation<'_>, split: &Split) -> usize {
-    let after = summarizing::after_the_dropped(&split.places());
+    let after = summarize_core::after_the_dropped(&split.places());
     let kept = conversation
         .units()
         .get(after..split.cut)

@@ -1,7 +1,7 @@
 //! Which units stay, and why.
 
 use baler_strategy::{Conversation, Room, Situation, Traits, Unit, UnitKind};
-use summarizing::Place;
+use summarize_core::Place;
 
 use crate::Config;
 
@@ -171,5 +171,5 @@ fn said(conversation: &Conversation<'_>, unit: usize) -> Option<u64> {
     let messages = conversation.messages(unit);
     let parts = messages.iter().flat_map(|message| &message.parts);
     let tokens: u64 = parts.map(|part| u64::from(part.tokens)).sum();
-    summarizing::has_users_words(&messages).then_some(tokens)
+    summarize_core::has_users_words(&messages).then_some(tokens)
 }

@@ -12,7 +12,7 @@ use baler_strategy::testing::{Recording, ScriptedModel, Tested};
 use baler_strategy::{
     Conversation, Decision, Failure, Finish, ModelError, Piece, Purpose, Role, Situation, Strategy,
 };
-use summarizing::testing::{self, saying};
+use summarize_core::testing::{self, saying};
 
 use crate::{Anchored, Config};
 

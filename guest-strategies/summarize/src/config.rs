@@ -3,7 +3,7 @@ mod tests;
 
 use baler_strategy::Situation;
 use serde::Deserialize;
-use summarizing::Form;
+use summarize_core::Form;
 
 /// The config; `config.schema.json` says the same as JSON Schema. What is absent is as in the
 /// preset, or else as by default.

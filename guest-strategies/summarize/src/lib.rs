@@ -13,7 +13,7 @@ mod tests;
 use baler_strategy::{
     Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Room, Situation, Strategy,
 };
-use summarizing::{Place, Question};
+use summarize_core::{Place, Question};
 
 pub use config::{Config, Earlier, Preset};
 
@@ -29,8 +29,8 @@ impl Strategy for Summarize {
         "Lets a model summarise the older part of the conversation and keeps the newest part.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &["summarized", "earlier", "kept"];
-    const METRIC_NAMES: &'static [&'static str] = &summarizing::METRICS;
-    const LIMITS: Limits = summarizing::LIMITS;
+    const METRIC_NAMES: &'static [&'static str] = &summarize_core::METRICS;
+    const LIMITS: Limits = summarize_core::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -64,7 +64,7 @@ impl Strategy for Summarize {
             .map_or_else(String::new, |header| format!("{header}\n\n"));
         let framing = conversation.count(&header);
         let longest = config.max_output_tokens();
-        let set_aside = summarizing::set_aside(
+        let set_aside = summarize_core::set_aside(
             situation,
             &Room::beside_protected(situation, units),
             framing,
@@ -85,17 +85,17 @@ impl Strategy for Summarize {
                 "beside what stays there is nothing to summarise",
             ));
         }
-        let at = summarizing::after_the_dropped(&places);
-        let Some(room) = summarizing::room(situation, units, &places, at, framing)? else {
+        let at = summarize_core::after_the_dropped(&places);
+        let Some(room) = summarize_core::room(situation, units, &places, at, framing)? else {
             return Ok(Report::unchanged(
                 "a summary would be no shorter than what it stands for",
             ));
         };
-        let mut so_far = summarizing::so_far(conversation, &with(Place::Earlier), &header);
+        let mut so_far = summarize_core::so_far(conversation, &with(Place::Earlier), &header);
         let carried = carried(conversation, config, room.min(longest), &mut so_far);
         let question = Question {
             instruction: config.prompt(),
-            wishes: summarizing::wishes(situation),
+            wishes: summarize_core::wishes(situation),
             so_far: so_far.as_deref(),
             form: config.form(),
             max_output_tokens: longest,
@@ -103,7 +103,7 @@ impl Strategy for Summarize {
                 .min(longest)
                 .saturating_sub(conversation.count(&carried)),
         };
-        let summary = summarizing::summarize(conversation, &summarized, &question)?;
+        let summary = summarize_core::summarize(conversation, &summarized, &question)?;
         let mut draft = Draft::dropping(units.len());
         for (unit, place) in places.iter().enumerate() {
             let code = match place {

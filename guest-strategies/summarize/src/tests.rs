@@ -16,7 +16,7 @@ use baler_strategy::testing::{Recording, ScriptedModel, Tested};
 use baler_strategy::{
     Conversation, Decision, Failure, Insertion, ModelError, Piece, Situation, Strategy,
 };
-use summarizing::testing::{self, saying};
+use summarize_core::testing::{self, saying};
 
 use crate::{Config, Summarize};
 

@@ -1,7 +1,7 @@
 //! Which units stay.
 
 use baler_strategy::{Conversation, Room, Situation, Unit, UnitKind};
-use summarizing::Place;
+use summarize_core::Place;
 
 use crate::config::{Keep, share_of};
 

@@ -1,5 +1,5 @@
 use serde::Deserialize;
-use tiers::Work;
+use tiered_core::Work;
 
 /// The config; `config.schema.json` says the same as JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -19,11 +19,11 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let tiers::Config {
+        let tiered_core::Config {
             recent,
             work,
             min_tokens,
-        } = tiers::Config::default();
+        } = tiered_core::Config::default();
         Self {
             recent,
             work,
@@ -52,8 +52,8 @@ impl Config {
     }
 
     /// What is no matter of the model's.
-    pub(crate) const fn tiers(&self) -> tiers::Config {
-        tiers::Config {
+    pub(crate) const fn tiers(&self) -> tiered_core::Config {
+        tiered_core::Config {
             recent: self.recent,
             work: self.work,
             min_tokens: self.min_tokens,

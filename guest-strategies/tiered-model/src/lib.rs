@@ -13,7 +13,7 @@ mod tests;
 use baler_strategy::{Conversation, Failure, Limits, Report, Situation, Strategy, Value};
 
 pub use config::Config;
-pub use tiers::Work;
+pub use tiered_core::Work;
 
 use story::Storyteller;
 
@@ -54,7 +54,7 @@ impl Strategy for TieredModel {
         "input-tokens",
         "output-tokens",
     ];
-    const LIMITS: Limits = summarizing::LIMITS;
+    const LIMITS: Limits = summarize_core::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -66,9 +66,10 @@ impl Strategy for TieredModel {
         config: &Config,
     ) -> Result<Report, Failure> {
         let mut teller = Storyteller::new(conversation, situation, config);
-        let chosen = tiers::choose(conversation, situation, &config.tiers(), &mut |dropped| {
-            teller.tell(dropped)
-        })?;
+        let chosen =
+            tiered_core::choose(conversation, situation, &config.tiers(), &mut |dropped| {
+                teller.tell(dropped)
+            })?;
         let summary = match teller.asked() {
             _ if chosen.is_summarised => "written",
             true => "none",

@@ -1,8 +1,8 @@
 //! What the model is asked, and what came of it.
 
 use baler_strategy::{Conversation, Failure, Report, Situation};
-use summarizing::{Form, Question, Spent, Summary};
-use tiers::{Dropped, Story, to_retell};
+use summarize_core::{Form, Question, Spent, Summary};
+use tiered_core::{Dropped, Story, to_retell};
 
 use crate::config::Config;
 
@@ -41,13 +41,14 @@ impl<'a> Storyteller<'a> {
         let so_far = self.so_far(&dropped.earlier);
         let question = Question {
             instruction: self.config.prompt(),
-            wishes: summarizing::wishes(self.situation),
+            wishes: summarize_core::wishes(self.situation),
             so_far: so_far.as_deref(),
             form: Form::Tagged,
             max_output_tokens: longest,
             room: dropped.room.min(longest),
         };
-        let (summary, spent) = summarizing::attempt(self.conversation, &dropped.units, &question);
+        let (summary, spent) =
+            summarize_core::attempt(self.conversation, &dropped.units, &question);
         self.spent = spent;
         match summary {
             Ok(summary) => {
@@ -70,7 +71,7 @@ impl<'a> Storyteller<'a> {
     fn so_far(&self, earlier: &[usize]) -> Option<String> {
         let texts: Vec<String> = earlier
             .iter()
-            .filter_map(|unit| summarizing::so_far(self.conversation, &[*unit], ""))
+            .filter_map(|unit| summarize_core::so_far(self.conversation, &[*unit], ""))
             .map(|text| to_retell(&text))
             .filter(|text| !text.is_empty())
             .collect();

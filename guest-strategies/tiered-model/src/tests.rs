@@ -8,7 +8,7 @@ mod story;
 
 use baler_strategy::testing::{Recording, ScriptedModel, Tested, call, failed, run};
 use baler_strategy::{Piece, Value};
-use summarizing::testing::{self, saying};
+use summarize_core::testing::{self, saying};
 
 use crate::TieredModel;
 

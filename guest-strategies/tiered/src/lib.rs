@@ -1,12 +1,12 @@
 //! Reduces a conversation only as far as the budget asks, and hands old steps over in a digest:
-//! the tiers of the crate `tiers`, without a model.
+//! the tiers of the crate `tiered-core`, without a model.
 
 #[cfg(test)]
 mod tests;
 
 use baler_strategy::{Conversation, Failure, Report, Situation, Strategy};
 
-pub use tiers::{Config, Work};
+pub use tiered_core::{Config, Work};
 
 /// The strategy.
 #[derive(Debug)]
@@ -43,7 +43,8 @@ impl Strategy for Tiered {
         situation: &Situation,
         config: &Config,
     ) -> Result<Report, Failure> {
-        tiers::choose(conversation, situation, config, &mut |_| None).map(|chosen| chosen.report)
+        tiered_core::choose(conversation, situation, config, &mut |_| None)
+            .map(|chosen| chosen.report)
     }
 }
 
