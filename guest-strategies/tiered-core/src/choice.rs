@@ -11,7 +11,7 @@ use baler_strategy::{
 };
 
 use crate::config::Config;
-use crate::material::{Kind, Material, Removable};
+use crate::material::{Material, Removable, RemovableKind};
 use crate::reduce::{self, Cutter, Level, Reduced, Size};
 use handover::Handover;
 
@@ -88,7 +88,7 @@ pub fn choose(
         known: BTreeMap::new(),
         whole,
     };
-    choice.remove(Kind::Media);
+    choice.remove(RemovableKind::Media);
     for level in [Level::Superseded, Level::Third] {
         if choice.fits() {
             break;
@@ -197,12 +197,12 @@ impl<'a> Choice<'a> {
     }
 
     /// What may go from old units, oldest first, until it fits.
-    fn remove(&mut self, kind: Kind) {
+    fn remove(&mut self, kind: RemovableKind) {
         let removable = &self.material.removable;
         for part in removable.iter().filter(|part| part.kind == kind) {
             let last = self.removed.last();
             // Thinking leaves a unit as a whole.
-            let is_begun = kind == Kind::Thinking
+            let is_begun = kind == RemovableKind::Thinking
                 && last.is_some_and(|last| last.kind == kind && last.unit == part.unit);
             if part.unit >= self.recent || self.fits() && !is_begun {
                 return;
@@ -211,7 +211,7 @@ impl<'a> Choice<'a> {
             let tokens = u64::from(part.tokens);
             self.saved[part.unit] += tokens;
             self.whole.tokens = self.whole.tokens.saturating_sub(tokens);
-            self.whole.media -= u64::from(kind == Kind::Media).min(self.whole.media);
+            self.whole.media -= u64::from(kind == RemovableKind::Media).min(self.whole.media);
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> Choice<'a> {
     /// in those that stay is worth its room.
     fn remove_thinking_if_that_is_enough(&mut self) {
         let before = (self.removed.len(), self.saved.clone(), self.whole);
-        self.remove(Kind::Thinking);
+        self.remove(RemovableKind::Thinking);
         if !self.fits() {
             self.removed.truncate(before.0);
             (self.saved, self.whole) = (before.1, before.2);
@@ -276,7 +276,7 @@ impl<'a> Choice<'a> {
                 ..
             } = self.reduced[&index];
             let most = u32::try_from(u64::from(now) + left).unwrap_or(u32::MAX);
-            if !self.kept[output.unit] || output.newer.is_some() {
+            if !self.kept[output.unit] || output.superseded.is_some() {
                 continue;
             }
             if has_all && extent == Extent::Worth && output.tokens > most {

@@ -1,239 +1,244 @@
-//! All that a conversation says, read once.
+//! What the strategy decides on, read from the conversation once.
+
+mod clip;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use baler_digest::{Notes, Part as Told};
-use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, Unit, UnitKind};
+use baler_digest::{Notes, Part as DigestPart};
+use baler_strategy::{
+    Content, Conversation, Message, Part, PartTraits, Role, ToolOutput, UnitKind,
+};
+
+use clip::{clip, max_bytes_per_unit};
+
+/// Outputs that an earlier compaction wrote and that have fewer tokens are not cut again.
+const MIN_RECUT_TOKENS: u32 = 200;
+
+/// Outputs of at most so many bytes are not compared by their texts: many outputs are only `ok`.
+const MAX_UNCOMPARED_BYTES: usize = 200;
 
 /// What the strategy decides on.
+#[derive(Default)]
 pub(crate) struct Material {
+    /// What the digest has noted of each unit.
     pub(crate) notes: Notes,
-    /// Outputs that may be rewritten, oldest first.
+    /// All tool outputs, oldest first.
     pub(crate) outputs: Vec<Output>,
-    /// Parts that may be left out, oldest first.
+    /// Parts that may be removed, oldest first.
     pub(crate) removable: Vec<Removable>,
 }
 
-/// A part that may be left out.
+/// A part that may be removed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Removable {
     pub(crate) unit: usize,
     pub(crate) message: usize,
     pub(crate) part: usize,
     pub(crate) tokens: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RemovableKind,
 }
 
+/// What a removable part holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A picture, document or the like.
+pub(crate) enum RemovableKind {
+    /// A picture, document or other media.
     Media,
-    /// It leaves a unit as a whole.
+    /// Thinking. A plan removes all thinking of a unit, or none.
     Thinking,
 }
 
-/// An output of a tool.
+/// A tool output.
 pub(crate) struct Output {
     pub(crate) unit: usize,
     pub(crate) message: usize,
     pub(crate) part: usize,
+    /// Tokens of the part; 0 if a plan may not rewrite it, since it has nothing to save then.
     pub(crate) tokens: u32,
+    /// The name of the tool.
     pub(crate) tool: String,
-    /// What it says, without the middle where it is too long to be read.
+    /// The text, without its middle if it is too long to be read.
     pub(crate) text: String,
-    /// Bytes of all that it says.
+    /// Bytes of the whole text.
     pub(crate) bytes: usize,
     pub(crate) failed: bool,
-    /// The code that it failed with, where that stands beside its text and no excerpt would show it.
+    /// The exit code of a failure. It may be reported beside the text, where no excerpt shows it.
     pub(crate) exit: Option<i64>,
-    /// An earlier compaction made it shorter.
+    /// Whether the host or an earlier compaction shortened the text.
     pub(crate) is_cut: bool,
-    /// A later output says the same, or shows what became of the same thing.
-    pub(crate) newer: Option<Newer>,
+    /// Why a later output makes this one needless, if one does.
+    pub(crate) superseded: Option<Superseded>,
 }
 
-/// Why a later output makes one needless.
+/// Why a later output makes an output needless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Newer {
-    /// It is the same text.
-    Same,
-    /// The same call was made again and gave something else.
-    Again,
+pub(crate) enum Superseded {
+    /// A later output has the same text.
+    SameText,
+    /// The same call was made again, with another result.
+    SameCall,
+}
+
+/// The indices of a part in the conversation.
+#[derive(Debug, Clone, Copy)]
+struct PartIndex {
+    unit: usize,
+    message: usize,
+    part: usize,
 }
 
 impl Material {
+    /// Reads the conversation, of long units only the beginning and the end.
     pub(crate) fn read(conversation: &Conversation<'_>) -> Self {
         let units = conversation.units();
-        let mut material = Self {
-            notes: Notes::default(),
-            outputs: Vec::new(),
-            removable: Vec::new(),
-        };
-        // By call: the arguments say what was looked at.
-        let mut by_call: BTreeMap<(String, String), usize> = BTreeMap::new();
-        // By a hash: a copy of all texts would be too much.
-        let mut by_text: BTreeMap<u64, usize> = BTreeMap::new();
-        let most = most_of_one(units);
-        for (unit, mut messages) in conversation.read(0..units.len()) {
-            let clipped = clip(&mut messages, most);
+        let max_bytes = max_bytes_per_unit(units);
+        let mut reader = Reader::default();
+        for (unit, messages) in conversation.read(0..units.len()) {
             let is_summary = units[unit].kind == UnitKind::Summary;
-            let told: Vec<Told<'_>> = messages
-                .iter()
-                .flat_map(|message| told(message, is_summary))
-                .collect();
-            material.notes.read(&told);
-            drop(told);
-            let mut calls: BTreeMap<String, (String, String)> = BTreeMap::new();
-            for (place, message) in messages.into_iter().enumerate() {
-                let mut media = media_that_may_go(&message.parts);
-                for (part, own) in message.parts.into_iter().enumerate() {
-                    let Part {
-                        content,
-                        tokens,
-                        traits,
-                    } = own;
-                    let kind = match content {
-                        _ if !traits.contains(PartTraits::REMOVABLE) => None,
-                        Content::Media(_) if media == 0 => None,
-                        Content::Media(_) => Some(Kind::Media),
-                        _ => Some(Kind::Thinking),
-                    };
-                    if let Some(kind) = kind {
-                        media -= usize::from(kind == Kind::Media);
-                        material.removable.push(Removable {
-                            unit,
-                            message: place,
-                            part,
-                            tokens,
-                            kind,
-                        });
+            reader.read_unit(unit, is_summary, messages, max_bytes);
+        }
+        reader.material
+    }
+}
+
+/// Reads units one after the other and finds outputs that a later one supersedes.
+#[derive(Default)]
+struct Reader {
+    material: Material,
+    /// The newest output of each call, by the tool and its arguments.
+    by_call: BTreeMap<(String, String), usize>,
+    /// The newest output of each text, by a hash: copies of all texts would take too much memory.
+    by_text: BTreeMap<u64, usize>,
+}
+
+impl Reader {
+    fn read_unit(
+        &mut self,
+        unit: usize,
+        is_summary: bool,
+        mut messages: Vec<Message>,
+        max_bytes: usize,
+    ) {
+        let clipped = clip(&mut messages, max_bytes);
+        let noted: Vec<DigestPart<'_>> = messages
+            .iter()
+            .flat_map(|message| digest_parts(message, is_summary))
+            .collect();
+        self.material.notes.read(&noted);
+        drop(noted);
+        let mut calls: BTreeMap<String, (String, String)> = BTreeMap::new();
+        for (message_index, message) in messages.into_iter().enumerate() {
+            let mut media = removable_media(&message.parts);
+            for (part_index, part) in message.parts.into_iter().enumerate() {
+                let index = PartIndex {
+                    unit,
+                    message: message_index,
+                    part: part_index,
+                };
+                let full_bytes = clipped.get(&(message_index, part_index)).copied();
+                self.add_removable(index, &part, &mut media);
+                let Part {
+                    content,
+                    tokens,
+                    traits,
+                } = part;
+                match content {
+                    // Two different calls may have the same arguments once their middle is cut out.
+                    Content::Call(call) if full_bytes.is_none() => {
+                        calls.insert(call.id, (call.name, call.arguments));
                     }
-                    match content {
-                        // Long arguments without their middle may be those of another call.
-                        Content::Call(call) if !clipped.contains_key(&(place, part)) => {
-                            calls.insert(call.id, (call.name, call.arguments));
-                        }
-                        Content::Output(output) => {
-                            // One that was cut before may be cut again, as long as there is
-                            // more to cut than what says that it was.
-                            let is_cut = traits.contains(PartTraits::REWRITTEN);
-                            let may_change = traits.contains(PartTraits::REWRITABLE)
-                                && !(is_cut && tokens < CUT)
-                                && output.media.is_empty();
-                            let index = material.outputs.len();
-                            let bytes = clipped.get(&(place, part)).copied();
-                            let is_whole = bytes.is_none();
-                            let call = calls.remove(&output.call_id);
-                            if let Some(call) = call
-                                && let Some(before) = by_call.insert(call, index)
-                                && let Some(before) = material.outputs.get_mut(before)
-                            {
-                                let is_same = is_whole && before.text == output.text;
-                                before.newer =
-                                    Some(if is_same { Newer::Same } else { Newer::Again });
-                            }
-                            if is_whole
-                                && output.text.len() > SAME
-                                && let Some(before) = by_text.insert(hash(&output.text), index)
-                                && let Some(before) = material.outputs.get_mut(before)
-                                && before.text == output.text
-                            {
-                                before.newer = Some(Newer::Same);
-                            }
-                            let exit =
-                                baler_digest::exit_code(&output.text).filter(|code| *code != 0);
-                            material.outputs.push(Output {
-                                unit,
-                                message: place,
-                                part,
-                                // One that may not change has nothing to give.
-                                tokens: if may_change { tokens } else { 0 },
-                                tool: output.name,
-                                bytes: bytes.unwrap_or(output.text.len()),
-                                is_cut: is_cut || says_it_is_cut(&output.text),
-                                text: output.text,
-                                failed: output.failed || exit.is_some(),
-                                exit,
-                                newer: None,
-                            });
-                        }
-                        _ => {}
+                    Content::Output(output) => {
+                        let call = calls.remove(&output.call_id);
+                        self.mark_superseded(call, &output.text, full_bytes.is_none());
+                        self.add_output(index, tokens, traits, output, full_bytes);
                     }
+                    _ => {}
                 }
             }
         }
-        material
     }
-}
 
-/// The most bytes that are read. A guest has fuel for twice as much text that is full of names.
-const READ: usize = 1 << 20;
-
-/// The most bytes that are read of one unit, so that all together are not too much.
-fn most_of_one(units: &[Unit]) -> usize {
-    most_of_each(units.iter().map(|unit| unit.bytes as usize).collect(), READ)
-}
-
-/// The most bytes of each of these, so that all have no more than `most` together.
-fn most_of_each(mut sizes: Vec<usize>, most: usize) -> usize {
-    let all = sizes
-        .iter()
-        .fold(0, |all: usize, size| all.saturating_add(*size));
-    if all <= most {
-        return usize::MAX;
-    }
-    sizes.sort_unstable();
-    let mut left = most;
-    for (index, size) in sizes.iter().enumerate() {
-        let share = left / (sizes.len() - index);
-        if *size > share {
-            return share;
-        }
-        left -= size;
-    }
-    usize::MAX
-}
-
-/// Takes the middle from outputs, arguments and the assistant's texts, where a unit's have more
-/// bytes together, and says by message and part how many they had.
-fn clip(messages: &mut [Message], most: usize) -> BTreeMap<(usize, usize), usize> {
-    let mut sizes = Vec::new();
-    for message in &mut *messages {
-        for part in &mut message.parts {
-            sizes.extend(long(message.role, &mut part.content).map(|text| text.len()));
-        }
-    }
-    let most = most_of_each(sizes, most);
-    let mut clipped = BTreeMap::new();
-    for (place, message) in messages.iter_mut().enumerate() {
-        for (index, part) in message.parts.iter_mut().enumerate() {
-            if let Some(text) = long(message.role, &mut part.content)
-                && text.len() > most
-            {
-                clipped.insert((place, index), text.len());
-                let head = &text[..text.floor_char_boundary(most / 2)];
-                let tail = &text[text.ceil_char_boundary(text.len() - most / 2)..];
-                *text = format!("{head}\n{tail}");
+    /// Adds the part if it may be removed. `media` is how many more media parts its message can lose.
+    fn add_removable(&mut self, index: PartIndex, part: &Part, media: &mut usize) {
+        let kind = match part.content {
+            _ if !part.traits.contains(PartTraits::REMOVABLE) => return,
+            Content::Media(_) if *media == 0 => return,
+            Content::Media(_) => {
+                *media -= 1;
+                RemovableKind::Media
             }
+            _ => RemovableKind::Thinking,
+        };
+        self.material.removable.push(Removable {
+            unit: index.unit,
+            message: index.message,
+            part: index.part,
+            tokens: part.tokens,
+            kind,
+        });
+    }
+
+    /// Marks earlier outputs that the output to be added next makes needless. `is_whole` is whether its
+    /// text was read as a whole.
+    fn mark_superseded(&mut self, call: Option<(String, String)>, text: &str, is_whole: bool) {
+        let outputs = &mut self.material.outputs;
+        let next = outputs.len();
+        if let Some(call) = call
+            && let Some(before) = self.by_call.insert(call, next)
+            && let Some(before) = outputs.get_mut(before)
+        {
+            let is_same = is_whole && before.text == text;
+            before.superseded = Some(if is_same {
+                Superseded::SameText
+            } else {
+                Superseded::SameCall
+            });
+        }
+        if is_whole
+            && text.len() > MAX_UNCOMPARED_BYTES
+            && let Some(before) = self.by_text.insert(hash(text), next)
+            && let Some(before) = outputs.get_mut(before)
+            && before.text == text
+        {
+            before.superseded = Some(Superseded::SameText);
         }
     }
-    clipped
-}
 
-/// The text of a part that tools or the model made.
-fn long(role: Role, content: &mut Content) -> Option<&mut String> {
-    match content {
-        Content::Output(output) => Some(&mut output.text),
-        Content::Call(call) => Some(&mut call.arguments),
-        Content::Text(text) if role == Role::Assistant => Some(text),
-        _ => None,
+    /// Adds an output. `full_bytes` are the bytes of its text before it was clipped.
+    fn add_output(
+        &mut self,
+        index: PartIndex,
+        tokens: u32,
+        traits: PartTraits,
+        output: ToolOutput,
+        full_bytes: Option<usize>,
+    ) {
+        // An output that was cut before may be cut again, unless little more than the notice of the cut
+        // is left.
+        let is_rewritten = traits.contains(PartTraits::REWRITTEN);
+        let may_change = traits.contains(PartTraits::REWRITABLE)
+            && !(is_rewritten && tokens < MIN_RECUT_TOKENS)
+            && output.media.is_empty();
+        let exit = baler_digest::exit_code(&output.text).filter(|code| *code != 0);
+        self.material.outputs.push(Output {
+            unit: index.unit,
+            message: index.message,
+            part: index.part,
+            tokens: if may_change { tokens } else { 0 },
+            tool: output.name,
+            bytes: full_bytes.unwrap_or(output.text.len()),
+            is_cut: is_rewritten || has_cut_notice(&output.text),
+            text: output.text,
+            failed: output.failed || exit.is_some(),
+            exit,
+            superseded: None,
+        });
     }
 }
 
-/// Whether a line of a text is one with which the host or a strategy says that something is missing.
-/// Under another key nothing else tells that.
-fn says_it_is_cut(text: &str) -> bool {
+/// Returns whether a line of the text is a notice with which the host or a strategy marks a cut. Text that
+/// was sealed with another key is not marked as rewritten, so only the notice tells.
+fn has_cut_notice(text: &str) -> bool {
     text.lines().any(|line| {
         (line.starts_with("[… ") && line.ends_with(" bytes left out …]"))
             || (line.starts_with("[output of ") && line.ends_with(']'))
@@ -246,51 +251,46 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// How many pictures and the like can go: a message has to say something. Calls and thinking do
-/// not count, since in some formats they stand beside what is said.
-fn media_that_may_go(parts: &[Part]) -> usize {
-    let says = |part: &&Part| !matches!(part.content, Content::Call(_) | Content::Thinking(_));
+/// Returns how many media parts a message can lose: at least one other part has to remain. Calls and
+/// thinking do not count as remaining parts, because some formats keep them apart from the message's content.
+fn removable_media(parts: &[Part]) -> usize {
+    let is_content =
+        |part: &&Part| !matches!(part.content, Content::Call(_) | Content::Thinking(_));
     let is_removable = |part: &&Part| {
         matches!(part.content, Content::Media(_)) && part.traits.contains(PartTraits::REMOVABLE)
     };
-    let said = parts.iter().filter(says).count();
+    let contents = parts.iter().filter(is_content).count();
     parts
         .iter()
         .filter(is_removable)
         .count()
-        .min(said.saturating_sub(1))
+        .min(contents.saturating_sub(1))
 }
 
-/// Outputs that an earlier compaction wrote and that have fewer tokens stay as they are.
-const CUT: u32 = 200;
-
-/// Shorter outputs that are the same say little by that: `ok`.
-const SAME: usize = 200;
-
-/// A message as the digest reads it.
-fn told(message: &Message, is_summary: bool) -> impl Iterator<Item = Told<'_>> {
+/// Returns the parts of a message in the form that the digest reads.
+fn digest_parts(message: &Message, is_summary: bool) -> impl Iterator<Item = DigestPart<'_>> {
     let calls = message
         .parts
         .iter()
         .any(|part| matches!(part.content, Content::Call(_)));
     message.parts.iter().filter_map(move |part| {
-        let is_ours = is_summary || part.traits.contains(PartTraits::REWRITTEN);
+        let is_from_compaction = is_summary || part.traits.contains(PartTraits::REWRITTEN);
         match &part.content {
             Content::Text(text) => match message.role {
-                Role::Assistant => Some(Told::Assistant {
+                Role::Assistant => Some(DigestPart::Assistant {
                     text: text.into(),
                     calls,
                 }),
-                _ if is_ours => Some(Told::Summary(text.into())),
-                Role::User => Some(Told::User(text.into())),
+                _ if is_from_compaction => Some(DigestPart::Summary(text.into())),
+                Role::User => Some(DigestPart::User(text.into())),
                 _ => None,
             },
-            Content::Call(call) => Some(Told::Call {
+            Content::Call(call) => Some(DigestPart::Call {
                 id: call.id.as_str().into(),
                 name: call.name.as_str().into(),
                 arguments: call.arguments.as_str().into(),
             }),
-            Content::Output(output) => Some(Told::Output {
+            Content::Output(output) => Some(DigestPart::Output {
                 call_id: output.call_id.as_str().into(),
                 name: output.name.as_str().into(),
                 failed: output.failed,

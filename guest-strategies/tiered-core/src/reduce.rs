@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use baler_digest::{Excerpt, Extent};
 use baler_strategy::{Conversation, Situation};
 
-use crate::material::{Material, Newer, Output};
+use crate::material::{Material, Output, Superseded};
 
 /// How far an output is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ impl Cutter<'_> {
         // The last error stays however small the rest becomes.
         let error = material.notes.last_error_in(&output.text);
         let room = room.max(error.map_or(0, |line| line.len() + 1));
-        let excerpt = match output.newer {
+        let excerpt = match output.superseded {
             None if room > LEAST => material.notes.excerpt(&output.text, room, size.extent),
             None => None,
             // What else it says stands elsewhere, or is no longer so.
@@ -115,7 +115,7 @@ impl Cutter<'_> {
 
 /// The tokens of an output at a level; none where it stays as it is.
 fn tokens_at(output: &Output, level: Level) -> Option<u32> {
-    match (level, output.newer) {
+    match (level, output.superseded) {
         (Level::Superseded, None) => None,
         (_, Some(_)) => Some(0),
         (Level::Third, None) => Some(output.tokens / 3),
@@ -155,9 +155,9 @@ fn head(output: &Output, reference: Option<&str>) -> (String, &'static str) {
         .take(NAME)
         .collect();
     let name = if name.is_empty() { "a tool" } else { &name };
-    let (what, code) = match output.newer {
-        Some(Newer::Same) => ("left out: the same stands below", "repeated"),
-        Some(Newer::Again) => ("left out: the call was made again below", "superseded"),
+    let (what, code) = match output.superseded {
+        Some(Superseded::SameText) => ("left out: the same stands below", "repeated"),
+        Some(Superseded::SameCall) => ("left out: the call was made again below", "superseded"),
         None => ("cut", "cut"),
     };
     let mut head = format!("[output of {name} {what}");
