@@ -1,7 +1,8 @@
 //! What stays, and which text stands for the rest.
 
 use baler_strategy::{
-    Content, Conversation, Placement, Role, Room, Situation, Traits, Unit, UnitKind, opening_note,
+    Content, Conversation, FreeBudget, Placement, Role, Situation, Traits, Unit, UnitKind,
+    opening_note,
 };
 
 use crate::Config;
@@ -18,7 +19,7 @@ const MARK: usize = 256;
 /// What is to be done.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    pub fates: Vec<Fate>,
+    pub outcomes: Vec<UnitOutcome>,
     pub text: String,
     /// the text stands before this unit
     pub place: usize,
@@ -28,7 +29,7 @@ pub(crate) struct Choice {
 
 /// What becomes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum UnitOutcome {
     Protected,
     Task,
     Recent,
@@ -36,7 +37,7 @@ pub(crate) enum Fate {
     Coalesced,
 }
 
-impl Fate {
+impl UnitOutcome {
     /// The code of its reason; units that are protected anyway need none.
     pub(crate) fn code(self) -> Option<&'static str> {
         match self {
@@ -64,7 +65,7 @@ pub(crate) fn choose(
     let most = recent.min(chooser.steps.len());
     // The more turns stay, the less room there is.
     let roomy = largest(most, |recent| {
-        Some(chooser.layout(recent)).filter(|layout| layout.room.is_kept())
+        Some(chooser.layout(recent)).filter(|layout| layout.room.is_within_limits())
     });
     let Some(layout) = roomy else {
         let reason = match chooser.layout(0).coalesces() {
@@ -125,15 +126,15 @@ struct Chooser<'a> {
 
 /// Which units stay as long as so many turns do.
 struct Layout {
-    fates: Vec<Fate>,
+    outcomes: Vec<UnitOutcome>,
     recent: usize,
-    room: Room,
+    room: FreeBudget,
 }
 
 impl Layout {
     /// Whether a text has something to stand for.
     fn coalesces(&self) -> bool {
-        self.fates.contains(&Fate::Coalesced)
+        self.outcomes.contains(&UnitOutcome::Coalesced)
     }
 }
 
@@ -157,7 +158,7 @@ impl<'a> Chooser<'a> {
                 .collect()
         });
         let steps = (0..units.len()).filter(|index| units[*index].kind == UnitKind::Step);
-        let mut room = Room::of(situation);
+        let mut room = FreeBudget::of(situation);
         for unit in units {
             room.charge(unit);
         }
@@ -175,7 +176,7 @@ impl<'a> Chooser<'a> {
                 unit.kind == UnitKind::User && !unit.traits.contains(Traits::LIVE)
             }),
             steps: steps.collect(),
-            fits_already: room.is_kept(),
+            fits_already: room.is_within_limits(),
         }
     }
 
@@ -191,34 +192,36 @@ impl<'a> Chooser<'a> {
 
     fn layout(&self, recent: usize) -> Layout {
         let begin = self.begin_of_recent(recent);
-        let mut room = Room::beside_protected(self.situation, self.units);
-        let mut fates: Vec<Fate> = self
+        let mut room = FreeBudget::after_protected(self.situation, self.units);
+        let mut outcomes: Vec<UnitOutcome> = self
             .units
             .iter()
             .enumerate()
             .map(|(index, unit)| match unit.is_protected() {
-                true => Fate::Protected,
+                true => UnitOutcome::Protected,
                 false if index >= begin => {
                     room.charge(unit);
-                    Fate::Recent
+                    UnitOutcome::Recent
                 }
-                false => Fate::Coalesced,
+                false => UnitOutcome::Coalesced,
             })
             .collect();
         if let Some(task) = self.task
-            && fates[task] == Fate::Coalesced
+            && outcomes[task] == UnitOutcome::Coalesced
             && room.take(&self.units[task])
         {
-            fates[task] = Fate::Task;
+            outcomes[task] = UnitOutcome::Task;
         }
         for (index, unit) in self.units.iter().enumerate().rev() {
-            if unit.kind == UnitKind::Summary && fates[index] == Fate::Coalesced && room.take(unit)
+            if unit.kind == UnitKind::Summary
+                && outcomes[index] == UnitOutcome::Coalesced
+                && room.take(unit)
             {
-                fates[index] = Fate::Summary;
+                outcomes[index] = UnitOutcome::Summary;
             }
         }
         Layout {
-            fates,
+            outcomes,
             recent,
             room,
         }
@@ -227,37 +230,43 @@ impl<'a> Chooser<'a> {
     /// The longest text that fits. Where none does beside the earlier summaries, it carries
     /// them on.
     fn with_text(&self, layout: &Layout) -> Option<Choice> {
-        if !layout.room.is_kept() && !layout.fates.contains(&Fate::Summary) {
+        if !layout.room.is_within_limits() && !layout.outcomes.contains(&UnitOutcome::Summary) {
             return None;
         }
         (0..Limits::LEVELS)
-            .find_map(|level| self.at_level(&layout.fates, layout, layout.room, level))
+            .find_map(|level| self.at_level(&layout.outcomes, layout, layout.room, level))
             .or_else(|| {
-                if !layout.fates.contains(&Fate::Summary) {
+                if !layout.outcomes.contains(&UnitOutcome::Summary) {
                     return None;
                 }
-                let mut fates = layout.fates.clone();
+                let mut outcomes = layout.outcomes.clone();
                 let mut room = layout.room;
-                for (fate, unit) in fates.iter_mut().zip(self.units) {
-                    if *fate == Fate::Summary {
-                        *fate = Fate::Coalesced;
+                for (outcome, unit) in outcomes.iter_mut().zip(self.units) {
+                    if *outcome == UnitOutcome::Summary {
+                        *outcome = UnitOutcome::Coalesced;
                         room.release(unit);
                     }
                 }
-                (0..Limits::LEVELS).find_map(|level| self.at_level(&fates, layout, room, level))
+                (0..Limits::LEVELS).find_map(|level| self.at_level(&outcomes, layout, room, level))
             })
     }
 
-    fn at_level(&self, fates: &[Fate], layout: &Layout, room: Room, level: u32) -> Option<Choice> {
+    fn at_level(
+        &self,
+        outcomes: &[UnitOutcome],
+        layout: &Layout,
+        room: FreeBudget,
+        level: u32,
+    ) -> Option<Choice> {
         let limits = Limits::of(self.config, level);
-        let (text, mut stats) = self.render(fates, &limits);
-        let (place, placement) = self.place(fates);
+        let (text, mut stats) = self.render(outcomes, &limits);
+        let (place, placement) = self.place(outcomes);
         let tokens = self
             .conversation
             .count(&text)
             .saturating_add(self.situation.insertion_overhead);
         let first = (0..place)
-            .filter(|index| fates[*index] != Fate::Coalesced)
+            .filter(|index| outcomes[*index] != UnitOutcome::Coalesced)
             .map(|index| &self.units[index])
             .find(|unit| unit.kind != UnitKind::Instructions);
         let note = opening_note(self.situation, first);
@@ -272,18 +281,18 @@ impl<'a> Chooser<'a> {
             u32::try_from(tokens).unwrap_or(u32::MAX),
             u32::try_from(bytes).unwrap_or(u32::MAX),
         );
-        let gone = fates.iter().zip(self.units);
+        let gone = outcomes.iter().zip(self.units);
         let gone: u64 = gone
-            .filter(|(fate, _)| **fate == Fate::Coalesced)
+            .filter(|(outcome, _)| **outcome == UnitOutcome::Coalesced)
             .map(|(_, unit)| unit.cost())
             .sum();
-        if !room.is_kept() || tokens >= gone {
+        if !room.is_within_limits() || tokens >= gone {
             return None;
         }
         stats.recent_turns_kept = layout.recent as u64;
         stats.shortened = level.into();
         Some(Choice {
-            fates: fates.to_vec(),
+            outcomes: outcomes.to_vec(),
             text,
             place,
             placement,
@@ -291,8 +300,8 @@ impl<'a> Chooser<'a> {
         })
     }
 
-    fn render(&self, fates: &[Fate], limits: &Limits) -> (String, Stats) {
-        let goes = |index: &usize| fates[*index] == Fate::Coalesced;
+    fn render(&self, outcomes: &[UnitOutcome], limits: &Limits) -> (String, Stats) {
+        let goes = |index: &usize| outcomes[*index] == UnitOutcome::Coalesced;
         let is_completed = |index: &&usize| {
             let unit = &self.units[**index];
             !unit.traits.contains(Traits::PENDING)
@@ -326,7 +335,7 @@ impl<'a> Chooser<'a> {
                 .filter(|index| goes(index))
                 .count() as u64,
             counts_replies: self.program_turns.is_none(),
-            references: self.references(fates),
+            references: self.references(outcomes),
         };
         render(
             &Told {
@@ -341,11 +350,11 @@ impl<'a> Chooser<'a> {
     }
 
     /// References of the newest units that go, oldest first.
-    fn references(&self, fates: &[Fate]) -> Vec<String> {
+    fn references(&self, outcomes: &[UnitOutcome]) -> Vec<String> {
         const NEWEST: usize = 10;
-        let gone = (0..fates.len())
+        let gone = (0..outcomes.len())
             .rev()
-            .filter(|index| fates[*index] == Fate::Coalesced);
+            .filter(|index| outcomes[*index] == UnitOutcome::Coalesced);
         let newest = gone.filter_map(|index| self.conversation.reference(index));
         let mut references: Vec<String> = newest.take(NEWEST).collect();
         references.reverse();
@@ -354,11 +363,15 @@ impl<'a> Chooser<'a> {
 
     /// At the end of the task's message, where that can be; else behind it and the earlier summaries
     /// that stay there; else in front, or behind a first unit that nobody may move.
-    fn place(&self, fates: &[Fate]) -> (usize, Placement) {
-        let task = self.task.filter(|task| fates[*task] != Fate::Coalesced);
+    fn place(&self, outcomes: &[UnitOutcome]) -> (usize, Placement) {
+        let task = self
+            .task
+            .filter(|task| outcomes[*task] != UnitOutcome::Coalesced);
         if let Some(task) = task {
-            let behind = fates[task + 1..].iter();
-            let summaries = behind.take_while(|fate| **fate == Fate::Summary).count();
+            let behind = outcomes[task + 1..].iter();
+            let summaries = behind
+                .take_while(|outcome| **outcome == UnitOutcome::Summary)
+                .count();
             let placement = match summaries == 0 && self.can_be_joined(task) {
                 true => Placement::JoinBefore,
                 false => Placement::Alone,
@@ -368,7 +381,9 @@ impl<'a> Chooser<'a> {
         let is_instructions = |unit: &Unit| unit.kind == UnitKind::Instructions;
         // What a provider's own compaction left may have to stand first.
         let stands_first = |index: usize, unit: &Unit| {
-            index == 0 && fates[index] != Fate::Coalesced && unit.traits.contains(Traits::OPAQUE)
+            index == 0
+                && outcomes[index] != UnitOutcome::Coalesced
+                && unit.traits.contains(Traits::OPAQUE)
         };
         let mut units = self.units.iter().enumerate();
         let place =

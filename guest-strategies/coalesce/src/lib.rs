@@ -31,9 +31,9 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{Conversation, Draft, Failure, Insertion, Report, Situation, Strategy};
+use baler_strategy::{Conversation, Failure, Insertion, PlanBuilder, Report, Situation, Strategy};
 
-use choice::{Fate, choose};
+use choice::{UnitOutcome, choose};
 pub use config::Config;
 use context::Context;
 use stats::Stats;
@@ -66,18 +66,18 @@ impl Strategy for Coalesce {
             Ok(choice) => choice,
             Err(reason) => return Ok(Stats::default().report(Report::unchanged(reason))),
         };
-        let mut draft = Draft::dropping(choice.fates.len());
-        for (index, fate) in choice.fates.iter().enumerate() {
-            if *fate != Fate::Coalesced {
-                draft.keep(index);
+        let mut builder = PlanBuilder::removing_all(choice.outcomes.len());
+        for (index, outcome) in choice.outcomes.iter().enumerate() {
+            if *outcome != UnitOutcome::Coalesced {
+                builder.keep(index);
             }
-            if let Some(code) = fate.code() {
-                draft.reason(index..index + 1, code);
+            if let Some(code) = outcome.code() {
+                builder.reason(index..index + 1, code);
             }
         }
         let text = Insertion::summary(choice.text).placed(choice.placement);
-        draft.insert(choice.place, text);
-        Ok(choice.stats.report(Report::compacted(draft.build()?)))
+        builder.insert(choice.place, text);
+        Ok(choice.stats.report(Report::compacted(builder.build()?)))
     }
 }
 

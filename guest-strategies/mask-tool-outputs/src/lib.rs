@@ -14,7 +14,7 @@ mod shorten;
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{Conversation, Draft, Failure, Report, Room, Situation, Strategy};
+use baler_strategy::{Conversation, Failure, FreeBudget, PlanBuilder, Report, Situation, Strategy};
 
 pub use config::Config;
 
@@ -43,7 +43,7 @@ impl Strategy for MaskToolOutputs {
         config: &Config,
     ) -> Result<Report, Failure> {
         let units = conversation.units();
-        let mut room = Room::of(situation);
+        let mut room = FreeBudget::of(situation);
         for unit in units {
             room.charge(unit);
         }
@@ -59,12 +59,12 @@ impl Strategy for MaskToolOutputs {
         if dropped.iter().all(|dropped| *dropped) {
             return Ok(Report::unchanged("not even one unit fits"));
         }
-        let mut draft = Draft::keeping(units.len());
+        let mut builder = PlanBuilder::keeping_all(units.len());
         for (unit, dropped) in dropped.iter().enumerate() {
             if *dropped {
-                draft.drop(unit).reason(unit..unit + 1, "dropped");
+                builder.drop(unit).reason(unit..unit + 1, "dropped");
             } else if masks.contains_key(&unit) {
-                draft.reason(unit..unit + 1, "masked");
+                builder.reason(unit..unit + 1, "masked");
             }
         }
         let (mut outputs, mut tokens) = (0, 0);
@@ -72,11 +72,13 @@ impl Strategy for MaskToolOutputs {
             for mask in masks {
                 outputs += 1;
                 tokens += u64::from(mask.tokens);
-                draft.rewrite(unit).text(mask.message, mask.part, mask.text);
+                builder
+                    .rewrite(unit)
+                    .text(mask.message, mask.part, mask.text);
             }
         }
         let gone = dropped.iter().filter(|dropped| **dropped).count();
-        Ok(Report::compacted(draft.build()?)
+        Ok(Report::compacted(builder.build()?)
             .with_count("outputs-masked", outputs)
             .with_count("tokens-saved", tokens)
             .with_count("units-dropped", gone as u64))

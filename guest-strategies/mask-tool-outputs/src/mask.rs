@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use baler_strategy::{
-    Content, Conversation, Message, Part, PartTraits, Room, Situation, ToolOutput, Unit, UnitKind,
+    Content, Conversation, FreeBudget, Message, Part, PartTraits, Situation, ToolOutput, Unit,
+    UnitKind,
 };
 
 use crate::Config;
@@ -38,10 +39,10 @@ pub(crate) fn choose(
     conversation: &Conversation<'_>,
     situation: &Situation,
     config: &Config,
-    room: &mut Room,
+    room: &mut FreeBudget,
 ) -> BTreeMap<usize, Vec<Mask>> {
     let mut masks: BTreeMap<usize, Vec<Mask>> = BTreeMap::new();
-    if config.stop_at_budget && room.is_kept() {
+    if config.stop_at_budget && room.is_within_limits() {
         return masks;
     }
     let Some(border) = border(conversation, config.keep) else {
@@ -61,7 +62,7 @@ pub(crate) fn choose(
                 usize::MAX
             };
             for (message, part, place, output) in outputs(&messages).take(limit) {
-                if config.stop_at_budget && room.is_kept() {
+                if config.stop_at_budget && room.is_within_limits() {
                     return masks;
                 }
                 let mask = may_be_masked(place, output, config)

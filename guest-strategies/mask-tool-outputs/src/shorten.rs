@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baler_strategy::{Room, Situation, Unit, UnitKind, opening_note};
+use baler_strategy::{FreeBudget, Situation, Unit, UnitKind, opening_note};
 
 use crate::mask::Mask;
 
@@ -12,7 +12,7 @@ pub(crate) fn choose(
     units: &[Unit],
     situation: &Situation,
     masks: &BTreeMap<usize, Vec<Mask>>,
-    room: &mut Room,
+    room: &mut FreeBudget,
 ) -> Vec<bool> {
     let mut dropped = vec![false; units.len()];
     let is_summary = |unit: &Unit| unit.kind == UnitKind::Summary;
@@ -28,12 +28,13 @@ pub(crate) fn choose(
             first += 1;
         }
         // A host that puts a note first does so because something went before it.
-        let needs_note =
-            any && room.is_kept() && opening_note(situation, units.get(first)) > room.tokens();
-        if room.is_kept() && !needs_note {
+        let needs_note = any
+            && room.is_within_limits()
+            && opening_note(situation, units.get(first)) > room.tokens();
+        if room.is_within_limits() && !needs_note {
             break;
         }
-        if unit.is_protected() || !(needs_note || room.is_helped_by_dropping(unit)) {
+        if unit.is_protected() || !(needs_note || room.is_helped_by_removing(unit)) {
             continue;
         }
         dropped[index] = true;

@@ -40,7 +40,7 @@ pub(crate) fn accepted(completion: &Completion) -> Result<String, Failure> {
     let Some(said) = after_thinking(&completion.text) else {
         return refuse("the answer ends in the middle of thinking");
     };
-    let text = unwrapped(said, "");
+    let text = without_frame(said, "");
     if is_blank(text) {
         return refuse("the answer is blank");
     }
@@ -52,7 +52,7 @@ pub(crate) fn accepted(completion: &Completion) -> Result<String, Failure> {
 
 /// The text of a summary without what was put around it: so it is never wrapped twice.
 /// `header` is the strategy's own, beside those that are known.
-pub fn unwrapped<'a>(text: &'a str, header: &str) -> &'a str {
+pub fn without_frame<'a>(text: &'a str, header: &str) -> &'a str {
     let mut text = text.trim();
     loop {
         let before = text;

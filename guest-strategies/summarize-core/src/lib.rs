@@ -15,15 +15,15 @@ mod answer;
 
 mod shorten;
 
-mod earlier;
+mod earlier_summaries;
 
-mod place;
+mod placement;
 
 pub mod testing;
 
-pub use answer::unwrapped;
-pub use earlier::so_far;
-pub use place::{Place, after_the_dropped, room, set_aside};
+pub use answer::without_frame;
+pub use earlier_summaries::earlier_summaries;
+pub use placement::{UnitOutcome, max_summary_tokens, reserve, summary_position};
 pub use question::{Form, Question, wishes};
-pub use summarize::{LIMITS, METRICS, Spent, Summary, attempt, summarize};
+pub use summarize::{LIMITS, METRICS, ModelUsage, Summary, summarize, summarize_with_usage};
 pub use transcript::has_users_words;

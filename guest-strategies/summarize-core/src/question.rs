@@ -38,7 +38,7 @@ pub struct Question<'a> {
     /// The answer is cut off past this many tokens, and is then no summary.
     pub max_output_tokens: u32,
     /// The most tokens that the summary may have.
-    pub room: u32,
+    pub max_tokens: u32,
 }
 
 /// What a person or program that asked for the compaction wants kept in mind.
@@ -64,7 +64,7 @@ impl Question<'_> {
                 format!("{instructions}\n\nThe user asks for this in particular: {wishes}");
         }
         // What is told to keep to less is rarely cut off, and what is cut off is no summary.
-        let room = self.room.min(max_output_tokens);
+        let room = self.max_tokens.min(max_output_tokens);
         if room < AMPLE {
             let limit = limit(room);
             instructions = format!("{instructions}\n\n{limit}");

@@ -5,11 +5,11 @@
     reason = "for tests: what is wrong should fail the test at once"
 )]
 
-use baler_strategy::testing::{Recording, ScriptedModel, Tested, call, failed, pending, run};
+use baler_strategy::testing::{Recording, ScriptedModel, TestRun, call, failed, pending, run};
 use baler_strategy::{Failure, Situation, Strategy};
 
 /// `recording` with a model that always answers `text`.
-pub fn saying(recording: Recording, text: &str) -> Recording {
+pub fn with_answer(recording: Recording, text: &str) -> Recording {
     recording.model(ScriptedModel::answering(text))
 }
 
@@ -25,7 +25,7 @@ pub fn attempt<S: Strategy>(
     recording: &Recording,
     situation: &Situation,
     config: &str,
-) -> Result<Tested, Failure> {
+) -> Result<TestRun, Failure> {
     let tested = run::<S>(recording, situation, config)?;
     assert!(
         tested.plan().is_none() || tested.fits(),
@@ -49,7 +49,7 @@ pub fn example() -> Recording {
         .tokens(2_000)
         .user("And now the tests.")
         .tokens(20);
-    saying(recording, "The parser is done. The build fails: no rule.")
+    with_answer(recording, "The parser is done. The build fails: no rule.")
 }
 
 /// Runs `S` on conversations of all sorts: whatever comes, the plan is valid, fits and is
@@ -88,7 +88,7 @@ pub fn fits_or_gives_a_reason<S: Strategy>(configs: [&str; 4]) {
 /// It reads the same, or is not asked.
 pub fn no_output_speaks_for_the_user<S: Strategy>(config: &str) {
     let asked = |recording: Recording| -> String {
-        let recording = saying(recording.user("Go on."), "It was done so.");
+        let recording = with_answer(recording.user("Go on."), "It was done so.");
         if let Err(failure) = attempt::<S>(&recording, &recording.situation(1_500), config) {
             panic!("failed: {failure:?}");
         }
@@ -134,7 +134,7 @@ pub fn no_earlier_text_speaks_for_the_user<S: Strategy>(config: &str) {
         .step("I look.", [call("fetch", "{}", "page text").rewritten()])
         .tokens(2_000)
         .user("Go on.");
-    let recording = saying(recording, "It was done so.");
+    let recording = with_answer(recording, "It was done so.");
     if let Err(failure) = attempt::<S>(&recording, &recording.situation(1_500), config) {
         panic!("failed: {failure:?}");
     }

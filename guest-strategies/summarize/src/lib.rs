@@ -11,9 +11,10 @@ mod window;
 mod tests;
 
 use baler_strategy::{
-    Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Room, Situation, Strategy,
+    Conversation, Decision, Failure, FreeBudget, Insertion, Limits, PlanBuilder, Report, Situation,
+    Strategy,
 };
-use summarize_core::{Place, Question};
+use summarize_core::{Question, UnitOutcome};
 
 pub use config::{Config, Earlier, Preset};
 
@@ -64,34 +65,37 @@ impl Strategy for Summarize {
             .map_or_else(String::new, |header| format!("{header}\n\n"));
         let framing = conversation.count(&header);
         let longest = config.max_output_tokens();
-        let set_aside = summarize_core::set_aside(
+        let reserve = summarize_core::reserve(
             situation,
-            &Room::beside_protected(situation, units),
+            &FreeBudget::after_protected(situation, units),
             framing,
             longest,
         );
         let wanted = window::wanted(conversation, situation, config.keep());
-        let places = window::places(units, situation, wanted, set_aside);
-        let with = |wanted: Place| -> Vec<usize> {
-            let places = places.iter().enumerate();
-            places
-                .filter(|(_, place)| **place == wanted)
+        let outcomes = window::outcomes(units, situation, wanted, reserve);
+        let with = |wanted: UnitOutcome| -> Vec<usize> {
+            let outcomes = outcomes.iter().enumerate();
+            outcomes
+                .filter(|(_, outcome)| **outcome == wanted)
                 .map(|(unit, _)| unit)
                 .collect()
         };
-        let summarized = with(Place::Summarized);
+        let summarized = with(UnitOutcome::Summarized);
         if summarized.is_empty() {
             return Ok(Report::unchanged(
                 "beside what stays there is nothing to summarise",
             ));
         }
-        let at = summarize_core::after_the_dropped(&places);
-        let Some(room) = summarize_core::room(situation, units, &places, at, framing)? else {
+        let at = summarize_core::summary_position(&outcomes);
+        let Some(room) =
+            summarize_core::max_summary_tokens(situation, units, &outcomes, at, framing)?
+        else {
             return Ok(Report::unchanged(
                 "a summary would be no shorter than what it stands for",
             ));
         };
-        let mut so_far = summarize_core::so_far(conversation, &with(Place::Earlier), &header);
+        let mut so_far =
+            summarize_core::earlier_summaries(conversation, &with(UnitOutcome::Earlier), &header);
         let carried = carried(conversation, config, room.min(longest), &mut so_far);
         let question = Question {
             instruction: config.prompt(),
@@ -99,26 +103,26 @@ impl Strategy for Summarize {
             so_far: so_far.as_deref(),
             form: config.form(),
             max_output_tokens: longest,
-            room: room
+            max_tokens: room
                 .min(longest)
                 .saturating_sub(conversation.count(&carried)),
         };
         let summary = summarize_core::summarize(conversation, &summarized, &question)?;
-        let mut draft = Draft::dropping(units.len());
-        for (unit, place) in places.iter().enumerate() {
-            let code = match place {
-                Place::Kept => "kept",
-                Place::Earlier => "earlier",
-                Place::Summarized => "summarized",
+        let mut builder = PlanBuilder::removing_all(units.len());
+        for (unit, outcome) in outcomes.iter().enumerate() {
+            let code = match outcome {
+                UnitOutcome::Kept => "kept",
+                UnitOutcome::Earlier => "earlier",
+                UnitOutcome::Summarized => "summarized",
             };
-            draft.reason(unit..unit + 1, code);
-            if *place == Place::Kept {
-                draft.keep(unit);
+            builder.reason(unit..unit + 1, code);
+            if *outcome == UnitOutcome::Kept {
+                builder.keep(unit);
             }
         }
         let text = format!("{header}{carried}{}", summary.text);
-        draft.insert(at, Insertion::summary(text));
-        Ok(summary.told_in(Report::compacted(draft.build()?), summarized.len()))
+        builder.insert(at, Insertion::summary(text));
+        Ok(summary.add_to(Report::compacted(builder.build()?), summarized.len()))
     }
 }
 

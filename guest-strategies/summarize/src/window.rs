@@ -1,7 +1,7 @@
 //! Which units stay.
 
-use baler_strategy::{Conversation, Room, Situation, Unit, UnitKind};
-use summarize_core::Place;
+use baler_strategy::{Conversation, FreeBudget, Situation, Unit, UnitKind};
+use summarize_core::UnitOutcome;
 
 use crate::config::{Keep, share_of};
 
@@ -71,30 +71,30 @@ fn newest_message_fits(conversation: &Conversation<'_>, unit: usize, left: u64) 
 
 /// What becomes of each unit: protected ones stay, and of the wanted part as much as fits
 /// beside them and what is set aside for the summary.
-pub(crate) fn places(
+pub(crate) fn outcomes(
     units: &[Unit],
     situation: &Situation,
     wanted: usize,
-    set_aside: u32,
-) -> Vec<Place> {
-    let mut room = Room::beside_protected(situation, units);
-    room.spend(set_aside, set_aside.saturating_mul(8));
-    let mut places: Vec<Place> = units
+    reserve: u32,
+) -> Vec<UnitOutcome> {
+    let mut room = FreeBudget::after_protected(situation, units);
+    room.spend(reserve, reserve.saturating_mul(8));
+    let mut outcomes: Vec<UnitOutcome> = units
         .iter()
         .map(|unit| match unit.kind {
-            _ if unit.is_protected() => Place::Kept,
-            UnitKind::Summary => Place::Earlier,
-            _ => Place::Summarized,
+            _ if unit.is_protected() => UnitOutcome::Kept,
+            UnitKind::Summary => UnitOutcome::Earlier,
+            _ => UnitOutcome::Summarized,
         })
         .collect();
-    for (unit, place) in units.iter().zip(&mut places).skip(wanted).rev() {
-        if *place == Place::Kept {
+    for (unit, outcome) in units.iter().zip(&mut outcomes).skip(wanted).rev() {
+        if *outcome == UnitOutcome::Kept {
             continue;
         }
         if !room.take(unit) {
             break;
         }
-        *place = Place::Kept;
+        *outcome = UnitOutcome::Kept;
     }
-    places
+    outcomes
 }

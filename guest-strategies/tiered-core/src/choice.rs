@@ -1,33 +1,34 @@
 //! How far to go.
 
-mod handover;
+mod replacement;
 mod window;
 
 use std::collections::BTreeMap;
 
 use baler_digest::{Extent, Story, Work};
 use baler_strategy::{
-    Conversation, Draft, Failure, Insertion, Report, Situation, Unit, UnitKind, Value, opening_note,
+    Conversation, Failure, Insertion, PlanBuilder, Report, Situation, Unit, UnitKind, Value,
+    opening_note,
 };
 
 use crate::config::Config;
 use crate::material::{Material, Removable, RemovableKind};
 use crate::reduce::{self, Cutter, Level, Reduced, Size};
-use handover::Handover;
+use replacement::Replacement;
 
 /// What is dropped, for whoever summarises it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
+pub struct RemovedUnits {
     /// The units, oldest first, without earlier summaries.
     pub units: Vec<usize>,
     /// Earlier summaries, oldest first; the new one stands for them as well.
     pub earlier: Vec<usize>,
     /// The most tokens that a summary may have.
-    pub room: u32,
+    pub max_summary_tokens: u32,
 }
 
 /// Writes a summary of what is dropped; none where there is none to be had.
-pub type Summarise<'a> = dyn FnMut(&Dropped) -> Option<Story> + 'a;
+pub type Summarise<'a> = dyn FnMut(&RemovedUnits) -> Option<Story> + 'a;
 
 /// What was chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +72,7 @@ pub fn choose(
         return Ok(Chosen::unchanged("nothing has to go"));
     }
     let mut material = Material::read(conversation);
-    if let Some(work) = config.work.said() {
+    if let Some(work) = config.work.digest_work() {
         material.notes.set_work(work);
     }
     let mut choice = Choice {
@@ -96,14 +97,14 @@ pub fn choose(
         choice.reduce(level);
     }
     choice.remove_thinking_if_that_is_enough();
-    let handover = if choice.fits() {
+    let replacement = if choice.fits() {
         let left = u64::from(target(situation)).saturating_sub(choice.whole.tokens);
-        choice.give_back(left);
+        choice.restore_cut_text(left);
         None
     } else {
-        choice.hand_over(summarise)
+        choice.replace_old_units(summarise)
     };
-    choice.report(handover)
+    choice.report(replacement)
 }
 
 /// What has to be reached: the budget, or the floor where the budget is below that.
@@ -257,13 +258,13 @@ impl<'a> Choice<'a> {
 
     /// Room that is left makes what was cut longer again, newest first: by what is worth keeping,
     /// and then by whatever there is.
-    fn give_back(&mut self, left: u64) {
-        let left = self.give_back_to(Extent::Worth, left);
-        self.give_back_to(Extent::Room, left);
+    fn restore_cut_text(&mut self, left: u64) {
+        let left = self.restore_to(Extent::Worth, left);
+        self.restore_to(Extent::Room, left);
     }
 
     /// What is left of the room.
-    fn give_back_to(&mut self, extent: Extent, mut left: u64) -> u64 {
+    fn restore_to(&mut self, extent: Extent, mut left: u64) -> u64 {
         let cut: Vec<usize> = self.reduced.keys().rev().copied().collect();
         for index in cut {
             if left < u64::from(self.min_tokens) {
@@ -360,13 +361,13 @@ impl<'a> Choice<'a> {
             .sum()
     }
 
-    fn report(self, handover: Option<Handover>) -> Result<Chosen, Failure> {
+    fn report(self, replacement: Option<Replacement>) -> Result<Chosen, Failure> {
         let units = self.units();
         if self.kept.iter().all(|kept| *kept) && self.reduced.is_empty() && self.removed.is_empty()
         {
             return Ok(Chosen::unchanged("nothing can be left out"));
         }
-        let mut draft = Draft::keeping(units.len());
+        let mut builder = PlanBuilder::keeping_all(units.len());
         let mut codes: Vec<Option<&str>> = vec![None; units.len()];
         let mut cut = 0;
         for (index, reduced) in &self.reduced {
@@ -374,26 +375,28 @@ impl<'a> Choice<'a> {
             if self.kept[output.unit] {
                 cut += 1;
                 codes[output.unit] = Some(reduced.code);
-                draft
-                    .rewrite(output.unit)
-                    .text(output.message, output.part, reduced.text.clone());
+                builder.rewrite(output.unit).text(
+                    output.message,
+                    output.part,
+                    reduced.text.clone(),
+                );
             }
         }
         let mut removed = 0;
         for part in self.removed.iter().filter(|part| self.kept[part.unit]) {
             removed += 1;
             codes[part.unit].get_or_insert("removed");
-            draft.rewrite(part.unit).remove(part.message, part.part);
+            builder.rewrite(part.unit).remove(part.message, part.part);
         }
         let mut dropped: usize = 0;
-        let mut text = handover
+        let mut text = replacement
             .as_ref()
-            .map(|handover| handover.written.text.clone());
-        let is_digested = handover.is_some();
-        let Handover {
+            .map(|replacement| replacement.written.text.clone());
+        let is_digested = replacement.is_some();
+        let Replacement {
             written,
             is_summarised,
-        } = handover.unwrap_or_default();
+        } = replacement.unwrap_or_default();
         let code = match (is_digested, is_summarised) {
             (false, _) => "dropped",
             (true, false) => "digested",
@@ -402,16 +405,16 @@ impl<'a> Choice<'a> {
         for (unit, kept) in self.kept.iter().enumerate() {
             if !kept {
                 dropped += 1;
-                draft.drop(unit);
+                builder.drop(unit);
                 codes[unit] = Some(code);
                 if let Some(text) = text.take() {
-                    draft.insert(unit, Insertion::summary(text));
+                    builder.insert(unit, Insertion::summary(text));
                 }
             }
         }
         for (unit, code) in codes.iter().enumerate() {
             if let Some(code) = code {
-                draft.reason(unit..unit + 1, code);
+                builder.reason(unit..unit + 1, code);
             }
         }
         if dropped == units.len() && !is_digested {
@@ -422,7 +425,7 @@ impl<'a> Choice<'a> {
             Work::Service => "service",
             Work::Chat => "chat",
         };
-        let report = Report::compacted(draft.build()?)
+        let report = Report::compacted(builder.build()?)
             .with_count("outputs-cut", cut)
             .with_count("parts-removed", removed)
             .with_count("units-digested", dropped as u64)

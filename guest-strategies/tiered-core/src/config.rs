@@ -39,7 +39,7 @@ pub enum Work {
 
 impl Work {
     /// What was said about it; None where it is to be guessed.
-    pub(crate) const fn said(self) -> Option<baler_digest::Work> {
+    pub(crate) const fn digest_work(self) -> Option<baler_digest::Work> {
         match self {
             Self::Auto => None,
             Self::Coding => Some(baler_digest::Work::Coding),

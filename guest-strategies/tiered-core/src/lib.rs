@@ -12,5 +12,5 @@ mod material;
 mod reduce;
 
 pub use baler_digest::{Story, to_retell};
-pub use choice::{Chosen, Dropped, Summarise, choose};
+pub use choice::{Chosen, RemovedUnits, Summarise, choose};
 pub use config::{Config, Work};

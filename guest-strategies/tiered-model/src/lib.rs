@@ -15,7 +15,7 @@ use baler_strategy::{Conversation, Failure, Limits, Report, Situation, Strategy,
 pub use config::Config;
 pub use tiered_core::Work;
 
-use story::Storyteller;
+use story::StoryWriter;
 
 /// The strategy.
 #[derive(Debug)]
@@ -65,12 +65,12 @@ impl Strategy for TieredModel {
         situation: &Situation,
         config: &Config,
     ) -> Result<Report, Failure> {
-        let mut teller = Storyteller::new(conversation, situation, config);
+        let mut writer = StoryWriter::new(conversation, situation, config);
         let chosen =
-            tiered_core::choose(conversation, situation, &config.tiers(), &mut |dropped| {
-                teller.tell(dropped)
+            tiered_core::choose(conversation, situation, &config.tiers(), &mut |removed| {
+                writer.write(removed)
             })?;
-        let summary = match teller.asked() {
+        let summary = match writer.was_wanted() {
             _ if chosen.is_summarised => "written",
             true => "none",
             false => "not-asked",
@@ -78,7 +78,7 @@ impl Strategy for TieredModel {
         let report = chosen
             .report
             .with_metric("summary", Value::Text(summary.to_owned()));
-        Ok(teller.told_in(report, chosen.is_summarised))
+        Ok(writer.add_to(report, chosen.is_summarised))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which units stay.
 
 use baler_strategy::{
-    Content, Conversation, Room, Situation, Traits, Unit, UnitKind, opening_note,
+    Content, Conversation, FreeBudget, Situation, Traits, Unit, UnitKind, opening_note,
 };
 
 use crate::Config;
@@ -10,7 +10,7 @@ use crate::counter::messages;
 
 /// What becomes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum UnitOutcome {
     /// what the host keeps anyway
     Protected,
     /// the first message, which is the user's
@@ -21,10 +21,11 @@ pub(crate) enum Fate {
     Batch,
     /// an earlier summary
     Summary,
-    Dropped,
+    /// not in the result
+    Removed,
 }
 
-impl Fate {
+impl UnitOutcome {
     pub(crate) fn code(self) -> Option<&'static str> {
         match self {
             Self::Protected => None,
@@ -32,15 +33,15 @@ impl Fate {
             Self::Recent => Some("recent"),
             Self::Batch => Some("batch"),
             Self::Summary => Some("summary"),
-            Self::Dropped => Some("dropped"),
+            Self::Removed => Some("dropped"),
         }
     }
 }
 
-/// What is chosen: the fate of each unit, and where the newest part begins.
+/// What is chosen: the outcome of each unit, and where the newest part begins.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    pub fates: Vec<Fate>,
+    pub outcomes: Vec<UnitOutcome>,
     pub start: usize,
     /// the first message is the user's and was asked to stay
     pub initial: Option<usize>,
@@ -48,7 +49,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     pub(crate) fn stays(&self, index: usize) -> bool {
-        self.fates[index] != Fate::Dropped
+        self.outcomes[index] != UnitOutcome::Removed
     }
 
     /// Whether something stays, and the result is smaller even with the host's note.
@@ -101,17 +102,17 @@ pub(crate) fn choose(
         start = aligned(conversation, start);
     }
     let mut choice = Choice {
-        fates: units
+        outcomes: units
             .iter()
             .map(|unit| match unit.is_protected() {
-                true => Fate::Protected,
-                false => Fate::Dropped,
+                true => UnitOutcome::Protected,
+                false => UnitOutcome::Removed,
             })
             .collect(),
         start,
         initial,
     };
-    let mut room = Room::beside_protected(situation, units);
+    let mut room = FreeBudget::after_protected(situation, units);
     take_what_matters_most(units, &mut choice, batch, &mut room);
     take_recent(conversation, &mut choice, &mut room);
     shorten_for_the_note(units, situation, &mut choice, &mut room);
@@ -200,47 +201,47 @@ fn take_what_matters_most(
     units: &[Unit],
     choice: &mut Choice,
     batch: Option<usize>,
-    room: &mut Room,
+    room: &mut FreeBudget,
 ) {
-    let mut take = |index: usize, fate: Fate| {
-        if choice.fates[index] == Fate::Dropped && room.take(&units[index]) {
-            choice.fates[index] = fate;
+    let mut take = |index: usize, outcome: UnitOutcome| {
+        if choice.outcomes[index] == UnitOutcome::Removed && room.take(&units[index]) {
+            choice.outcomes[index] = outcome;
         }
     };
     if let Some(initial) = choice.initial {
-        take(initial, Fate::Initial);
+        take(initial, UnitOutcome::Initial);
     }
     for index in (0..units.len()).rev() {
         if units[index].kind == UnitKind::Summary {
-            take(index, Fate::Summary);
+            take(index, UnitOutcome::Summary);
         }
     }
     if let Some(batch) = batch {
-        take(batch, Fate::Batch);
+        take(batch, UnitOutcome::Batch);
     }
 }
 
 /// Takes the newest part from its end on, up to the first unit that does not fit.
-fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut Room) {
+fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut FreeBudget) {
     let units = conversation.units();
     let mut start = units.len();
     for index in (choice.start..units.len()).rev() {
         let unit = &units[index];
-        match choice.fates[index] {
-            Fate::Dropped if unit.kind == UnitKind::Summary => {}
-            Fate::Dropped if room.take(unit) => choice.fates[index] = Fate::Recent,
-            Fate::Dropped => break,
-            Fate::Batch => choice.fates[index] = Fate::Recent,
+        match choice.outcomes[index] {
+            UnitOutcome::Removed if unit.kind == UnitKind::Summary => {}
+            UnitOutcome::Removed if room.take(unit) => choice.outcomes[index] = UnitOutcome::Recent,
+            UnitOutcome::Removed => break,
+            UnitOutcome::Batch => choice.outcomes[index] = UnitOutcome::Recent,
             _ => {}
         }
         start = index;
     }
     if start > choice.start {
         let begin = aligned(conversation, start);
-        let cut = choice.fates[start..begin].iter_mut();
-        for (fate, unit) in cut.zip(&units[start..begin]) {
-            if *fate == Fate::Recent {
-                *fate = Fate::Dropped;
+        let cut = choice.outcomes[start..begin].iter_mut();
+        for (outcome, unit) in cut.zip(&units[start..begin]) {
+            if *outcome == UnitOutcome::Recent {
+                *outcome = UnitOutcome::Removed;
                 room.release(unit);
             }
         }
@@ -254,17 +255,17 @@ fn shorten_for_the_note(
     units: &[Unit],
     situation: &Situation,
     choice: &mut Choice,
-    room: &mut Room,
+    room: &mut FreeBudget,
 ) {
     for (index, unit) in units.iter().enumerate() {
-        if choice.fates[index] == Fate::Dropped || unit.kind == UnitKind::Instructions {
+        if choice.outcomes[index] == UnitOutcome::Removed || unit.kind == UnitKind::Instructions {
             continue;
         }
         let fits = opening_note(situation, Some(unit)) <= room.tokens();
-        if fits || choice.fates[index] == Fate::Protected {
+        if fits || choice.outcomes[index] == UnitOutcome::Protected {
             return;
         }
-        choice.fates[index] = Fate::Dropped;
+        choice.outcomes[index] = UnitOutcome::Removed;
         room.release(unit);
     }
 }

@@ -1,6 +1,6 @@
 //! Whether it is time.
 
-use baler_strategy::{Conversation, Failure, Room, Situation, Trigger as AskedBecause};
+use baler_strategy::{Conversation, Failure, FreeBudget, Situation, Trigger as AskedBecause};
 use serde::Deserialize;
 
 use crate::counter::Costs;
@@ -59,7 +59,7 @@ pub(crate) fn of_trigger(
 
 /// Whether the host needs a smaller conversation, whatever the trigger says.
 pub(crate) fn of_host(conversation: &Conversation<'_>, situation: &Situation) -> Option<Pressure> {
-    let mut room = Room::of(situation);
+    let mut room = FreeBudget::of(situation);
     for unit in conversation.units() {
         room.charge(unit);
     }
@@ -67,7 +67,7 @@ pub(crate) fn of_host(conversation: &Conversation<'_>, situation: &Situation) ->
         AskedBecause::Overflow | AskedBecause::Manual(_) => true,
         AskedBecause::Threshold | AskedBecause::Scheduled => situation.required,
     };
-    let is_over = !room.is_kept() || situation.used > situation.budget;
+    let is_over = !room.is_within_limits() || situation.used > situation.budget;
     (is_asked || is_over).then_some(Pressure::Host)
 }
 

@@ -106,7 +106,7 @@ fn what_was_around_a_summary_is_taken_off() {
         "<context_summary>\nDone.\n</context_summary>",
         "## Mine\n[Conversation Summary] <context_summary>Done.</context_summary>",
     ] {
-        assert_eq!(unwrapped(text, "## Mine\n"), "Done.", "{text}");
+        assert_eq!(without_frame(text, "## Mine\n"), "Done.", "{text}");
     }
 }
 

@@ -6,7 +6,7 @@ const QUESTION: Question<'static> = Question {
     so_far: None,
     form: Form::Bare,
     max_output_tokens: 5_000,
-    room: 10_000,
+    max_tokens: 10_000,
 };
 
 fn parts(question: &Question<'_>) -> (String, String) {
@@ -68,7 +68,7 @@ fn an_earlier_summary_cannot_end_its_quotation() {
 fn wishes_and_a_limit_follow_the_instruction() {
     let question = Question {
         wishes: Some("keep the API design"),
-        room: 50,
+        max_tokens: 50,
         ..QUESTION
     };
     assert_eq!(

@@ -11,7 +11,7 @@ fn question() -> Question<'static> {
         so_far: None,
         form: Form::Tagged,
         max_output_tokens: 1_000,
-        room: 500,
+        max_tokens: 500,
     }
 }
 
@@ -34,10 +34,10 @@ fn the_answer_is_the_summary_and_what_it_took_is_told() {
     let summary = ask(&recording, &question()).expect("the model answers");
     assert_eq!(summary.text, "Nothing happened.");
     assert_eq!(
-        (summary.tokens, summary.spent.calls, summary.left_out),
+        (summary.tokens, summary.usage.calls, summary.left_out),
         (5, 1, 0)
     );
-    assert!(summary.spent.input_tokens > 300 && summary.spent.output_tokens == 5);
+    assert!(summary.usage.input_tokens > 300 && summary.usage.output_tokens == 5);
 }
 
 /// ALL-N2, PL-N2, AP-N1: the model is not asked to summarise nothing.
@@ -75,7 +75,7 @@ fn an_error_is_told() {
 fn the_transcript_fits_the_window() {
     let recording = talk(100).model(ScriptedModel::answering("Short.").window(4_000));
     let summary = ask(&recording, &question()).expect("the model answers");
-    assert_eq!(summary.spent.calls, 1);
+    assert_eq!(summary.usage.calls, 1);
     assert!(
         summary.left_out > 60 && summary.left_out < 80,
         "{summary:?}"
@@ -87,10 +87,10 @@ fn what_the_model_says_that_fits_is_heeded() {
     let recording = talk(100).model(
         ScriptedModel::answering("Short.")
             .window(100_000)
-            .that_takes(2_000),
+            .rejecting_above(2_000),
     );
     let summary = ask(&recording, &question()).expect("the model answers");
-    assert_eq!(summary.spent.calls, 2);
+    assert_eq!(summary.usage.calls, 2);
     assert!(
         summary.left_out > 80 && summary.left_out < 90,
         "{summary:?}"
@@ -104,7 +104,7 @@ fn what_the_model_says_that_fits_is_heeded() {
 
 #[test]
 fn a_model_that_nothing_fits_is_asked_a_few_times() {
-    let recording = talk(100).model(ScriptedModel::answering("Short.").that_takes(1));
+    let recording = talk(100).model(ScriptedModel::answering("Short.").rejecting_above(1));
     assert_eq!(
         ask(&recording, &question()),
         Err(Failure::Model(
@@ -119,7 +119,7 @@ fn a_summary_that_is_too_long_is_shortened_by_the_model() {
     let long = "word ".repeat(500);
     let recording = talk(9).model(ScriptedModel::answering(&long).then("Short."));
     let summary = ask(&recording, &question()).expect("the model answers");
-    assert_eq!((summary.text.as_str(), summary.spent.calls), ("Short.", 2));
+    assert_eq!((summary.text.as_str(), summary.usage.calls), ("Short.", 2));
     let asked = recording.asked();
     assert!(asked[0].instructions.ends_with("Write at most 300 words."));
     assert!(asked[1].instructions.starts_with("Shorten the summary"));

@@ -10,9 +10,12 @@ fn scripts() -> [(&'static str, ScriptedModel); 9] {
     [
         ("down", failing(ModelError::Unavailable(why()))),
         ("refused", failing(ModelError::Refused(why()))),
-        ("spent", failing(ModelError::Spent(why()))),
+        ("usage", failing(ModelError::ModelUsage(why()))),
         ("other", failing(ModelError::Other(why()))),
-        ("too long", ScriptedModel::answering(STORY).that_takes(10)),
+        (
+            "too long",
+            ScriptedModel::answering(STORY).rejecting_above(10),
+        ),
         (
             "declined",
             ScriptedModel::ending("I cannot help.", Finish::Refusal),

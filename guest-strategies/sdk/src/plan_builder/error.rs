@@ -1,27 +1,27 @@
 use std::fmt;
 
-/// What makes a plan out of a draft impossible.
+/// Why [`PlanBuilder::build`](crate::PlanBuilder::build) returns no plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum DraftError {
-    /// There is no such unit.
+pub enum PlanError {
+    /// A call named a unit that does not exist.
     NoSuchUnit {
-        /// the number that was given
+        /// The index that was given.
         unit: usize,
-        /// how many units there are
+        /// The number of units in the conversation.
         units: usize,
     },
-    /// Nothing would be left.
+    /// The plan keeps and inserts nothing.
     Empty,
 }
 
-impl fmt::Display for DraftError {
+impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuchUnit { unit, units } => {
                 write!(
                     f,
-                    "the plan names unit {unit}, but there are only {units} units"
+                    "unit {unit} does not exist (the conversation has {units} units)"
                 )
             }
             Self::Empty => f.write_str("the plan keeps and inserts nothing"),
@@ -29,4 +29,4 @@ impl fmt::Display for DraftError {
     }
 }
 
-impl std::error::Error for DraftError {}
+impl std::error::Error for PlanError {}

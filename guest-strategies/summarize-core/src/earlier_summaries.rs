@@ -2,11 +2,15 @@
 
 use baler_strategy::{Content, Conversation};
 
-use crate::unwrapped;
+use crate::without_frame;
 
 /// What these summary units say, the oldest first, without header and tags; none where there
 /// are none.
-pub fn so_far(conversation: &Conversation<'_>, units: &[usize], header: &str) -> Option<String> {
+pub fn earlier_summaries(
+    conversation: &Conversation<'_>,
+    units: &[usize],
+    header: &str,
+) -> Option<String> {
     let mut texts = Vec::new();
     for unit in units {
         for part in conversation
@@ -15,7 +19,7 @@ pub fn so_far(conversation: &Conversation<'_>, units: &[usize], header: &str) ->
             .flat_map(|message| message.parts)
         {
             if let Content::Text(text) = part.content {
-                texts.push(unwrapped(&text, header).to_owned());
+                texts.push(without_frame(&text, header).to_owned());
             }
         }
     }
@@ -37,9 +41,9 @@ mod tests {
             .summary("<context_summary>\nSecond.\n</context_summary>");
         let conversation = Conversation::new(&recording);
         assert_eq!(
-            so_far(&conversation, &[0, 2], "").as_deref(),
+            earlier_summaries(&conversation, &[0, 2], "").as_deref(),
             Some("First.\n\nSecond.")
         );
-        assert_eq!(so_far(&conversation, &[], ""), None);
+        assert_eq!(earlier_summaries(&conversation, &[], ""), None);
     }
 }

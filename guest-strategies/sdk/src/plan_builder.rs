@@ -8,23 +8,24 @@ use std::ops::Range;
 
 use crate::{Change, Conversation, Edit, Insertion, Piece, Plan, Reason, Rewrite, Span};
 
-pub use error::DraftError;
+pub use error::PlanError;
 
-/// A plan in the making: what becomes of each unit, set in whatever order suits.
+/// Builds a [`Plan`] from the outcome of each unit, given in any order.
 ///
-/// Units start out dropped. [`build`](Self::build) puts everything into the order that the
-/// contract asks for, so a plan can neither name a unit twice nor out of order.
+/// A later call for a unit replaces an earlier one. [`build`](Self::build) sorts all pieces into the order
+/// that the contract requires, so a plan never names a unit twice or out of order. A unit index that does
+/// not exist is reported by [`build`](Self::build).
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct PlanBuilder {
     kept: Vec<bool>,
     rewrites: BTreeMap<usize, BTreeMap<(u32, u32), Change>>,
     insertions: Vec<(usize, Insertion)>,
     reasons: Vec<Reason>,
-    error: Option<DraftError>,
+    error: Option<PlanError>,
 }
 
-impl Draft {
-    /// A draft for so many units that drops them all.
+impl PlanBuilder {
+    /// Starts a plan for `units` units that removes all of them.
     pub fn dropping(units: usize) -> Self {
         Self {
             kept: vec![false; units],
@@ -35,40 +36,40 @@ impl Draft {
         }
     }
 
-    /// A draft for so many units that keeps them all.
+    /// Starts a plan for `units` units that keeps all of them.
     pub fn keeping(units: usize) -> Self {
-        let mut draft = Self::dropping(units);
-        draft.kept.fill(true);
-        draft
+        let mut builder = Self::dropping(units);
+        builder.kept.fill(true);
+        builder
     }
 
-    /// A draft that keeps the protected units of the conversation and drops the others.
+    /// Starts a plan that keeps the protected units of the conversation and removes all others.
     pub fn of_protected(conversation: &Conversation<'_>) -> Self {
-        let mut draft = Self::dropping(0);
-        draft.kept = conversation
+        let mut builder = Self::dropping(0);
+        builder.kept = conversation
             .units()
             .iter()
             .map(crate::Unit::is_protected)
             .collect();
-        draft
+        builder
     }
 
-    /// Keeps a unit verbatim, edits taken back.
+    /// Keeps a unit byte-identical. Discards earlier edits of it.
     pub fn keep(&mut self, unit: usize) -> &mut Self {
         self.set(unit..unit.saturating_add(1), true)
     }
 
-    /// Keeps these units verbatim, edits taken back.
+    /// Keeps these units byte-identical. Discards earlier edits of them.
     pub fn keep_range(&mut self, units: Range<usize>) -> &mut Self {
         self.set(units, true)
     }
 
-    /// Drops a unit.
-    pub fn drop(&mut self, unit: usize) -> &mut Self {
+    /// Removes a unit. Discards earlier edits of it.
+    pub fn remove(&mut self, unit: usize) -> &mut Self {
         self.set(unit..unit.saturating_add(1), false)
     }
 
-    /// Keeps a unit with the changes that are made to the answer.
+    /// Keeps a unit and returns the editor of its parts. Without an edit, the unit stays byte-identical.
     pub fn rewrite(&mut self, unit: usize) -> Rewriting<'_> {
         if let Some(kept) = self.kept.get_mut(unit) {
             *kept = true;
@@ -80,8 +81,8 @@ impl Draft {
         }
     }
 
-    /// Inserts a text before a unit, kept or not; the number of units stands for the end.
-    /// Several at one place stay in the order in which they were given.
+    /// Inserts a text before a unit, whether that unit is kept or removed. `before` equal to the number of
+    /// units inserts at the end. Several insertions before one unit stay in the order of the calls.
     pub fn insert(&mut self, before: usize, insertion: Insertion) -> &mut Self {
         if before > self.kept.len() {
             self.missing(before);
@@ -90,8 +91,9 @@ impl Draft {
         self
     }
 
-    /// Says by a declared code why these units are treated so. Neighbours with the same code
-    /// become one reason.
+    /// Gives the reason for the outcome of these units, as one of the codes in
+    /// [`Strategy::REASON_CODES`](crate::Strategy::REASON_CODES). Adjacent units with the same code become
+    /// one reason.
     pub fn reason(&mut self, units: Range<usize>, code: &str) -> &mut Self {
         if units.end > self.kept.len() {
             self.missing(units.end - 1);
@@ -112,16 +114,17 @@ impl Draft {
         self
     }
 
-    /// Whether the unit stays, verbatim or rewritten.
+    /// Returns whether the unit is kept or rewritten.
     pub fn keeps(&self, unit: usize) -> bool {
         self.kept.get(unit).copied().unwrap_or(false)
     }
 
-    /// The plan, its pieces in order and its spans as long as they can be.
+    /// Returns the plan, with its pieces in order and adjacent kept units joined into one span.
     ///
     /// # Errors
-    /// A unit was named that is not there, or nothing would be left.
-    pub fn build(mut self) -> Result<Plan, DraftError> {
+    /// [`PlanError::NoSuchUnit`] if a call named a unit that does not exist, [`PlanError::Empty`] if the
+    /// plan would have no pieces.
+    pub fn build(mut self) -> Result<Plan, PlanError> {
         if let Some(error) = self.error {
             return Err(error);
         }
@@ -151,7 +154,7 @@ impl Draft {
             }
         }
         if pieces.is_empty() {
-            return Err(DraftError::Empty);
+            return Err(PlanError::Empty);
         }
         Ok(Plan {
             pieces,
@@ -177,30 +180,32 @@ impl Draft {
     }
 
     fn missing(&mut self, unit: usize) {
-        self.error.get_or_insert(DraftError::NoSuchUnit {
+        self.error.get_or_insert(PlanError::NoSuchUnit {
             unit,
             units: self.kept.len(),
         });
     }
 }
 
-/// The changes of one unit. The last change of a part counts.
+/// Edits the parts of one unit. A later edit of a part replaces an earlier one.
+///
+/// Message and part are indices: the message in the unit, the part in the message.
 #[derive(Debug)]
 pub struct Rewriting<'a> {
     edits: &'a mut BTreeMap<(u32, u32), Change>,
 }
 
 impl Rewriting<'_> {
-    /// Replaces the text of a part, which must be rewritable, by one that costs fewer tokens
-    /// even with the host's mark.
+    /// Replaces the text of a part. The part must be [rewritable](crate::PartTraits::REWRITABLE), and the
+    /// new text must cost fewer tokens even with the host's mark around it.
     pub fn text(&mut self, message: usize, part: usize, text: impl Into<String>) -> &mut Self {
         self.edits
             .insert((number(message), number(part)), Change::Text(text.into()));
         self
     }
 
-    /// Leaves a part out that is [removable](crate::PartTraits::REMOVABLE). Thinking leaves a unit
-    /// as a whole.
+    /// Removes a part, which must be [removable](crate::PartTraits::REMOVABLE). Either all thinking of a
+    /// unit is removed, or none.
     pub fn remove(&mut self, message: usize, part: usize) -> &mut Self {
         self.edits
             .insert((number(message), number(part)), Change::Remove);
@@ -208,7 +213,7 @@ impl Rewriting<'_> {
     }
 }
 
-/// The kept units of `range` as spans, each as long as it can be.
+/// Adds the kept units of `range` as spans, each as long as possible.
 fn spans(kept: &[bool], range: Range<usize>, pieces: &mut Vec<Piece>) {
     let mut first = range.start;
     let units = kept.get(range).unwrap_or_default();
@@ -237,7 +242,7 @@ fn rewrite(unit: usize, edits: BTreeMap<(u32, u32), Change>) -> Rewrite {
     }
 }
 
-/// The contract counts in 32 bits. There are never more units, messages or parts than that.
+/// Converts an index to the 32 bits of the contract. No conversation has more units, messages or parts.
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

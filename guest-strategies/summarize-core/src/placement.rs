@@ -1,6 +1,6 @@
 //! Where a summary goes and how long it may be.
 
-use baler_strategy::{Failure, Room, Situation, Unit, UnitKind, opening_note};
+use baler_strategy::{Failure, FreeBudget, Situation, Unit, UnitKind, opening_note};
 
 /// A summary of fewer tokens says nothing.
 const LEAST: u64 = 16;
@@ -13,7 +13,7 @@ const SEAMS: u64 = 4;
 
 /// What becomes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum UnitOutcome {
     /// It stays.
     Kept,
     /// It is a summary that the new one carries on.
@@ -24,7 +24,7 @@ pub enum Place {
 
 /// What of the room is kept free for a summary of up to `wanted` tokens while units are chosen:
 /// a quarter at most, but enough to say something. `framing` is what stands around it.
-pub fn set_aside(situation: &Situation, room: &Room, framing: u32, wanted: u32) -> u32 {
+pub fn reserve(situation: &Situation, room: &FreeBudget, framing: u32, wanted: u32) -> u32 {
     let quarter = room.tokens().min(room.bytes() / BYTES) / 4;
     let quarter = u32::try_from(quarter).unwrap_or(u32::MAX);
     wanted
@@ -34,18 +34,18 @@ pub fn set_aside(situation: &Situation, room: &Room, framing: u32, wanted: u32) 
 }
 
 /// The unit after the last that does not stay: before it goes the summary.
-pub fn after_the_dropped(places: &[Place]) -> usize {
-    places
+pub fn summary_position(outcomes: &[UnitOutcome]) -> usize {
+    outcomes
         .iter()
-        .rposition(|place| *place != Place::Kept)
+        .rposition(|outcome| *outcome != UnitOutcome::Kept)
         .map_or(0, |last| last + 1)
 }
 
 /// What the units cost that do not stay.
-fn dropped(units: &[Unit], places: &[Place]) -> u64 {
-    let pairs = units.iter().zip(places);
+fn dropped(units: &[Unit], outcomes: &[UnitOutcome]) -> u64 {
+    let pairs = units.iter().zip(outcomes);
     pairs
-        .filter(|(_, place)| **place != Place::Kept)
+        .filter(|(_, outcome)| **outcome != UnitOutcome::Kept)
         .map(|(unit, _)| unit.cost())
         .sum()
 }
@@ -55,35 +55,35 @@ fn dropped(units: &[Unit], places: &[Place]) -> u64 {
 ///
 /// # Errors
 /// There is no room for a summary.
-pub fn room(
+pub fn max_summary_tokens(
     situation: &Situation,
     units: &[Unit],
-    places: &[Place],
+    outcomes: &[UnitOutcome],
     at: usize,
     framing: u32,
 ) -> Result<Option<u32>, Failure> {
-    let mut room = Room::of(situation);
+    let mut room = FreeBudget::of(situation);
     let kept = || {
         units
             .iter()
-            .zip(places)
-            .filter(|(_, place)| **place == Place::Kept)
+            .zip(outcomes)
+            .filter(|(_, outcome)| **outcome == UnitOutcome::Kept)
     };
     for (unit, _) in kept() {
         room.charge(unit);
     }
     let first = (0..at).find(|index| {
-        places[*index] == Place::Kept && units[*index].kind != UnitKind::Instructions
+        outcomes[*index] == UnitOutcome::Kept && units[*index].kind != UnitKind::Instructions
     });
     let note = opening_note(situation, first.and_then(|index| units.get(index)));
     let around = u64::from(situation.insertion_overhead) + u64::from(framing) + SEAMS;
     let free = room.tokens().saturating_sub(note).min(room.bytes() / BYTES);
-    if !room.is_kept() || free < around + LEAST {
+    if !room.is_within_limits() || free < around + LEAST {
         return Err(Failure::Other(
             "there is no room for a summary beside what has to stay".to_owned(),
         ));
     }
-    let gain = dropped(units, places).saturating_sub(note);
+    let gain = dropped(units, outcomes).saturating_sub(note);
     if gain < around + LEAST {
         return Ok(None);
     }
@@ -107,15 +107,22 @@ mod tests {
             .tokens(30)
     }
 
-    const PLACES: [Place; 3] = [Place::Kept, Place::Summarized, Place::Kept];
+    const OUTCOMES: [UnitOutcome; 3] = [
+        UnitOutcome::Kept,
+        UnitOutcome::Summarized,
+        UnitOutcome::Kept,
+    ];
 
     /// ALL-N7: the overhead, what stays and what stands around the summary are all paid for.
     #[test]
     fn a_summary_has_what_the_rest_leaves_free() {
         let units = recording().units();
         let situation = recording().situation(500);
-        assert_eq!(room(&situation, &units, &PLACES, 1, 6), Ok(Some(370)));
-        assert!(room(&recording().situation(100), &units, &PLACES, 1, 0).is_err());
+        assert_eq!(
+            max_summary_tokens(&situation, &units, &OUTCOMES, 1, 6),
+            Ok(Some(370))
+        );
+        assert!(max_summary_tokens(&recording().situation(100), &units, &OUTCOMES, 1, 0).is_err());
     }
 
     #[test]
@@ -124,9 +131,15 @@ mod tests {
         let mut units = recording.units();
         units[1].tokens = 100;
         let situation = recording.situation(500);
-        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(Some(55)));
+        assert_eq!(
+            max_summary_tokens(&situation, &units, &OUTCOMES, 1, 0),
+            Ok(Some(55))
+        );
         units[1].tokens = 50;
-        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(None));
+        assert_eq!(
+            max_summary_tokens(&situation, &units, &OUTCOMES, 1, 0),
+            Ok(None)
+        );
     }
 
     #[test]
@@ -134,16 +147,19 @@ mod tests {
         let units = recording().units();
         let mut situation = recording().situation(500);
         situation.max_bytes = Some(units[0].bytes + units[2].bytes + 800);
-        assert_eq!(room(&situation, &units, &PLACES, 1, 0), Ok(Some(56)));
+        assert_eq!(
+            max_summary_tokens(&situation, &units, &OUTCOMES, 1, 0),
+            Ok(Some(56))
+        );
     }
 
     #[test]
     fn it_goes_after_what_it_stands_for() {
-        use Place::{Earlier, Kept, Summarized};
+        use UnitOutcome::{Earlier, Kept, Summarized};
         assert_eq!(
-            after_the_dropped(&[Kept, Summarized, Kept, Earlier, Kept]),
+            summary_position(&[Kept, Summarized, Kept, Earlier, Kept]),
             4
         );
-        assert_eq!(after_the_dropped(&[Kept, Kept]), 0);
+        assert_eq!(summary_position(&[Kept, Kept]), 0);
     }
 }

@@ -3,7 +3,7 @@
 use baler_digest::{Costs, Story, Written};
 use baler_strategy::UnitKind;
 
-use super::{Choice, Dropped, Summarise, target};
+use super::{Choice, RemovedUnits, Summarise, target};
 
 /// The share of the room that a digest gets where nearly all has to go, how much less it gets
 /// the larger the room is, and its least share; in thousandths.
@@ -32,14 +32,17 @@ const BYTES: usize = 400_000;
 
 /// What was written, and whether it begins with a summary.
 #[derive(Debug, Default)]
-pub(super) struct Handover {
+pub(super) struct Replacement {
     pub(super) written: Written,
     pub(super) is_summarised: bool,
 }
 
 impl Choice<'_> {
     /// Keeps the newest units, and hands the others over in words.
-    pub(super) fn hand_over(&mut self, summarise: &mut Summarise<'_>) -> Option<Handover> {
+    pub(super) fn replace_old_units(
+        &mut self,
+        summarise: &mut Summarise<'_>,
+    ) -> Option<Replacement> {
         let units = self.units().len();
         let situation = self.situation;
         let target = u64::from(target(situation));
@@ -87,18 +90,18 @@ impl Choice<'_> {
                 self.window(room - needed);
             }
         }
-        let handover = match share {
+        let replacement = match share {
             0 => None,
             _ => self.text(summarise, &mut costs),
         };
-        let written = handover.as_ref().map_or(0, |own| own.written.tokens);
+        let written = replacement.as_ref().map_or(0, |own| own.written.tokens);
         let unused = self.left_for_text().saturating_sub(written);
-        self.give_back(u64::from(unused.saturating_sub(SLACK)));
-        handover
+        self.restore_cut_text(u64::from(unused.saturating_sub(SLACK)));
+        replacement
     }
 
     /// What stands for what is dropped; none where there is nothing to say, or no room for it.
-    fn text(&self, summarise: &mut Summarise<'_>, costs: &mut Costs<'_>) -> Option<Handover> {
+    fn text(&self, summarise: &mut Summarise<'_>, costs: &mut Costs<'_>) -> Option<Replacement> {
         let story = self.dropped(costs).and_then(|dropped| summarise(&dropped));
         let summarised = story.and_then(|story| self.write(&story, costs));
         let is_summarised = summarised.is_some();
@@ -106,7 +109,7 @@ impl Choice<'_> {
             Some(written) => written,
             None => self.write(&Story::default(), costs)?,
         };
-        Some(Handover {
+        Some(Replacement {
             written,
             is_summarised,
         })
@@ -114,7 +117,7 @@ impl Choice<'_> {
 
     /// What is dropped; none where a summary of it would say nothing. Rules and the last error
     /// come first, and half of what they leave is for what else has to be exact.
-    fn dropped(&self, costs: &mut Costs<'_>) -> Option<Dropped> {
+    fn dropped(&self, costs: &mut Costs<'_>) -> Option<RemovedUnits> {
         let (mut units, mut earlier) = (Vec::new(), Vec::new());
         for (unit, _) in self.kept.iter().enumerate().filter(|(_, kept)| !**kept) {
             match self.units()[unit].kind {
@@ -127,10 +130,10 @@ impl Choice<'_> {
         let bytes = self.room_for_bytes() / BYTES_PER_TOKEN / 2;
         let room = left.saturating_sub(needed) / 2;
         let room = room.min(u32::try_from(bytes).unwrap_or(u32::MAX));
-        (!units.is_empty() && room >= LEAST_SUMMARY).then_some(Dropped {
+        (!units.is_empty() && room >= LEAST_SUMMARY).then_some(RemovedUnits {
             units,
             earlier,
-            room,
+            max_summary_tokens: room,
         })
     }
 
