@@ -32,10 +32,10 @@ impl Strategy for KeepLast {
         situation: &Situation,
         _: &NoConfig,
     ) -> Result<Report, Failure> {
-        let mut room = FreeBudget::after_protected(situation, conversation.units());
+        let mut free = FreeBudget::after_protected(situation, conversation.units());
         let mut builder = PlanBuilder::keeping_protected(conversation);
         for (index, unit) in conversation.units().iter().enumerate().rev() {
-            if !unit.is_protected() && !room.take(unit) {
+            if !unit.is_protected() && !free.take(unit) {
                 break;
             }
             builder.keep(index);

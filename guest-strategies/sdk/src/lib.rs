@@ -16,7 +16,9 @@
 //! # Example
 //!
 //! ```
-//! use baler_strategy::{Conversation, PlanBuilder, Failure, NoConfig, Report, FreeBudget, Situation, Strategy};
+//! use baler_strategy::{
+//!     Conversation, Failure, FreeBudget, NoConfig, PlanBuilder, Report, Situation, Strategy,
+//! };
 //!
 //! /// Keeps the protected units and the newest other units that fit.
 //! struct Newest;
@@ -32,10 +34,10 @@
 //!         situation: &Situation,
 //!         _: &NoConfig,
 //!     ) -> Result<Report, Failure> {
-//!         let mut room = FreeBudget::after_protected(situation, conversation.units());
+//!         let mut free = FreeBudget::after_protected(situation, conversation.units());
 //!         let mut builder = PlanBuilder::keeping_protected(conversation);
 //!         for (index, unit) in conversation.units().iter().enumerate().rev() {
-//!             if !unit.is_protected() && !room.take(unit) {
+//!             if !unit.is_protected() && !free.take(unit) {
 //!                 break;
 //!             }
 //!             builder.keep(index);
