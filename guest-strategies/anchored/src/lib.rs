@@ -72,12 +72,14 @@ impl Strategy for Anchored {
         let beside = FreeBudget::after_protected(situation, units);
         let reserve = summarize_core::reserve(situation, &beside, framing, longest);
         let Some(split) = split::split(conversation, situation, config, reserve) else {
-            return Ok(Report::unchanged("there are too few turns to compact any"));
+            return Ok(Report::unchanged(
+                "there are no turns older than those to preserve",
+            ));
         };
         let summarized = split.units_of(UnitClass::Summarized);
         if summarized.is_empty() {
             return Ok(Report::unchanged(
-                "beside what stays there is nothing to summarise",
+                "there is nothing to summarise except units that are kept",
             ));
         }
         let outcomes = split.outcomes();
@@ -86,7 +88,7 @@ impl Strategy for Anchored {
             summarize_core::max_summary_tokens(situation, units, &outcomes, at, framing)?
         else {
             return Ok(Report::unchanged(
-                "a summary would be no shorter than what it stands for",
+                "a summary would not be shorter than the units that it replaces",
             ));
         };
         let so_far = summarize_core::earlier_summaries(

@@ -8,7 +8,7 @@ use crate::Config;
 /// The share of the window that the preserved turns may have.
 const EMERGENCY: f64 = 0.95;
 
-/// What becomes of a unit.
+/// The outcome of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitClass {
     /// of a preserved turn, or live

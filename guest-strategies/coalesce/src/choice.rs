@@ -27,7 +27,7 @@ pub(crate) struct Choice {
     pub stats: Stats,
 }
 
-/// What becomes of a unit.
+/// The outcome of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitOutcome {
     Protected,
@@ -69,7 +69,7 @@ pub(crate) fn choose(
     });
     let Some(layout) = roomy else {
         let reason = match chooser.layout(0).coalesces() {
-            true => "there is no room for the text",
+            true => "the budget leaves too few tokens for the text",
             false => "there is nothing to coalesce",
         };
         return Err(reason.to_owned());
@@ -80,13 +80,14 @@ pub(crate) fn choose(
     if chooser.fits_already {
         // Nobody needs the room that recent turns take.
         let choice = chooser.with_text(&layout);
-        return choice
-            .ok_or_else(|| "the text would be no shorter than what it stands for".to_owned());
+        return choice.ok_or_else(|| {
+            "the text would not be shorter than the units that it replaces".to_owned()
+        });
     }
     largest(layout.recent, |recent| {
         chooser.with_text(&chooser.layout(recent))
     })
-    .ok_or_else(|| "there is no room for the text".to_owned())
+    .ok_or_else(|| "the budget leaves too few tokens for the text".to_owned())
 }
 
 /// What is found for the largest number up to `most` for which something is. Each number costs a walk over the

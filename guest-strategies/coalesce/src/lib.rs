@@ -1,8 +1,8 @@
-//! Renders the turns that do not stay as they are as one text, which joins the task.
+//! Renders the turns that do not stay unchanged as one text, which joins the task.
 //!
 //! The rules are those of ptc_runner's `SingleUserCoalesced`: the task first, then what there
 //! is to work with, what the answer has to look like, what was called and printed, what went
-//! wrong last, and how many turns are left. Beside them the newest turns stay as they are.
+//! wrong last, and how many turns are left. Beside them the newest turns stay unchanged.
 
 mod config;
 

@@ -11,7 +11,7 @@ use crate::Coalesce;
 
 const PLENTY: u32 = 1_000_000;
 
-/// No turn stays as it is: the vectors of ptc_runner know no recent turns.
+/// No turn stays unchanged: the vectors of ptc_runner know no recent turns.
 const ALL: &str = r#"{"keep-recent-turns":0}"#;
 
 /// The text of SG1 behind the task and a blank line.

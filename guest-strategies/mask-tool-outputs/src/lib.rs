@@ -54,10 +54,10 @@ impl Strategy for MaskToolOutputs {
         };
         masks.retain(|unit, _| !dropped[*unit]);
         if masks.is_empty() && !dropped.contains(&true) {
-            return Ok(Report::unchanged("no tool output is to be masked"));
+            return Ok(Report::unchanged("no tool output can be masked"));
         }
         if dropped.iter().all(|dropped| *dropped) {
-            return Ok(Report::unchanged("not even one unit fits"));
+            return Ok(Report::unchanged("no unit fits the budget"));
         }
         let mut builder = PlanBuilder::keeping_all(units.len());
         for (unit, dropped) in dropped.iter().enumerate() {

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use serde::Deserialize;
 
-/// The config; `config.schema.json` says the same as JSON Schema.
+/// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -18,11 +18,11 @@ pub enum Keep {
     /// As much as fits the budget.
     #[default]
     Budget,
-    /// At most so many units.
+    /// At most this many units.
     Units(NonZeroU32),
-    /// Units with at most so many messages in all.
+    /// Units with at most this many messages in total.
     Messages(NonZeroU32),
-    /// Units with at most so many tokens in all.
+    /// Units with at most this many tokens in total.
     Tokens(NonZeroU32),
 }
 

@@ -41,7 +41,9 @@ impl Strategy for SlidingWindow {
             Window::Everything => {
                 return Ok(Report::unchanged("the window holds the whole conversation"));
             }
-            Window::Nothing => return Ok(Report::unchanged("not even the newest unit fits")),
+            Window::Nothing => {
+                return Ok(Report::unchanged("the newest unit does not fit the budget"));
+            }
         };
         let mut builder = PlanBuilder::removing_all(units.len());
         let mut kept = 0;

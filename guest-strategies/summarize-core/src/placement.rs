@@ -11,7 +11,7 @@ const BYTES: u64 = 8;
 /// Tokens that texts may have more together than one by one.
 const SEAMS: u64 = 4;
 
-/// What becomes of a unit.
+/// The outcome of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitOutcome {
     /// It stays.
@@ -80,7 +80,7 @@ pub fn max_summary_tokens(
     let free = room.tokens().saturating_sub(note).min(room.bytes() / BYTES);
     if !room.is_within_limits() || free < around + LEAST {
         return Err(Failure::Other(
-            "there is no room for a summary beside what has to stay".to_owned(),
+            "the budget leaves too few tokens for a summary".to_owned(),
         ));
     }
     let gain = dropped(units, outcomes).saturating_sub(note);

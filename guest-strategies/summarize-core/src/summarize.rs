@@ -110,7 +110,9 @@ pub fn summarize_with_usage(
         return fail(Failure::Other("there is nothing to summarise".to_owned()));
     }
     let Some(model) = conversation.model() else {
-        return fail(Failure::Model("no model may be asked".to_owned()));
+        return fail(Failure::Model(
+            "no model is available: none is configured, or the user granted none".to_owned(),
+        ));
     };
     let mut summarizer = Summarizer {
         conversation,
@@ -165,7 +167,7 @@ impl Summarizer<'_> {
             }
         }
         Err(Failure::Model(
-            "what is to be summarised does not fit the model's window".to_owned(),
+            "the text to summarise does not fit the model's window".to_owned(),
         ))
     }
 
@@ -203,7 +205,7 @@ impl Summarizer<'_> {
             return Ok(shorter);
         }
         shorten::cut(self.conversation, &shorter, question.max_tokens).ok_or_else(|| {
-            Failure::Other("there is no room for a summary beside what has to stay".to_owned())
+            Failure::Other("the budget leaves too few tokens for a summary".to_owned())
         })
     }
 

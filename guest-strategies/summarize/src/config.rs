@@ -5,7 +5,7 @@ use baler_strategy::Situation;
 use serde::Deserialize;
 use summarize_core::Form;
 
-/// The config; `config.schema.json` says the same as JSON Schema. What is absent is as in the
+/// The config. `config.schema.json` is its JSON Schema. What is absent is as in the
 /// preset, or else as by default.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -20,15 +20,15 @@ pub struct Config {
     pub keep_share: Option<f64>,
     /// Compact from this many tokens on.
     pub trigger_tokens: Option<u32>,
-    /// Compact from this share of the context window on.
+    /// The share of the context window from which on to compact.
     pub trigger_share: Option<f64>,
-    /// What the model is told to write.
+    /// The instruction to the model. `None`: the strategy's own.
     pub prompt: Option<String>,
     /// What stands above the summary.
     pub header: Option<String>,
     /// What becomes of earlier summaries.
     pub earlier_summaries: Option<Earlier>,
-    /// The longest answer of the model.
+    /// The most tokens of the model's answer and of the summary.
     pub max_output_tokens: Option<u32>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Keep {
 }
 
 impl Config {
-    /// Refuses what cannot be meant.
+    /// Checks the ranges of all fields.
     pub(crate) fn check(&self) -> Result<(), String> {
         one_of(
             "at most one of `keep-last-messages`, `keep-last-units` and `keep-share`",

@@ -83,7 +83,7 @@ impl Strategy for Summarize {
         let summarized = with(UnitOutcome::Summarized);
         if summarized.is_empty() {
             return Ok(Report::unchanged(
-                "beside what stays there is nothing to summarise",
+                "there is nothing to summarise except units that are kept",
             ));
         }
         let at = summarize_core::summary_position(&outcomes);
@@ -91,7 +91,7 @@ impl Strategy for Summarize {
             summarize_core::max_summary_tokens(situation, units, &outcomes, at, framing)?
         else {
             return Ok(Report::unchanged(
-                "a summary would be no shorter than what it stands for",
+                "a summary would not be shorter than the units that it replaces",
             ));
         };
         let mut so_far =

@@ -1,4 +1,4 @@
-//! How far to go.
+//! Decides how far to reduce, tier by tier.
 
 mod replacement;
 mod window;
@@ -16,26 +16,26 @@ use crate::material::{Material, Removable, RemovableKind};
 use crate::reduce::{self, Cutter, Level, Reduced, Size};
 use replacement::Replacement;
 
-/// What is dropped, for whoever summarises it.
+/// The units to be removed, for the caller to summarise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedUnits {
     /// The units, oldest first, without earlier summaries.
     pub units: Vec<usize>,
-    /// Earlier summaries, oldest first; the new one stands for them as well.
+    /// Earlier summaries, oldest first. The new summary replaces them as well.
     pub earlier: Vec<usize>,
-    /// The most tokens that a summary may have.
+    /// The most tokens that the summary may have.
     pub max_summary_tokens: u32,
 }
 
-/// Writes a summary of what is dropped; none where there is none to be had.
+/// Writes a summary of the removed units. Returns `None` if there is no summary.
 pub type Summarise<'a> = dyn FnMut(&RemovedUnits) -> Option<Story> + 'a;
 
-/// What was chosen.
+/// The result of [`choose`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
-    /// The plan, or why there is none.
+    /// The plan, or the reason to leave the conversation unchanged.
     pub report: Report,
-    /// Whether the summary that was asked for stands in it.
+    /// Whether the plan contains the summary that `summarise` returned.
     pub is_summarised: bool,
 }
 
@@ -48,11 +48,11 @@ impl Chosen {
     }
 }
 
-/// Reduces the conversation as far as the budget asks. `summarise` is called at most once, where
-/// old units have to go; without a summary a digest alone stands for them.
+/// Reduces the conversation as far as the budget requires. `summarise` is called at most once, if old units have
+/// to be removed. Without a summary, a digest alone replaces them.
 ///
 /// # Errors
-/// The plan cannot be built.
+/// Returns a failure if the plan cannot be built.
 pub fn choose(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -69,7 +69,7 @@ pub fn choose(
         media: units.iter().map(|unit| u64::from(unit.media)).sum(),
     };
     if whole.fit(situation) {
-        return Ok(Chosen::unchanged("nothing has to go"));
+        return Ok(Chosen::unchanged("the conversation fits the budget"));
     }
     let mut material = Material::read(conversation);
     if let Some(work) = config.work.digest_work() {
@@ -107,12 +107,12 @@ pub fn choose(
     choice.report(replacement)
 }
 
-/// What has to be reached: the budget, or the floor where the budget is below that.
+/// Returns the tokens to reach: the budget, or the floor if the budget is below it.
 fn target(situation: &Situation) -> u32 {
     situation.budget.max(situation.floor)
 }
 
-/// The first of the newest steps, so many of which stay as they are.
+/// Returns the index of the first unit that is recent, if the newest `steps` steps are.
 fn recent(units: &[Unit], steps: u32) -> usize {
     let mut left = steps;
     for (index, unit) in units.iter().enumerate().rev() {
@@ -134,22 +134,22 @@ struct Choice<'a> {
     recent: usize,
     min_tokens: u32,
     kept: Vec<bool>,
-    /// Parts that are left out.
+    /// The parts that are removed.
     removed: Vec<Removable>,
-    /// Smaller texts by their outputs.
+    /// The smaller texts, by the index of their output in the material.
     reduced: BTreeMap<usize, Reduced>,
-    /// Tokens that are saved in each unit.
+    /// The tokens saved in each unit.
     saved: Vec<u64>,
-    /// Bytes of the smaller texts in units that are kept.
+    /// The bytes of all smaller texts in kept units.
     texts: usize,
-    /// Texts that were made already: a window is tried more than once.
+    /// Texts that were already written, since a window is tried more than once.
     known: BTreeMap<(usize, Level), Option<Reduced>>,
-    /// What all units need together as they stand now.
+    /// What all units together need with the reductions so far.
     whole: Needs,
 }
 
-/// The most bytes of all smaller texts together. A host takes a megabyte of texts of a strategy's own;
-/// what stands for old steps needs its share of it.
+/// The most bytes of all smaller texts together. A host accepts one megabyte of text from a strategy, and the
+/// text that replaces old steps needs its share.
 const TEXTS: usize = 600_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -167,7 +167,7 @@ impl Needs {
             && self.media <= limit(situation.max_media)
     }
 
-    /// Whether bytes and media hold a unit; its tokens may still become fewer.
+    /// Returns whether a unit fits by bytes and media. Its tokens may still be reduced.
     fn hold(&self, unit: &Unit) -> bool {
         u64::from(unit.bytes) <= self.bytes && u64::from(unit.media) <= self.media
     }
@@ -186,23 +186,23 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Tokens that a unit costs as it stands now.
+    /// Returns the tokens of a unit with the reductions so far.
     fn cost(&self, unit: usize) -> u64 {
         self.units()[unit].cost().saturating_sub(self.saved[unit])
     }
 
-    /// Whether all units fit as they stand now. Bytes of texts that became smaller are not
-    /// known; what stays whole counts.
+    /// Returns whether all units fit with the reductions so far. The bytes that cuts save are not known, so
+    /// units count with all their bytes.
     fn fits(&self) -> bool {
         self.whole.fit(self.situation)
     }
 
-    /// What may go from old units, oldest first, until it fits.
+    /// Removes parts of this kind from old units, oldest first, until the conversation fits.
     fn remove(&mut self, kind: RemovableKind) {
         let removable = &self.material.removable;
         for part in removable.iter().filter(|part| part.kind == kind) {
             let last = self.removed.last();
-            // Thinking leaves a unit as a whole.
+            // A plan removes all thinking of a unit, or none.
             let is_begun = kind == RemovableKind::Thinking
                 && last.is_some_and(|last| last.kind == kind && last.unit == part.unit);
             if part.unit >= self.recent || self.fits() && !is_begun {
@@ -216,8 +216,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Thinking of old units, where it fits then. Else old units go as a whole, and what was thought
-    /// in those that stay is worth its room.
+    /// Removes thinking of old units if the conversation fits then. Otherwise old units are removed as a whole,
+    /// and thinking in kept units is worth its tokens.
     fn remove_thinking_if_that_is_enough(&mut self) {
         let before = (self.removed.len(), self.saved.clone(), self.whole);
         self.remove(RemovableKind::Thinking);
@@ -227,7 +227,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Cuts old outputs, oldest first, until it fits.
+    /// Cuts old outputs to `level`, oldest first, until the conversation fits.
     fn reduce(&mut self, level: Level) {
         for index in 0..self.material.outputs.len() {
             let output = &self.material.outputs[index];
@@ -243,8 +243,8 @@ impl<'a> Choice<'a> {
         if output.tokens < self.min_tokens {
             return;
         }
-        // One that would be cut for want of room for texts says too little. Whether there is room is
-        // another question once old units have gone.
+        // An output that is cut much further, because other texts used up the bytes, says too little. There may
+        // be more bytes once old units are removed.
         let bytes = self.room_for_text(index);
         if bytes < reduce::bytes_at(output, level) / 2 {
             return;
@@ -256,14 +256,14 @@ impl<'a> Choice<'a> {
         self.put(index, smaller);
     }
 
-    /// Room that is left makes what was cut longer again, newest first: by what is worth keeping,
-    /// and then by whatever there is.
+    /// Uses up to `left` free tokens to restore text of cut outputs, newest first: first what is worth keeping,
+    /// then anything.
     fn restore_cut_text(&mut self, left: u64) {
         let left = self.restore_to(Extent::Worth, left);
         self.restore_to(Extent::Room, left);
     }
 
-    /// What is left of the room.
+    /// Restores text up to `extent`. Returns the tokens that are still free.
     fn restore_to(&mut self, extent: Extent, mut left: u64) -> u64 {
         let cut: Vec<usize> = self.reduced.keys().rev().copied().collect();
         for index in cut {
@@ -320,7 +320,7 @@ impl<'a> Choice<'a> {
         left
     }
 
-    /// Puts a text in the place of an output, if it is smaller than what stands there.
+    /// Replaces an output by a smaller text, if it is smaller than the current one.
     fn put(&mut self, index: usize, smaller: Option<Reduced>) {
         let output = &self.material.outputs[index];
         let before = self.reduced.get(&index);
@@ -341,7 +341,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The most bytes that the text of an output may have beside the others.
+    /// Returns the most bytes that the text of an output may have in addition to the other texts.
     fn room_for_text(&self, index: usize) -> usize {
         let unit = self.material.outputs[index].unit;
         let own = match self.kept[unit] {
@@ -353,7 +353,7 @@ impl<'a> Choice<'a> {
         TEXTS.saturating_sub(self.texts + own - before)
     }
 
-    /// Bytes of the smaller texts in a unit.
+    /// Returns the bytes of the smaller texts in a unit.
     fn texts_of(&self, unit: usize) -> usize {
         self.outputs_of(unit)
             .filter_map(|output| self.reduced.get(&output))
@@ -365,7 +365,7 @@ impl<'a> Choice<'a> {
         let units = self.units();
         if self.kept.iter().all(|kept| *kept) && self.reduced.is_empty() && self.removed.is_empty()
         {
-            return Ok(Chosen::unchanged("nothing can be left out"));
+            return Ok(Chosen::unchanged("nothing can be removed or shortened"));
         }
         let mut builder = PlanBuilder::keeping_all(units.len());
         let mut codes: Vec<Option<&str>> = vec![None; units.len()];
@@ -418,7 +418,7 @@ impl<'a> Choice<'a> {
             }
         }
         if dropped == units.len() && !is_digested {
-            return Ok(Chosen::unchanged("not even one unit fits"));
+            return Ok(Chosen::unchanged("no unit fits the budget"));
         }
         let work = match self.material.notes.work() {
             Work::Coding => "coding",

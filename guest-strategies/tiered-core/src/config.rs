@@ -1,10 +1,10 @@
 use serde::Deserialize;
 
-/// The config; `config.schema.json` says the same as JSON Schema.
+/// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// How many of the newest steps stay as they are, as long as there is room.
+    /// How many of the newest steps stay unchanged, as long as the budget allows.
     pub recent: u32,
     /// What kind of work the conversation is about.
     pub work: Work,
@@ -26,19 +26,19 @@ impl Default for Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
-    /// A guess by what stands in the conversation.
+    /// Derived from the content of the conversation.
     #[default]
     Auto,
-    /// Files, commands, logs: numbers are mostly lines and sizes.
+    /// Files, commands, logs. Most numbers are line numbers and sizes.
     Coding,
-    /// A service whose tools give back data: numbers are mostly ids and amounts.
+    /// A service whose tools return data. Most numbers are ids and amounts.
     Service,
-    /// Talk without tools: what was said matters, and not which names came up.
+    /// Talk without tools. What was said matters more than which names occurred.
     Chat,
 }
 
 impl Work {
-    /// What was said about it; None where it is to be guessed.
+    /// Returns the kind of work for the digest, `None` if it is to be derived.
     pub(crate) const fn digest_work(self) -> Option<baler_digest::Work> {
         match self {
             Self::Auto => None,

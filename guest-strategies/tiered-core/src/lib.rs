@@ -1,10 +1,14 @@
-//! Reduces a conversation only as far as the budget asks, what is least likely to be needed
-//! first: pictures that may go, outputs that a later one makes needless, then what old outputs hold beside errors and
-//! names, then thinking that may go, then old steps, which one text stands for: a
-//! digest, below a summary where somebody writes one.
+//! Reduces a conversation only as far as the budget requires, in tiers. What is least likely to be needed goes
+//! first:
 //!
-//! The newest steps, the user's newest message, instructions and pending work stay word for
-//! word as long as there is any room for them.
+//! 1. pictures, if they may be removed;
+//! 2. outputs that a later output makes needless;
+//! 3. old outputs, cut to errors and names;
+//! 4. thinking, if it may be removed and that is enough;
+//! 5. old steps, replaced by one text: a digest, below a model's summary if the caller provides one.
+//!
+//! The newest steps, the newest user message, instructions and pending calls stay unchanged as long as the budget
+//! allows.
 
 mod choice;
 mod config;

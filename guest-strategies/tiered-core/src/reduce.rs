@@ -1,4 +1,4 @@
-//! Smaller texts in the place of outputs.
+//! Writes smaller texts for outputs.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::material::{Material, Output, Superseded};
 /// How far an output is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// Only where a later output makes it needless.
+    /// Only if a later output makes it needless.
     Superseded,
     /// To a third of its tokens.
     Third,
@@ -22,17 +22,18 @@ pub(crate) enum Level {
 #[derive(Debug, Clone)]
 pub(crate) struct Reduced {
     pub(crate) text: String,
-    /// Tokens with the host's mark.
+    /// The tokens of the text and the host's mark.
     pub(crate) tokens: u32,
+    /// The reason code.
     pub(crate) code: &'static str,
-    /// All that is worth keeping stands in it.
+    /// Whether the text contains all that is worth keeping.
     pub(crate) has_all: bool,
 }
 
-/// The most bytes of a tool's name in a text.
+/// The most characters of a tool's name in a text.
 const NAME: usize = 64;
 
-/// Writes smaller texts.
+/// Writes smaller texts for the outputs of a conversation.
 #[derive(Clone, Copy)]
 pub(crate) struct Cutter<'a> {
     pub(crate) conversation: &'a Conversation<'a>,
@@ -41,8 +42,8 @@ pub(crate) struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// The text for an output at a level, in so many bytes at most, if it is smaller than the
-    /// output.
+    /// Returns the text for an output at a level, of about `bytes` at most. `None` if it would not be smaller
+    /// than the output.
     pub(crate) fn at_level(&self, index: usize, level: Level, bytes: usize) -> Option<Reduced> {
         let tokens = tokens_at(&self.material.outputs[index], level)?;
         let size = Size {
@@ -53,7 +54,7 @@ impl Cutter<'_> {
         self.about_size(index, size)
     }
 
-    /// The text for an output of about a size, if it is smaller than the output.
+    /// Returns the text for an output of about this size. `None` if it would not be smaller than the output.
     fn about_size(&self, index: usize, size: Size) -> Option<Reduced> {
         let Self {
             conversation,
@@ -65,13 +66,13 @@ impl Cutter<'_> {
         let (head, code) = head(output, conversation.reference(output.unit).as_deref());
         let room = bytes_of(output, size.tokens.saturating_sub(overhead)).min(size.bytes);
         let room = room.saturating_sub(head.len());
-        // The last error stays however small the rest becomes.
+        // The last error is always kept, however small the rest becomes.
         let error = material.notes.last_error_in(&output.text);
         let room = room.max(error.map_or(0, |line| line.len() + 1));
         let excerpt = match output.superseded {
             None if room > LEAST => material.notes.excerpt(&output.text, room, size.extent),
             None => None,
-            // What else it says stands elsewhere, or is no longer so.
+            // Everything else is repeated or outdated by a later output.
             Some(_) => error.map(|line| Excerpt {
                 text: line.to_owned(),
                 has_all: true,
@@ -94,7 +95,7 @@ impl Cutter<'_> {
         })
     }
 
-    /// The same in no more than so many tokens.
+    /// Returns the text for an output within `size.tokens`, with the mark. `None` if that does not succeed.
     pub(crate) fn within_size(&self, index: usize, size: Size) -> Option<Reduced> {
         let most = size.tokens;
         let margin = |tokens: u32| tokens - tokens / 20;
@@ -105,7 +106,7 @@ impl Cutter<'_> {
             if reduced.tokens <= most {
                 return Some(reduced);
             }
-            // Lines that are full of names and numbers have more tokens for their bytes.
+            // Lines full of names and numbers have more tokens per byte.
             let scaled = u64::from(tokens) * u64::from(most) / u64::from(reduced.tokens);
             tokens = margin(u32::try_from(scaled).unwrap_or(most));
         }
@@ -113,7 +114,7 @@ impl Cutter<'_> {
     }
 }
 
-/// The tokens of an output at a level; none where it stays as it is.
+/// Returns the tokens of an output at a level, `None` if that level leaves it unchanged.
 fn tokens_at(output: &Output, level: Level) -> Option<u32> {
     match (level, output.superseded) {
         (Level::Superseded, None) => None,
@@ -123,23 +124,23 @@ fn tokens_at(output: &Output, level: Level) -> Option<u32> {
     }
 }
 
-/// About the bytes that an output has at a level.
+/// Returns about the bytes that an output has at a level.
 pub(crate) fn bytes_at(output: &Output, level: Level) -> usize {
     tokens_at(output, level).map_or(0, |tokens| bytes_of(output, tokens))
 }
 
-/// The bytes of so many tokens of an output, if all of its tokens are of the same length.
+/// Returns the bytes of `tokens` tokens of an output, assuming that all its tokens have the same length.
 fn bytes_of(output: &Output, tokens: u32) -> usize {
-    // A guest's `usize` has 32 bits, which a large output passes here.
+    // A guest's `usize` has 32 bits, which this product can exceed.
     let bytes = output.bytes as u64 * u64::from(tokens) / u64::from(output.tokens.max(1));
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// How large a text becomes.
+/// The size that a text should have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) tokens: u32,
-    /// At most about so many bytes.
+    /// The most bytes, approximately.
     pub(crate) bytes: usize,
     pub(crate) extent: Extent,
 }
@@ -168,7 +169,7 @@ fn head(output: &Output, reference: Option<&str>) -> (String, &'static str) {
         let _ = write!(head, " (exit code {exit})");
     }
     if let Some(reference) = reference {
-        // What can be had back of a text that was cut before is not the whole.
+        // The archive has only what was left of a text that was cut before.
         let names = if output.is_cut { "longer" } else { "whole" };
         let _ = write!(head, "; {names}: {reference}");
     }

@@ -60,8 +60,9 @@ impl<'a> StoryWriter<'a> {
                 Some(story)
             }
             Err(Failure::Model(why) | Failure::Other(why) | Failure::BadConfig(why)) => {
-                self.conversation
-                    .warn(&format!("a digest alone stands for old steps: {why}"));
+                self.conversation.warn(&format!(
+                    "a digest without a summary replaces old steps: {why}"
+                ));
                 None
             }
         }

@@ -8,7 +8,7 @@ use crate::Config;
 use crate::config::Keep;
 use crate::counter::messages;
 
-/// What becomes of a unit.
+/// The outcome of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitOutcome {
     /// what the host keeps anyway

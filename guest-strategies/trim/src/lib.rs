@@ -1,6 +1,6 @@
 //! Keeps the first request and the newest turns, under pressure of turns or tokens.
 //!
-//! The rules are those of ptc_runner's `:trim`, with its defects mended: units are never parted,
+//! The rules are those of ptc_runner's `:trim`, without its defects: units are never parted,
 //! the newest request and the newest calls survive, and the result fits the budget.
 
 mod config;
@@ -123,7 +123,7 @@ impl Strategy for Trim {
     }
 }
 
-const NO_PRESSURE: &str = "there are fewer turns and tokens than the trigger says";
+const NO_PRESSURE: &str = "there are fewer turns and tokens than the trigger requires";
 
 /// The same eleven figures whether something happened or not.
 fn figures(

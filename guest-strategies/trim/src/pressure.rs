@@ -1,4 +1,4 @@
-//! Whether it is time.
+//! Decides whether to compact now.
 
 use baler_strategy::{Conversation, Failure, FreeBudget, Situation, Trigger as AskedBecause};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::counter::Costs;
 use crate::{Config, TokenCounter};
 
-/// Why it is time.
+/// Why to compact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pressure {
     /// more turns than the trigger says

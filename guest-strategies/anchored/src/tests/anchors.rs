@@ -120,7 +120,7 @@ fn anchors_alone_are_not_summarised() {
     let tested = anchored(&recording, PLENTY, ONE);
     assert_eq!(
         tested.unchanged(),
-        Some("beside what stays there is nothing to summarise")
+        Some("there is nothing to summarise except units that are kept")
     );
     assert!(recording.asked().is_empty());
 }

@@ -52,7 +52,9 @@ fn nothing_is_never_summarised() {
 fn without_a_model_it_fails() {
     assert_eq!(
         ask(&talk(1), &question()),
-        Err(Failure::Model("no model may be asked".to_owned()))
+        Err(Failure::Model(
+            "no model is available: none is configured, or the user granted none".to_owned()
+        ))
     );
 }
 
@@ -108,7 +110,7 @@ fn a_model_that_nothing_fits_is_asked_a_few_times() {
     assert_eq!(
         ask(&recording, &question()),
         Err(Failure::Model(
-            "what is to be summarised does not fit the model's window".to_owned()
+            "the text to summarise does not fit the model's window".to_owned()
         ))
     );
     assert!(recording.asked().len() <= 8);

@@ -79,7 +79,7 @@ fn without_room_for_a_summary_it_fails() {
         assert_eq!(
             failure,
             Err(Failure::Other(
-                "there is no room for a summary beside what has to stay".to_owned()
+                "the budget leaves too few tokens for a summary".to_owned()
             ))
         );
         assert!(recording.asked().is_empty());
@@ -92,7 +92,7 @@ fn what_is_as_short_as_a_summary_is_left_alone() {
     let recording = with_answer(users(5, 10), "never asked");
     assert_eq!(
         summarized(&recording, PLENTY, r#"{"keep-last-units":1}"#).unchanged(),
-        Some("a summary would be no shorter than what it stands for")
+        Some("a summary would not be shorter than the units that it replaces")
     );
     assert!(recording.asked().is_empty());
 }

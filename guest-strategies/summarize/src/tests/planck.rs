@@ -148,7 +148,7 @@ fn without_material_the_model_is_not_asked() {
         let tested = summarized(&recording, PLENTY, PLANCK);
         assert_eq!(
             tested.unchanged(),
-            Some("beside what stays there is nothing to summarise")
+            Some("there is nothing to summarise except units that are kept")
         );
         assert!(recording.asked().is_empty());
     }

@@ -1,4 +1,4 @@
-//! The one text that stands for what is dropped.
+//! Writes the one text that replaces the removed units.
 
 use baler_digest::{Costs, Story, Written};
 use baler_strategy::UnitKind;
@@ -21,16 +21,16 @@ const LEAST_SUMMARY: u32 = 64;
 /// A token is rarely more bytes.
 const BYTES_PER_TOKEN: usize = 8;
 
-/// Tokens that stay unused: joined with others a text may cost a little more than alone.
+/// Tokens that stay unused: a text may cost a little more next to others than alone.
 const SLACK: u32 = 8;
 
-/// What a text may need beyond what it needed before, with other units kept.
+/// Tokens that a text may need in addition, if other units are kept than in the attempt before.
 const SPARE: u32 = 64;
 
 /// The most bytes of a digest as JSON.
 const BYTES: usize = 400_000;
 
-/// What was written, and whether it begins with a summary.
+/// The text that replaces the removed units, and whether it begins with a summary.
 #[derive(Debug, Default)]
 pub(super) struct Replacement {
     pub(super) written: Written,
@@ -38,7 +38,8 @@ pub(super) struct Replacement {
 }
 
 impl Choice<'_> {
-    /// Keeps the newest units, and hands the others over in words.
+    /// Keeps the newest units and replaces the others by one text. Returns `None` if no text fits or none is
+    /// needed.
     pub(super) fn replace_old_units(
         &mut self,
         summarise: &mut Summarise<'_>,
@@ -63,7 +64,7 @@ impl Choice<'_> {
         let mut share = u32::try_from(u64::from(room) * share / 1_000).unwrap_or(u32::MAX);
         let most = room / 5 * 4;
         let is_small = room < LEAST;
-        // What the rules need depends on what is dropped, and that on the room.
+        // The tokens for rules depend on which units are removed, and those on the tokens of the text.
         let before = (self.reduced.clone(), self.saved.clone());
         for _ in 0..4 {
             (self.reduced, self.saved) = before.clone();
@@ -82,7 +83,7 @@ impl Choice<'_> {
             share = wanted;
         }
         if !is_small && self.left_for_text() > room / 4 * 3 {
-            // Units were too large beside the text's share, which may need less.
+            // Units were too large next to the share of the text, which may need less.
             let text = self.write(&Story::default(), &mut costs);
             let needed = text.map_or(0, |text| text.tokens + text.tokens / 4 + SPARE);
             if needed < share {
@@ -100,9 +101,11 @@ impl Choice<'_> {
         replacement
     }
 
-    /// What stands for what is dropped; none where there is nothing to say, or no room for it.
+    /// Writes the text for the removed units. Returns `None` if there is nothing to write, or if it does not fit.
     fn text(&self, summarise: &mut Summarise<'_>, costs: &mut Costs<'_>) -> Option<Replacement> {
-        let story = self.dropped(costs).and_then(|dropped| summarise(&dropped));
+        let story = self
+            .removed_units(costs)
+            .and_then(|removed| summarise(&removed));
         let summarised = story.and_then(|story| self.write(&story, costs));
         let is_summarised = summarised.is_some();
         let written = match summarised {
@@ -115,9 +118,9 @@ impl Choice<'_> {
         })
     }
 
-    /// What is dropped; none where a summary of it would say nothing. Rules and the last error
-    /// come first, and half of what they leave is for what else has to be exact.
-    fn dropped(&self, costs: &mut Costs<'_>) -> Option<RemovedUnits> {
+    /// Returns the removed units, or `None` if a summary of them would be too short to be useful. Rules and the
+    /// last error come first. Half of the tokens that they leave is for other exact facts.
+    fn removed_units(&self, costs: &mut Costs<'_>) -> Option<RemovedUnits> {
         let (mut units, mut earlier) = (Vec::new(), Vec::new());
         for (unit, _) in self.kept.iter().enumerate().filter(|(_, kept)| !**kept) {
             match self.units()[unit].kind {
@@ -137,8 +140,7 @@ impl Choice<'_> {
         })
     }
 
-    /// Writes what the units say that are not kept, in what is left beside those that are, below
-    /// a story of them where there is one.
+    /// Writes the digest of the removed units within the free tokens and bytes, below `story` if that has a text.
     fn write(&self, story: &Story, costs: &mut Costs<'_>) -> Option<Written> {
         let bytes = self.room_for_bytes();
         let left = self.left_for_text();
@@ -160,25 +162,25 @@ impl Choice<'_> {
         None
     }
 
-    /// Tokens for a text in the place of what is dropped.
+    /// Returns the tokens that the text for the removed units may have.
     fn left_for_text(&self) -> u32 {
         let kept: u64 = (0..self.kept.len())
             .filter(|unit| self.kept[*unit])
             .map(|unit| self.cost(unit))
             .sum();
-        // Where bytes or media are what is too much, there may be more room than was used before.
+        // If only bytes or media exceed their limit, the budget may be larger than what was used before.
         let before = self.situation.tokens_with(self.units());
         let left = u64::from(target(self.situation))
             .min(before.saturating_sub(1))
             .saturating_sub(u64::from(self.situation.overhead))
             .saturating_sub(u64::from(self.situation.insertion_overhead))
-            // Where units are passed over, the host may have to put a note between others.
+            // Where units are skipped, the host may have to insert a note.
             .saturating_sub(u64::from(self.situation.opening_note) * self.gaps())
             .saturating_sub(kept);
         u32::try_from(left).unwrap_or(u32::MAX)
     }
 
-    /// Places behind the first dropped unit where others are missing between kept steps.
+    /// Returns how many gaps of removed units come before a kept unit, after the first removed unit.
     fn gaps(&self) -> u64 {
         let first = self.kept.iter().position(|kept| !kept).unwrap_or(0);
         let behind = &self.kept[first..];

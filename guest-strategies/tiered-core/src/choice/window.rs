@@ -1,4 +1,4 @@
-//! The newest units that stay.
+//! Chooses the newest units that are kept.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use super::{Choice, Needs, TEXTS};
 use crate::reduce::{Level, Size};
 
 impl Choice<'_> {
-    /// Keeps the newest units in so many tokens, those that are not recent with their outputs
-    /// cut.
+    /// Keeps the protected units and the newest others that fit `tokens`. Outputs of units that are not recent
+    /// are cut.
     pub(super) fn window(&mut self, tokens: u32) {
         let units = self.units().len();
         self.kept = self.units().iter().map(Unit::is_protected).collect();
@@ -58,23 +58,23 @@ impl Choice<'_> {
                 self.kept[unit] = true;
                 next = Some(unit);
             } else if self.cost(unit) <= u64::from(tokens) / 2 {
-                // One that takes most of the room alone is passed over; one that only came too
-                // late ends the window.
+                // A unit that alone takes most of the tokens is skipped. A smaller one that no longer fits ends the
+                // window.
                 break;
             }
         }
     }
 
-    /// Whether a step with calls, kept in front of `next`, would lose the answer that ended its
-    /// turn: with the user's next words behind its outputs its loop would be open again, and a model
-    /// that thinks has to have begun it with thinking.
+    /// Returns whether a step with calls, kept right before `next`, would lose the answer that ended its turn.
+    /// If the next user message followed its outputs, the turn would count as unfinished, and providers require
+    /// that a thinking model began it with thinking.
     fn would_go_on(&self, step: usize, next: usize) -> bool {
         step + 1 < next
             && self.units()[next].kind == UnitKind::User
             && !self.outputs_of(step).is_empty()
     }
 
-    /// Whether a unit comes down to so many tokens, if need be with its outputs cut.
+    /// Cuts the outputs of a unit level by level until it has at most `tokens`. Returns whether it does.
     fn shrink(&mut self, unit: usize, tokens: u64) -> bool {
         for level in [Level::Third, Level::Tenth] {
             if self.cost(unit) <= tokens {
@@ -87,7 +87,8 @@ impl Choice<'_> {
         self.cost(unit) <= tokens
     }
 
-    /// The same with its outputs cut as far as it takes.
+    /// Cuts the outputs of a unit as far as needed for `tokens`, but at most to a tenth. Returns whether it
+    /// fits.
     fn squeeze(&mut self, unit: usize, tokens: u64) -> bool {
         let outputs = self
             .outputs_of(unit)
@@ -116,6 +117,7 @@ impl Choice<'_> {
         self.cost(unit) <= tokens
     }
 
+    /// Returns the indices of the outputs of a unit in the material.
     pub(super) fn outputs_of(&self, unit: usize) -> Range<usize> {
         let outputs = &self.material.outputs;
         outputs.partition_point(|output| output.unit < unit)
