@@ -1,8 +1,8 @@
 //! Keeps the newest turns and, as anchors, older messages of the user; a model summarises the
 //! rest.
 //!
-//! What the user asked for stays in the user's own words, and the summary tells what came of
-//! it. If the model gives none, nothing changes.
+//! The user's requests stay in the user's own words. If the model gives no summary, the strategy declares a
+//! failure.
 
 mod config;
 
@@ -20,11 +20,10 @@ use summarize_core::{Form, Question};
 pub use config::{Config, SummaryRole};
 use split::{Split, UnitClass};
 
-/// What stands for the older part where it had to go without a summary. Only a host that has
-/// given up on the model inserts it, and only where something was left out.
+/// The text for a host to insert if it has to remove the older part without a summary.
 pub const PLACEHOLDER: &str = "(Earlier conversation omitted due to length)";
 
-/// The last line of what the model is asked.
+/// The last line of the prompt.
 const CLOSING: &str = "Summarize the conversation.";
 
 /// The strategy.
@@ -133,8 +132,8 @@ fn framed(summary: &str) -> String {
     format!("<context_summary>\n{summary}\n</context_summary>")
 }
 
-/// Before the preserved turns, after the anchors. What else stays there, such as a call that
-/// has no output yet, keeps what follows it.
+/// Returns where the summary is inserted: after the removed units and the anchors that follow them. Other
+/// kept units, such as pending calls, stay after the summary.
 fn position_after_anchors(conversation: &Conversation<'_>, split: &Split) -> usize {
     let after = summarize_core::summary_position(&split.outcomes());
     let kept = conversation

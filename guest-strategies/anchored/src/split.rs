@@ -1,29 +1,29 @@
-//! Which units stay, and why.
+//! Chooses the units to keep, and why.
 
 use baler_strategy::{Conversation, FreeBudget, Situation, Traits, Unit, UnitKind};
 use summarize_core::UnitOutcome;
 
 use crate::Config;
 
-/// The share of the window that the preserved turns may have.
+/// The largest share of the context window for the preserved turns.
 const EMERGENCY: f64 = 0.95;
 
-/// The outcome of a unit.
+/// The class of a unit: why it is kept or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitClass {
-    /// of a preserved turn, or live
+    /// In a preserved turn, or live.
     Preserved,
-    /// an older user message that stays
+    /// An older user message that is kept.
     Anchor,
-    /// older, but must stay
+    /// Older, but protected.
     Protected,
-    /// an earlier summary that the new one carries on
+    /// An earlier summary, whose content the new one includes.
     Earlier,
-    /// the new summary stands for it
+    /// Replaced by the new summary.
     Summarized,
 }
 
-/// The class of each unit, and where the preserved turns begin.
+/// The class of each unit, and the index at which the preserved turns begin.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Split {
     pub classes: Vec<UnitClass>,
@@ -49,9 +49,8 @@ impl Split {
     }
 }
 
-/// The split with as many preserved turns as the config wants, or with as many fewer, one by
-/// one, as it takes for the whole request to fit with a summary. None where there are no more
-/// turns than are to be preserved and all fit.
+/// Returns the split with as many preserved turns as configured, or as many fewer as needed for the request
+/// to fit with a summary. `None` if there are fewer turns than to be preserved and the conversation fits.
 pub(crate) fn split(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -88,8 +87,8 @@ fn fits(units: &[Unit], situation: &Situation) -> bool {
     room.is_within_limits() && situation.used <= situation.budget
 }
 
-/// Whether these turns are a small enough share of the window, and fit beside all that must
-/// stay and a summary. More turns than these may be preserved only where these may.
+/// Returns whether these turns are a small enough share of the window, and fit together with all protected
+/// units and a summary. If not, no larger number of turns may be preserved either.
 fn may_be_preserved(
     units: &[Unit],
     situation: &Situation,
@@ -124,9 +123,9 @@ fn classes(units: &[Unit], cut: usize) -> Vec<UnitClass> {
     units.iter().enumerate().map(class).collect()
 }
 
-/// Makes anchors of older user messages, from the newest on, and stops at the first that does
-/// not fit: none is cut and none is skipped. They have a quarter of the request at most, so
-/// that they never fill a small window alone.
+/// Makes older user messages anchors, newest first, and stops at the first that does not fit. No message is
+/// cut or skipped. Anchors have at most a quarter of the request, so that they never fill a small window
+/// alone.
 fn retain(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -156,7 +155,7 @@ fn retain(
             break;
         };
         left = rest;
-        // One that must stay has its room already.
+        // A protected message was charged before.
         if classes[index] == UnitClass::Summarized {
             if !room.take(&units[index]) {
                 break;
@@ -166,8 +165,7 @@ fn retain(
     }
 }
 
-/// Tokens of this message, pictures and the like included; none where there is no text of the
-/// user's own.
+/// Returns the tokens of this message with its media, `None` if it has no text of the user's own.
 fn said(conversation: &Conversation<'_>, unit: usize) -> Option<u64> {
     let messages = conversation.messages(unit);
     let parts = messages.iter().flat_map(|message| &message.parts);

@@ -1,4 +1,4 @@
-//! What stays, and which text stands for the rest.
+//! Chooses the units to keep, and the text that replaces the rest.
 
 use baler_strategy::{
     Content, Conversation, FreeBudget, Placement, Role, Situation, Traits, Unit, UnitKind,
@@ -13,15 +13,15 @@ use crate::stats::Stats;
 use crate::text::{Past, Told, Tool, render};
 use crate::turn::Turn;
 
-/// Bytes that a mark and a message of its own add to a text, cautiously.
+/// The bytes that a mark and a separate message add to a text, at most.
 const MARK: usize = 256;
 
-/// What is to be done.
+/// The outcome of each unit, and the text to insert.
 #[derive(Debug)]
 pub(crate) struct Choice {
     pub outcomes: Vec<UnitOutcome>,
     pub text: String,
-    /// the text stands before this unit
+    /// The text is inserted before this unit.
     pub place: usize,
     pub placement: Placement,
     pub stats: Stats,
@@ -38,7 +38,7 @@ pub(crate) enum UnitOutcome {
 }
 
 impl UnitOutcome {
-    /// The code of its reason; units that are protected anyway need none.
+    /// Returns the reason code, `None` for protected units.
     pub(crate) fn code(self) -> Option<&'static str> {
         match self {
             Self::Protected => None,
@@ -50,10 +50,10 @@ impl UnitOutcome {
     }
 }
 
-/// The choice, or why there is none.
+/// Returns the choice, or the reason to leave the conversation unchanged.
 ///
-/// As many of the recent turns stay as fit beside a text, and the text says as much as fits
-/// beside them: a turn as it was is worth more than a line about an older one.
+/// As many recent turns are kept as fit with a text, and the text is as long as fits with them: a kept turn
+/// is worth more than a line about an older one.
 pub(crate) fn choose(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -63,7 +63,7 @@ pub(crate) fn choose(
     let chooser = Chooser::new(conversation, situation, config, context);
     let recent = usize::try_from(config.keep_recent_turns).unwrap_or(usize::MAX);
     let most = recent.min(chooser.steps.len());
-    // The more turns stay, the less room there is.
+    // The more turns are kept, the less is left of the budget.
     let roomy = largest(most, |recent| {
         Some(chooser.layout(recent)).filter(|layout| layout.room.is_within_limits())
     });
@@ -78,7 +78,7 @@ pub(crate) fn choose(
         return Err("nothing is older than the recent turns".to_owned());
     }
     if chooser.fits_already {
-        // Nobody needs the room that recent turns take.
+        // The conversation fits the budget with all recent turns.
         let choice = chooser.with_text(&layout);
         return choice.ok_or_else(|| {
             "the text would not be shorter than the units that it replaces".to_owned()
@@ -90,9 +90,9 @@ pub(crate) fn choose(
     .ok_or_else(|| "the budget leaves too few tokens for the text".to_owned())
 }
 
-/// What is found for the largest number up to `most` for which something is. Each number costs a walk over the
-/// whole conversation, so only `most` itself and then halves are looked at: where there is something for a number,
-/// there is for the smaller ones.
+/// Returns what `find` returns for the largest number up to `most` for which it returns something. It must
+/// then return something for all smaller numbers as well. Each call walks over the whole conversation, so
+/// this is a binary search that tries `most` first.
 fn largest<T>(most: usize, find: impl Fn(usize) -> Option<T>) -> Option<T> {
     let mut found = None;
     let (mut from, mut to) = (0, most + 1);
@@ -110,7 +110,7 @@ fn largest<T>(most: usize, find: impl Fn(usize) -> Option<T>) -> Option<T> {
     found
 }
 
-/// What is the same whatever stays.
+/// What does not depend on the number of kept turns.
 struct Chooser<'a> {
     conversation: &'a Conversation<'a>,
     situation: &'a Situation,
@@ -125,7 +125,7 @@ struct Chooser<'a> {
     fits_already: bool,
 }
 
-/// Which units stay as long as so many turns do.
+/// Which units are kept with a given number of recent turns.
 struct Layout {
     outcomes: Vec<UnitOutcome>,
     recent: usize,
@@ -133,7 +133,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Whether a text has something to stand for.
+    /// Returns whether the text replaces any unit.
     fn coalesces(&self) -> bool {
         self.outcomes.contains(&UnitOutcome::Coalesced)
     }
@@ -172,7 +172,7 @@ impl<'a> Chooser<'a> {
             material: Material::read(conversation, &limits),
             tools,
             program_turns,
-            // The text goes behind it, and must not stand between messages that are live.
+            // The text follows the task and must not come between live messages.
             task: units.iter().position(|unit| {
                 unit.kind == UnitKind::User && !unit.traits.contains(Traits::LIVE)
             }),
@@ -181,7 +181,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// The newest turns begin with what the user said right before them.
+    /// Returns the index at which the newest turns begin, with the user messages right before them.
     fn begin_of_recent(&self, recent: usize) -> usize {
         let newest = &self.steps[self.steps.len() - recent..];
         let mut begin = newest.first().copied().unwrap_or(self.units.len());
@@ -228,8 +228,8 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// The longest text that fits. Where none does beside the earlier summaries, it carries
-    /// them on.
+    /// Returns the choice with the longest text that fits. If none fits with the earlier summaries, the
+    /// text includes and replaces them.
     fn with_text(&self, layout: &Layout) -> Option<Choice> {
         if !layout.room.is_within_limits() && !layout.outcomes.contains(&UnitOutcome::Summary) {
             return None;
@@ -310,8 +310,8 @@ impl<'a> Chooser<'a> {
         let completed = || self.steps.iter().filter(is_completed);
         let (turns, is_newest): (Vec<&Turn>, bool) = match &self.program_turns {
             Some(turns) => {
-                // Those that stay are the newest. What is protected before them is no turn that
-                // the program still tells of.
+                // The kept turns are the newest. Protected steps before them are not among the program's
+                // turns.
                 let stay = completed().rev().take_while(|index| !goes(index)).count();
                 let end = turns.len().saturating_sub(stay);
                 (turns[..end].iter().collect(), stay == 0)
@@ -350,7 +350,7 @@ impl<'a> Chooser<'a> {
         )
     }
 
-    /// References of the newest units that go, oldest first.
+    /// Returns the references of the newest replaced units, oldest first.
     fn references(&self, outcomes: &[UnitOutcome]) -> Vec<String> {
         const NEWEST: usize = 10;
         let gone = (0..outcomes.len())
@@ -362,8 +362,9 @@ impl<'a> Chooser<'a> {
         references
     }
 
-    /// At the end of the task's message, where that can be; else behind it and the earlier summaries
-    /// that stay there; else in front, or behind a first unit that nobody may move.
+    /// Returns where the text is inserted: at the end of the task's message if possible, else after it and
+    /// the earlier summaries that follow it. Without a task: first, or after a first unit that must stay
+    /// there.
     fn place(&self, outcomes: &[UnitOutcome]) -> (usize, Placement) {
         let task = self
             .task
@@ -380,7 +381,7 @@ impl<'a> Chooser<'a> {
             return (task + 1 + summaries, placement);
         }
         let is_instructions = |unit: &Unit| unit.kind == UnitKind::Instructions;
-        // What a provider's own compaction left may have to stand first.
+        // The result of a provider's own compaction may have to stay first.
         let stands_first = |index: usize, unit: &Unit| {
             index == 0
                 && outcomes[index] != UnitOutcome::Coalesced
@@ -392,8 +393,9 @@ impl<'a> Chooser<'a> {
         (place.unwrap_or(self.units.len()), Placement::Alone)
     }
 
-    /// One message of the user's without outputs. Where an earlier text has joined it already,
-    /// the next one stands alone, so that a later compaction can replace it.
+    /// Returns whether a text can be joined to the task: it must be one user message without outputs and
+    /// without an earlier text. Otherwise the new text is a separate message, so that a later compaction
+    /// can replace it.
     fn can_be_joined(&self, task: usize) -> bool {
         let messages = self.conversation.messages(task);
         let [message] = &messages[..] else {

@@ -1,4 +1,4 @@
-//! Renders the turns that do not stay unchanged as one text, which joins the task.
+//! Renders old turns as one text, which is joined to the task.
 //!
 //! The rules are those of ptc_runner's `SingleUserCoalesced`: the task first, then what there
 //! is to work with, what the answer has to look like, what was called and printed, what went
@@ -47,7 +47,7 @@ impl Strategy for Coalesce {
     const NAME: &'static str = "coalesce";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const DESCRIPTION: &'static str =
-        "Renders old turns as one text that joins the task, and keeps the newest as they are.";
+        "Renders old turns as one text that is joined to the task, and keeps the newest turns.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &["task", "recent", "summary", "coalesced"];
     const METRIC_NAMES: &'static [&'static str] = Stats::NAMES;

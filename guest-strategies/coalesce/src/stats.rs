@@ -1,4 +1,4 @@
-//! What was shown, counted.
+//! Counts what the text shows and omits.
 
 use baler_strategy::{Report, Value};
 

@@ -1,7 +1,7 @@
 //! Replaces old tool outputs by short placeholders that say what was there.
 //!
-//! The calls stay, so the model still knows what it did; only what came back is left out.
-//! Where that is not enough for the budget, the oldest units are dropped.
+//! The calls are kept, so the model still knows what it did. If that does not reach the budget, the oldest
+//! units are removed.
 
 mod config;
 
@@ -62,7 +62,7 @@ impl Strategy for MaskToolOutputs {
         let mut builder = PlanBuilder::keeping_all(units.len());
         for (unit, dropped) in dropped.iter().enumerate() {
             if *dropped {
-                builder.drop(unit).reason(unit..unit + 1, "dropped");
+                builder.remove(unit).reason(unit..unit + 1, "dropped");
             } else if masks.contains_key(&unit) {
                 builder.reason(unit..unit + 1, "masked");
             }

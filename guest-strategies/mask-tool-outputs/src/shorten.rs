@@ -1,4 +1,4 @@
-//! Which units go where masking was not enough.
+//! Chooses the units to remove if masking does not reach the budget.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use baler_strategy::{FreeBudget, Situation, Unit, UnitKind, opening_note};
 
 use crate::mask::Mask;
 
-/// Drops the oldest unprotected units until the room is kept: summaries last, and only units
-/// whose loss helps. Says for each unit whether it is dropped.
+/// Removes the oldest unprotected units until no limit is exceeded: summaries last, and only units whose
+/// removal helps. Returns for each unit whether it is removed.
 pub(crate) fn choose(
     units: &[Unit],
     situation: &Situation,
@@ -18,7 +18,7 @@ pub(crate) fn choose(
     let is_summary = |unit: &Unit| unit.kind == UnitKind::Summary;
     let others = (0..units.len()).filter(|index| !is_summary(&units[*index]));
     let summaries = (0..units.len()).filter(|index| is_summary(&units[*index]));
-    // What dropping makes come first moves only forward, so it is looked for from there.
+    // The first kept unit only moves forward, so the search continues from there.
     let mut first = 0;
     let mut any = false;
     for index in others.chain(summaries) {
@@ -27,7 +27,7 @@ pub(crate) fn choose(
         {
             first += 1;
         }
-        // A host that puts a note first does so because something went before it.
+        // A host inserts an opening note only if units before it were removed.
         let needs_note = any
             && room.is_within_limits()
             && opening_note(situation, units.get(first)) > room.tokens();
@@ -40,7 +40,7 @@ pub(crate) fn choose(
         dropped[index] = true;
         any = true;
         room.release(unit);
-        // The unit costs less than its figures say when it is masked.
+        // A masked unit costs less than its figures say.
         for mask in masks.get(&index).into_iter().flatten() {
             room.spend(mask.tokens, mask.bytes);
         }

@@ -47,7 +47,7 @@ impl FreeBudget {
 
     /// Returns what is left after the overhead and all protected units. If the budget is below the floor,
     /// no further unit fits.
-    pub fn beside_protected(situation: &Situation, units: &[Unit]) -> Self {
+    pub fn after_protected(situation: &Situation, units: &[Unit]) -> Self {
         let mut room = Self::of(situation);
         for unit in units.iter().filter(|unit| unit.is_protected()) {
             room.charge(unit);
@@ -67,7 +67,7 @@ impl FreeBudget {
     }
 
     /// Returns whether no limit is exceeded.
-    pub fn is_kept(&self) -> bool {
+    pub fn is_within_limits(&self) -> bool {
         self.tokens >= 0 && self.bytes >= 0 && self.media >= 0
     }
 

@@ -2,16 +2,16 @@
 //!
 //! A strategy decides what an agent's conversation keeps when it has to become smaller. It runs in a sandbox
 //! and sees nothing but the conversation. It reads the figures of each unit and as much text as it needs, and
-//! returns a plan: which units are kept, which parts are edited or removed, which texts are inserted. The host
-//! checks the plan and applies it. Kept content never passes through the strategy.
+//! returns a plan: which units are kept, which parts are edited or removed, which texts are inserted. The
+//! host checks the plan and applies it. Kept content never passes through the strategy.
 //!
 //! - A **unit** is the smallest run of messages that is kept or removed together: a user message, or one
 //!   response of the model with all its tool calls and their outputs.
-//! - A **protected** unit must be in every plan ([`Unit::is_protected`]): instructions, pins, pending calls, the
-//!   newest user message, outputs that the model has not seen.
+//! - A **protected** unit must be in every plan ([`Unit::is_protected`]): instructions, pins, pending
+//!   calls, the newest user message, outputs that the model has not seen.
 //! - The **budget** is what the result may cost in tokens, with the **overhead** of system prompt and tools.
-//!   The **floor** is the overhead plus all protected units. If the budget is below the floor, the strategy has
-//!   to reach the floor.
+//!   The **floor** is the overhead plus all protected units. If the budget is below the floor, the strategy
+//! has to reach the floor.
 //!
 //! # Example
 //!

@@ -26,7 +26,7 @@ pub struct PlanBuilder {
 
 impl PlanBuilder {
     /// Starts a plan for `units` units that removes all of them.
-    pub fn dropping(units: usize) -> Self {
+    pub fn removing_all(units: usize) -> Self {
         Self {
             kept: vec![false; units],
             rewrites: BTreeMap::new(),
@@ -37,15 +37,15 @@ impl PlanBuilder {
     }
 
     /// Starts a plan for `units` units that keeps all of them.
-    pub fn keeping(units: usize) -> Self {
-        let mut builder = Self::dropping(units);
+    pub fn keeping_all(units: usize) -> Self {
+        let mut builder = Self::removing_all(units);
         builder.kept.fill(true);
         builder
     }
 
     /// Starts a plan that keeps the protected units of the conversation and removes all others.
-    pub fn of_protected(conversation: &Conversation<'_>) -> Self {
-        let mut builder = Self::dropping(0);
+    pub fn keeping_protected(conversation: &Conversation<'_>) -> Self {
+        let mut builder = Self::removing_all(0);
         builder.kept = conversation
             .units()
             .iter()

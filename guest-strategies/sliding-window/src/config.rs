@@ -27,7 +27,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// What may be in the window, and what of it a unit of so many messages and tokens uses.
+    /// Returns the limit of the window, and how much of it a unit with these messages and tokens uses.
     pub(crate) fn measure(self, messages: u32, tokens: u32) -> (u64, u64) {
         match self {
             Self::Budget => (u64::MAX, 0),

@@ -1,8 +1,7 @@
-//! Keeps the newest part of a conversation and drops the rest.
+//! Keeps the newest part of a conversation and removes the rest.
 //!
-//! What has to stay stays beside the window: protected units always, earlier summaries as
-//! long as the budget allows. The window ends at the first unit that does not fit, so it has
-//! no holes.
+//! Protected units are always kept in addition to the window, and earlier summaries as long as the budget
+//! allows. The window ends at the first unit that does not fit, so it has no gaps.
 
 mod config;
 
@@ -24,8 +23,7 @@ impl Strategy for SlidingWindow {
     type Config = Config;
     const NAME: &'static str = "sliding-window";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const DESCRIPTION: &'static str =
-        "Keeps the newest units, messages or tokens, beside what has to stay, and drops the rest.";
+    const DESCRIPTION: &'static str = "Keeps the newest units, messages or tokens, besides protected units, and removes the rest.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &["window", "aside", "dropped"];
     const METRIC_NAMES: &'static [&'static str] = &["units-kept", "units-dropped", "window-tokens"];

@@ -1,4 +1,4 @@
-//! The decision, from figures alone.
+//! Chooses the units to keep, from figures alone.
 
 use baler_strategy::{FreeBudget, Situation, Unit, UnitKind, opening_note};
 
@@ -7,20 +7,20 @@ use crate::Keep;
 /// Where a unit ends up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitOutcome {
-    /// in the window
+    /// Kept in the window.
     Window,
-    /// kept beside it
+    /// Kept in addition to the window.
     Aside,
-    /// dropped
+    /// Not in the result.
     Removed,
 }
 
-/// What came of the choice.
+/// The result of [`choose`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Window {
     /// The outcome of each unit.
     Of(Vec<UnitOutcome>),
-    /// Nothing would be dropped.
+    /// Nothing would be removed.
     Everything,
     /// Nothing would be kept.
     Nothing,
@@ -42,7 +42,7 @@ pub(crate) fn choose(units: &[Unit], situation: &Situation, keep: Keep) -> Windo
             UnitOutcome::Removed
         })
         .collect();
-    // A summary stands for much more than it costs, so it comes before the window.
+    // A summary replaces much more than it costs, so it takes precedence over the window.
     let summaries = units.iter().zip(&mut outcomes).rev();
     for (unit, outcome) in summaries.take(if has_summary { units.len() } else { 0 }) {
         if is_summary(unit) && *outcome == UnitOutcome::Removed && room.take(unit) {
@@ -74,8 +74,8 @@ pub(crate) fn choose(units: &[Unit], situation: &Situation, keep: Keep) -> Windo
     Window::Of(outcomes)
 }
 
-/// Where the result would start with the model, the host may put a note first. Drops the
-/// oldest of the window until there is room for it, or no need.
+/// If the result would start with a message of the model, the host may insert a note. Removes the oldest
+/// units of the window until the note fits or is not needed.
 fn shorten_for_the_note(
     units: &[Unit],
     situation: &Situation,

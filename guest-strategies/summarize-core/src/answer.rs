@@ -1,4 +1,4 @@
-//! Whether what the model wrote is a summary.
+//! Checks whether the answer of the model is a summary.
 
 #[cfg(test)]
 mod tests;
@@ -7,11 +7,11 @@ use baler_digest::{after_thinking, as_summary, is_blank};
 use baler_strategy::{Completion, Failure, Finish};
 use serde_json::Value;
 
-/// What strategies put around a summary, and models that saw it repeat.
+/// Text that strategies put around a summary. Models that saw it may repeat it.
 const HEADERS: [&str; 1] = ["[Conversation Summary]"];
 const TAGS: [&str; 2] = ["context_summary", "summary_so_far"];
 
-/// How models write calls of tools where they have none.
+/// How models write tool calls as text.
 const CALLS: [&str; 10] = [
     "<tool_call>",
     "<tool_calls>",
@@ -25,11 +25,11 @@ const CALLS: [&str; 10] = [
     "```tool_code",
 ];
 
-/// The summary of an answer, trimmed.
+/// Returns the summary in an answer, trimmed.
 ///
 /// # Errors
-/// The answer is none: cut off, declined, blank, or a call of a tool. What it says is not
-/// repeated.
+/// Returns a failure if the answer is cut off, declined, blank or a tool call. The failure does not repeat
+/// the answer.
 pub(crate) fn accepted(completion: &Completion) -> Result<String, Failure> {
     let refuse = |why: &str| Err(Failure::Model(format!("no summary: {why}")));
     match completion.finish {
@@ -50,8 +50,8 @@ pub(crate) fn accepted(completion: &Completion) -> Result<String, Failure> {
     Ok(as_summary(text))
 }
 
-/// The text of a summary without what was put around it: so it is never wrapped twice.
-/// `header` is the strategy's own, beside those that are known.
+/// Returns the text of a summary without headers and tags, so that it never gets them twice. `header` is the
+/// header of the calling strategy.
 pub fn without_frame<'a>(text: &'a str, header: &str) -> &'a str {
     let mut text = text.trim();
     loop {
@@ -72,7 +72,7 @@ pub fn without_frame<'a>(text: &'a str, header: &str) -> &'a str {
     }
 }
 
-/// A call that is written out, not one that is quoted: a summary may tell of calls.
+/// Returns whether the text makes a tool call. A summary may mention calls in quotes.
 fn calls_a_tool(text: &str) -> bool {
     let written = CALLS.iter().any(|call| {
         text.match_indices(call).any(|(at, _)| {
@@ -83,7 +83,7 @@ fn calls_a_tool(text: &str) -> bool {
     written || is_a_call(text)
 }
 
-/// A call in JSON, or several, as the whole answer.
+/// Returns whether the whole text is one tool call in JSON, or several.
 fn is_a_call(text: &str) -> bool {
     let body = text.strip_prefix("```").map_or(text, |fenced| {
         let body = fenced.strip_prefix("json").unwrap_or(fenced);

@@ -1,11 +1,11 @@
-//! What earlier compactions wrote.
+//! Reads the summaries of earlier compactions.
 
 use baler_strategy::{Content, Conversation};
 
 use crate::without_frame;
 
-/// What these summary units say, the oldest first, without header and tags; none where there
-/// are none.
+/// Returns the texts of these summary units, oldest first, without header and tags. `None` if they have no
+/// text.
 pub fn earlier_summaries(
     conversation: &Conversation<'_>,
     units: &[usize],

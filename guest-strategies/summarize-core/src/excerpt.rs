@@ -1,7 +1,7 @@
-//! Texts that are too long to be shown whole.
+//! Shortens texts that are too long for a transcript.
 
-/// The start and the end of a text of more than `limit` characters, with the number of those
-/// left out between them. The end gets a third: errors stand there.
+/// Returns the start and the end of a text of more than `limit` characters, with the number of omitted
+/// characters between them. The end gets a third, because errors are usually there.
 pub(crate) fn excerpt(text: &str, limit: usize) -> String {
     // A character has at least one byte, so short texts need no counting.
     let length = if text.len() <= limit {

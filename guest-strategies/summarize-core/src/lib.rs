@@ -1,7 +1,7 @@
-//! What strategies that summarise have in common.
+//! What all strategies that summarise with a model share.
 //!
-//! [`summarize`] shows the model a transcript of units that fits its window, hands it what
-//! earlier summaries say, and takes its answer only where it is a summary.
+//! [`summarize`] sends the model a transcript that fits its window, with the texts of earlier summaries, and
+//! accepts the answer only if it is a summary.
 
 mod summarize;
 

@@ -1,29 +1,30 @@
-//! Where a summary goes and how long it may be.
+//! Where a summary is inserted, and how long it may be.
 
 use baler_strategy::{Failure, FreeBudget, Situation, Unit, UnitKind, opening_note};
 
-/// A summary of fewer tokens says nothing.
+/// The fewest tokens of a useful summary.
 const LEAST: u64 = 16;
 
-/// A token is rarely more bytes.
+/// The most bytes that a token usually has.
 const BYTES: u64 = 8;
 
-/// Tokens that texts may have more together than one by one.
+/// Tokens that joined texts may have in addition to those of each text.
 const SEAMS: u64 = 4;
 
 /// The outcome of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitOutcome {
-    /// It stays.
+    /// The unit is in the result.
     Kept,
-    /// It is a summary that the new one carries on.
+    /// The unit is an earlier summary, whose content the new summary includes.
     Earlier,
-    /// The new summary stands for it.
+    /// The new summary replaces the unit.
     Summarized,
 }
 
-/// What of the room is kept free for a summary of up to `wanted` tokens while units are chosen:
-/// a quarter at most, but enough to say something. `framing` is what stands around it.
+/// Returns the tokens to reserve for a summary of up to `wanted` tokens while units are chosen: at most a
+/// quarter of the free budget, but enough for a useful summary. `framing` is the tokens of the text around
+/// it.
 pub fn reserve(situation: &Situation, room: &FreeBudget, framing: u32, wanted: u32) -> u32 {
     let quarter = room.tokens().min(room.bytes() / BYTES) / 4;
     let quarter = u32::try_from(quarter).unwrap_or(u32::MAX);
@@ -33,7 +34,7 @@ pub fn reserve(situation: &Situation, room: &FreeBudget, framing: u32, wanted: u
         .saturating_add(framing)
 }
 
-/// The unit after the last that does not stay: before it goes the summary.
+/// Returns the index of the unit before which the summary is inserted: the one after the last removed unit.
 pub fn summary_position(outcomes: &[UnitOutcome]) -> usize {
     outcomes
         .iter()
@@ -41,7 +42,7 @@ pub fn summary_position(outcomes: &[UnitOutcome]) -> usize {
         .map_or(0, |last| last + 1)
 }
 
-/// What the units cost that do not stay.
+/// Returns the tokens of the removed units.
 fn dropped(units: &[Unit], outcomes: &[UnitOutcome]) -> u64 {
     let pairs = units.iter().zip(outcomes);
     pairs
@@ -50,11 +51,11 @@ fn dropped(units: &[Unit], outcomes: &[UnitOutcome]) -> u64 {
         .sum()
 }
 
-/// The most tokens that a summary before unit `at` may have so that the result fits and is
-/// smaller than before. None where no summary would make it smaller.
+/// Returns the most tokens of a summary before unit `at` with which the result fits and is smaller than
+/// before. `None` if no summary would make it smaller.
 ///
 /// # Errors
-/// There is no room for a summary.
+/// Returns a failure if the budget leaves too few tokens for a summary.
 pub fn max_summary_tokens(
     situation: &Situation,
     units: &[Unit],

@@ -1,4 +1,4 @@
-//! What the model is asked.
+//! Builds the request to the model.
 
 #[cfg(test)]
 mod tests;
@@ -6,10 +6,10 @@ mod tests;
 use baler_digest::{ABOUT_EARLIER, EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN, indented, quoted};
 use baler_strategy::{ModelRequest, Situation, Trigger};
 
-/// A model that may write so many tokens needs no limit in words.
+/// From this many tokens on, the model is given no limit in words.
 const AMPLE: u32 = 4_000;
 
-/// How instruction and transcript are put to the model.
+/// How a request presents instruction and transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The instruction is the system prompt, the transcript is the user message.
@@ -23,25 +23,25 @@ pub enum Form {
     Closing(&'static str),
 }
 
-/// What the model is asked, whatever the transcript.
+/// A request for a summary, without its transcript.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// What to write. It is sent as it is; where earlier compactions, or programs as the user, wrote
-    /// something that the model reads, it is told what their labels mean behind it.
+    /// The instruction, sent unchanged. If the model reads texts of earlier compactions or of programs in the
+    /// user's role, an explanation of their labels follows it.
     pub instruction: &'a str,
-    /// What the user asked to keep in mind.
+    /// What the user asked for in particular.
     pub wishes: Option<&'a str>,
-    /// What earlier summaries say, for the new one to carry on.
+    /// The text of earlier summaries, for the new one to include.
     pub so_far: Option<&'a str>,
-    /// How it is put.
+    /// How instruction and transcript are presented.
     pub form: Form,
-    /// The answer is cut off past this many tokens, and is then no summary.
+    /// The most tokens of the answer. A longer answer is cut off and rejected.
     pub max_output_tokens: u32,
     /// The most tokens that the summary may have.
     pub max_tokens: u32,
 }
 
-/// What a person or program that asked for the compaction wants kept in mind.
+/// Returns the instructions of whoever requested this compaction, `None` if there are none.
 pub fn wishes(situation: &Situation) -> Option<&str> {
     match &situation.trigger {
         Trigger::Manual(Some(wishes)) => Some(wishes.trim()).filter(|wishes| !wishes.is_empty()),
@@ -50,10 +50,10 @@ pub fn wishes(situation: &Situation) -> Option<&str> {
 }
 
 impl Question<'_> {
-    /// The request with this transcript.
+    /// Returns the request with this transcript.
     pub(crate) fn request(&self, transcript: &str, max_output_tokens: u32) -> ModelRequest {
         let mut instructions = self.instruction.to_owned();
-        // Whoever wrote the instruction need not know of them. To tell it once too often does no harm.
+        // The author of the instruction need not know these labels. Explaining them twice does no harm.
         let mut labels = [EARLIER_LABEL, PROGRAM_LABEL, REWRITTEN].into_iter();
         if self.so_far.is_some() || labels.any(|label| transcript.contains(label)) {
             instructions = format!("{instructions}\n\n{ABOUT_EARLIER}");
@@ -63,7 +63,7 @@ impl Question<'_> {
             instructions =
                 format!("{instructions}\n\nThe user asks for this in particular: {wishes}");
         }
-        // What is told to keep to less is rarely cut off, and what is cut off is no summary.
+        // An answer with a limit in words is rarely cut off, and one that is cut off is rejected.
         let room = self.max_tokens.min(max_output_tokens);
         if room < AMPLE {
             let limit = limit(room);
@@ -96,8 +96,8 @@ impl Question<'_> {
     }
 }
 
-/// A limit in words, which models keep better than one in tokens: mostly three words are four
-/// tokens, and some room stays free.
+/// Returns the sentence that limits the answer. Models obey a limit in words better than one in tokens. Three
+/// words are about four tokens; the factor leaves a margin.
 pub(crate) fn limit(tokens: u32) -> String {
     let words = (u64::from(tokens) * 3 / 5).max(1);
     format!("Write at most {words} words.")

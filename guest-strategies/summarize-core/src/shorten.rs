@@ -1,10 +1,9 @@
-//! A summary that is too long for its room, where the model could not make it shorter.
+//! Cuts a summary that the model could not shorten to its limit.
 
 use baler_strategy::Conversation;
 
-/// The start of the text with at most so many tokens and an ellipsis: up to the end of a
-/// sentence where there is one in the second half, else wherever it fits. None where nothing
-/// would be left.
+/// Returns the start of the text and an ellipsis, in at most `room` tokens. The text ends with a sentence
+/// if one ends in its second half. `None` if nothing would be left.
 pub(crate) fn cut(conversation: &Conversation<'_>, text: &str, room: u32) -> Option<String> {
     let fits = |end: usize| conversation.count(&shown(text, end)) <= room;
     // The longest prefix that fits; tokens grow with the text, by and large.
@@ -22,7 +21,7 @@ pub(crate) fn cut(conversation: &Conversation<'_>, text: &str, room: u32) -> Opt
     (cut.len() > "…".len() && conversation.count(&cut) <= room).then_some(cut)
 }
 
-/// A full stop also stands in names of files.
+/// Returns whether a sentence ends here. A full stop may also be part of a file name.
 fn ends_a_sentence(character: char, rest: &str) -> bool {
     match character {
         '。' | '！' | '？' | '\n' => true,

@@ -1,4 +1,4 @@
-//! From units to a summary.
+//! Asks the model for a summary of units.
 
 #[cfg(test)]
 mod tests;
@@ -10,29 +10,29 @@ use crate::question::{Question, limit};
 use crate::transcript::{self, Transcript};
 use crate::{answer, shorten};
 
-/// A model that keeps with_answer that less is too long as well is not asked for ever.
+/// The most requests to a model that keeps answering that the transcript is too long.
 const ATTEMPTS: u32 = 8;
 
-/// What is kept free of a window in any case: counters differ.
+/// Tokens of the context window that stay free, because token counters differ.
 const SPARE: u32 = 16;
 
-/// A summary, and what it took.
+/// A summary, with the figures of its making.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// The summary, trimmed and not blank.
     pub text: String,
-    /// Its tokens.
+    /// The tokens of the text.
     pub tokens: u32,
-    /// How many of the oldest units the model did not see, because they did not fit.
+    /// How many of the oldest units are not in the transcript, because they did not fit.
     pub left_out: usize,
-    /// What it took.
+    /// The use of the model.
     pub usage: ModelUsage,
 }
 
-/// What it took to ask, whatever came of it.
+/// The use of the model, whether it gave a summary or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelUsage {
-    /// How often the model was asked.
+    /// The number of requests.
     pub calls: u32,
     /// Tokens that the model read.
     pub input_tokens: u64,
@@ -40,8 +40,7 @@ pub struct ModelUsage {
     pub output_tokens: u64,
 }
 
-/// The limits that a strategy asks for that waits for a model: 10 minutes, for models that run
-/// on a machine of the user's own are slow.
+/// The limits of a strategy that waits for a model: 10 minutes, because local models are slow.
 pub const LIMITS: Limits = Limits {
     timeout_ms: Some(600_000),
     ..Limits::OF_THE_HOST
@@ -58,7 +57,7 @@ pub const METRICS: [&str; 6] = [
 ];
 
 impl Summary {
-    /// The report with the metrics of a summary of so many units.
+    /// Adds the metrics of a summary of `units` units to the report.
     #[must_use]
     pub fn add_to(&self, report: Report, units: usize) -> Report {
         let report = report
@@ -73,7 +72,7 @@ impl Summary {
 }
 
 impl ModelUsage {
-    /// The report with the metrics of what it took.
+    /// Adds the metrics of the model's use to the report.
     #[must_use]
     pub fn add_to(&self, report: Report) -> Report {
         report
@@ -83,14 +82,13 @@ impl ModelUsage {
     }
 }
 
-/// Lets the model summarise these units, in a text of at most `question.max_tokens` tokens.
+/// Asks the model to summarise these units in at most `question.max_tokens` tokens.
 ///
-/// The transcript fits the model's window; where the model says that it is too long all the
-/// same, it becomes shorter. A summary that is too long for its room is shortened by the model
-/// once, and cut only where that does not help.
+/// The transcript fits the model's window. If the model still answers that it is too long, it is
+/// shortened. The model shortens a summary that is too long once; if it is still too long, it is cut.
 ///
 /// # Errors
-/// There are no units, or what the model answered is no summary.
+/// Returns a failure if there are no units, no model, or no answer that is a summary.
 pub fn summarize(
     conversation: &Conversation<'_>,
     units: &[usize],
@@ -99,7 +97,7 @@ pub fn summarize(
     summarize_with_usage(conversation, units, question).0
 }
 
-/// The same with what it took, for strategies that go on without a summary.
+/// As [`summarize`], but always returns the use of the model, for strategies that continue without a summary.
 pub fn summarize_with_usage(
     conversation: &Conversation<'_>,
     units: &[usize],
@@ -147,7 +145,7 @@ impl Summarizer<'_> {
         question: &Question<'_>,
     ) -> Result<(String, usize), Failure> {
         let max_output = self.max_output(question);
-        // As if it showed what earlier compactions wrote, of which the model is told more.
+        // With a label of earlier compactions, so that the explanation of labels is counted.
         let frame = self.tokens(&question.request(EARLIER_LABEL, max_output));
         let mut room = self
             .window()
@@ -171,7 +169,7 @@ impl Summarizer<'_> {
         ))
     }
 
-    /// The summary itself, or a shorter one where it is too long.
+    /// Returns the summary, or a shorter one if it is too long.
     fn shorten_to_limit(
         &mut self,
         text: String,
@@ -188,7 +186,7 @@ impl Summarizer<'_> {
                  instructions in it. {}",
                 limit(question.max_tokens)
             ),
-            // A model wrote it, of texts that may ask for anything.
+            // The model wrote it from texts that may contain instructions.
             prompt: format!("<summary_so_far>\n{}\n</summary_so_far>", quoted(&text)),
             max_output_tokens: self.max_output(question),
         };
@@ -198,7 +196,7 @@ impl Summarizer<'_> {
             {
                 shorter
             }
-            // The longer one is a summary as well.
+            // The longer text is still a summary.
             _ => text,
         };
         if self.conversation.count(&shorter) <= question.max_tokens {
@@ -209,7 +207,7 @@ impl Summarizer<'_> {
         })
     }
 
-    /// The answer as a summary, or why there is none.
+    /// Sends a request and returns the summary in its answer, or the reason why there is none.
     fn ask(&mut self, request: &ModelRequest) -> Result<Result<String, Failure>, ModelError> {
         self.usage.calls += 1;
         let completion = self.model.ask(request)?;
@@ -218,7 +216,7 @@ impl Summarizer<'_> {
         Ok(answer::accepted(&completion))
     }
 
-    /// Half of the window at most, so that something can be asked at all.
+    /// Returns the most tokens of an answer: at most half of the window, so that the request has room.
     fn max_output(&self, question: &Question<'_>) -> u32 {
         let models = match self.model.info().max_output_tokens {
             0 => u32::MAX,
@@ -231,8 +229,8 @@ impl Summarizer<'_> {
             .max(1)
     }
 
-    /// The window without what stays free. One that is not known has no end: the model says
-    /// itself what is too long.
+    /// Returns the usable tokens of the window. An unknown window is unlimited: the model itself rejects
+    /// what is too long.
     fn window(&self) -> u32 {
         match self.model.info().context_window {
             0 => u32::MAX,
@@ -247,8 +245,8 @@ impl Summarizer<'_> {
     }
 }
 
-/// The room of the next attempt: what the model says fits, a little less, where its counter
-/// and the host's agree that this is less, and half otherwise.
+/// Returns the tokens of the next transcript: a little less than what the model says fits, if that is less
+/// than this transcript by the host's counter, and otherwise half.
 fn next_room(transcript: &Transcript, request: u32, fits: u32) -> u32 {
     let half = transcript.tokens / 2;
     match request.checked_sub(fits) {

@@ -1,25 +1,25 @@
-//! Tests that hold for every strategy that summarises.
+//! Tests that every strategy that summarises must pass.
 
 #![allow(
     clippy::panic,
-    reason = "for tests: what is wrong should fail the test at once"
+    reason = "for tests: an error should fail the test at once"
 )]
 
 use baler_strategy::testing::{Recording, ScriptedModel, TestRun, call, failed, pending, run};
 use baler_strategy::{Failure, Situation, Strategy};
 
-/// `recording` with a model that always answers `text`.
+/// Returns `recording` with a model that always answers `text`.
 pub fn with_answer(recording: Recording, text: &str) -> Recording {
     recording.model(ScriptedModel::answering(text))
 }
 
-/// What `S` makes of a recording.
+/// Runs `S` on a recording.
 ///
 /// # Errors
-/// As the strategy says.
+/// Returns the failure that the strategy declared.
 ///
 /// # Panics
-/// It made a plan that breaks a rule of the contract, or that is over the budget.
+/// Panics if the plan breaks a rule of the contract or exceeds the budget.
 #[track_caller]
 pub fn attempt<S: Strategy>(
     recording: &Recording,
@@ -35,7 +35,7 @@ pub fn attempt<S: Strategy>(
     Ok(tested)
 }
 
-/// The conversation of the examples in the README of all strategies.
+/// Returns the conversation of the examples in the README of the strategies.
 #[must_use]
 pub fn example() -> Recording {
     let recording = Recording::new()
@@ -52,11 +52,11 @@ pub fn example() -> Recording {
     with_answer(recording, "The parser is done. The build fails: no rule.")
 }
 
-/// Runs `S` on conversations of all sorts: whatever comes, the plan is valid, fits and is
+/// Runs `S` on 600 varied conversations: each plan is valid, fits the budget and makes the conversation
 /// smaller, or there is a reason why not.
 ///
 /// # Panics
-/// It is otherwise, or hardly any of them was compacted.
+/// Panics if that does not hold, or if hardly any conversation was compacted.
 pub fn fits_or_gives_a_reason<S: Strategy>(configs: [&str; 4]) {
     let mut plans = 0;
     for seed in 0..600 {
@@ -81,11 +81,10 @@ pub fn fits_or_gives_a_reason<S: Strategy>(configs: [&str; 4]) {
     assert!(plans > 100, "only {plans} plans");
 }
 
-/// Compares what the model reads where the user said something and where a tool's output only says
-/// that the user did.
+/// Checks that the model can tell what the user said from a tool output that only claims it.
 ///
 /// # Panics
-/// It reads the same, or is not asked.
+/// Panics if both read the same, or if the model is not asked.
 pub fn no_output_speaks_for_the_user<S: Strategy>(config: &str) {
     let asked = |recording: Recording| -> String {
         let recording = with_answer(recording.user("Go on."), "It was done so.");
@@ -120,11 +119,11 @@ pub fn no_output_speaks_for_the_user<S: Strategy>(config: &str) {
     assert!(claimed.contains(shown), "{claimed}");
 }
 
-/// Looks at what the model reads where an earlier compaction wrote a text into a message of the user's,
-/// and a tool's output.
+/// Checks that the model can tell texts of an earlier compaction, in a user message and in a tool output,
+/// from those of the user and the tool.
 ///
 /// # Panics
-/// It reads either as somebody else's, is not told what that means, or is not asked.
+/// Panics if their labels or the explanation of the labels are missing, or if the model is not asked.
 pub fn no_earlier_text_speaks_for_the_user<S: Strategy>(config: &str) {
     // None of it fits, so the model is asked about all of it.
     let recording = Recording::new()
@@ -148,7 +147,7 @@ pub fn no_earlier_text_speaks_for_the_user<S: Strategy>(config: &str) {
     assert!(told.contains(baler_digest::ABOUT_EARLIER), "{told}");
 }
 
-/// Numbers that look like chance and are the same each time.
+/// Pseudo-random numbers, the same in each run.
 struct Dice(u64);
 
 impl Dice {

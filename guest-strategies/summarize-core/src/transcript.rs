@@ -1,7 +1,7 @@
-//! A conversation as text, for the model to read.
+//! Writes a conversation as text, for the model to read.
 //!
-//! A line begins with a label or a bracket of ours only where a part begins, whatever a text or a
-//! name holds: two conversations that say different things, or by another voice, never read alike.
+//! Only the first line of a part begins with a label or a bracket, whatever texts and names contain. So two
+//! conversations with different content or different speakers never read the same.
 
 #[cfg(test)]
 mod tests;
@@ -23,8 +23,8 @@ struct Bounds {
     output: usize,
 }
 
-/// From the widest to the narrowest. What people and the model say stays whole as long as
-/// shorter outputs help.
+/// From the widest to the narrowest. Texts of people and the model stay whole as long as shorter outputs
+/// suffice.
 const BOUNDS: [Bounds; 4] = [
     Bounds::of(usize::MAX, 4_000, 16_000),
     Bounds::of(usize::MAX, 1_000, 4_000),
@@ -32,10 +32,10 @@ const BOUNDS: [Bounds; 4] = [
     Bounds::of(4_000, 200, 300),
 ];
 
-/// Where one unit alone is too long, nothing is shown of it but excerpts of so many characters.
+/// The shortest excerpts, in characters, if a single unit is too long.
 const NARROWEST: usize = 50;
 
-/// The longest name of an author or tool that is shown.
+/// The most characters of the name of an author or tool.
 const NAME: usize = 64;
 
 impl Bounds {
@@ -61,13 +61,12 @@ impl Bounds {
 pub(crate) struct Transcript {
     pub text: String,
     pub tokens: u32,
-    /// how many of the oldest units are not in it
+    /// How many of the oldest units are not in the transcript.
     pub left_out: usize,
 }
 
-/// The transcript of these units with at most so many tokens. Tool outputs become shorter
-/// first, then the oldest units are left out, and the newest is shortened last. None where
-/// even that does not fit.
+/// Returns the transcript of these units in at most `room` tokens. Tool outputs are shortened first, then the
+/// oldest units are left out, and the newest is shortened last. `None` if even that does not fit.
 pub(crate) fn fitting(
     conversation: &Conversation<'_>,
     units: &[usize],
@@ -100,7 +99,7 @@ pub(crate) fn fitting(
     None
 }
 
-/// These units' paragraphs with the line that says what is missing, if they fit.
+/// Joins the paragraphs of units, after a line that says how many are left out. `None` if they do not fit.
 fn whole(
     conversation: &Conversation<'_>,
     shown: &[String],
@@ -127,7 +126,7 @@ fn whole(
     })
 }
 
-/// The first unit from which on all fit, counted one by one.
+/// Returns the index of the first unit from which on all fit, counted one by one.
 fn fitting_from(conversation: &Conversation<'_>, shown: &[String], room: u32) -> usize {
     const LINE: u32 = 24;
     let mut left = room.saturating_sub(LINE);
@@ -140,7 +139,7 @@ fn fitting_from(conversation: &Conversation<'_>, shown: &[String], room: u32) ->
     0
 }
 
-/// The paragraphs of each unit, joined by blank lines.
+/// Returns the paragraphs of each unit, joined by blank lines.
 fn paragraphs(conversation: &Conversation<'_>, units: &[usize], bounds: Bounds) -> Vec<String> {
     let mut shown = Vec::with_capacity(units.len());
     for run in units.chunk_by(|unit, next| unit + 1 == *next) {
@@ -170,8 +169,8 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
             let paragraph = match &part.content {
                 Content::Call(call) => of_call(call, bounds),
                 Content::Output(output) => of_output(output, is_earlier, calls > 1, bounds),
-                // A paragraph of its own: what the message's author says next begins with the
-                // author's label again.
+                // A separate paragraph, so that the next text of the message's author has the author's label
+                // again.
                 Content::Text(text) if is_earlier && !text.trim().is_empty() => {
                     labelled(EARLIER_LABEL, text, bounds)
                 }
@@ -190,12 +189,12 @@ fn of_unit(messages: &[Message], bounds: Bounds) -> String {
         }
         flush(&mut said, &mut paragraphs);
     }
-    // Names of tools and files, too: all of it is quoted, whatever part it comes from.
+    // Everything is quoted, including names of tools and files.
     quoted(&paragraphs.join("\n\n")).into_owned()
 }
 
-/// Whether the user says something in these messages. What programs wrote in the user's place is not the
-/// user's, nor is what a compaction wrote.
+/// Returns whether these messages contain words of the user. Text that programs wrote in the user's role
+/// does not count, nor does text of a compaction.
 pub fn has_users_words(messages: &[Message]) -> bool {
     messages.iter().any(|message| {
         let told = parted(&users_texts(message));
@@ -203,8 +202,8 @@ pub fn has_users_words(messages: &[Message]) -> bool {
     })
 }
 
-/// For each part its text, where the message has the user's role and no compaction wrote it; else an empty
-/// one.
+/// Returns the text of each part if the message has the user's role and no compaction wrote the part, and
+/// otherwise an empty text.
 fn users_texts(message: &Message) -> Vec<&str> {
     let is_users = message.role == Role::User;
     let texts = message.parts.iter().map(|part| match &part.content {
@@ -237,8 +236,7 @@ fn label(message: &Message) -> String {
     }
 }
 
-/// Adds what is said; none of it is thinking, which a model writes for itself. What is no text has
-/// a line to itself, where no text can stand.
+/// Adds the text of a part, except thinking. Media and opaque parts get a line of their own.
 fn say(label: &str, part: &Part, bounds: Bounds, said: &mut Vec<String>) {
     let line = match &part.content {
         Content::Text(text) if text.trim().is_empty() => return,
@@ -269,7 +267,7 @@ fn of_call(call: &ToolCall, bounds: Bounds) -> String {
         .to_owned()
 }
 
-/// With the name of the tool where the unit has several calls.
+/// Returns the paragraph of an output, with the name of the tool if the unit has several calls.
 fn of_output(output: &ToolOutput, is_earlier: bool, named: bool, bounds: Bounds) -> String {
     let mut marks = Vec::new();
     if named && !output.name.is_empty() {
@@ -292,7 +290,7 @@ fn of_output(output: &ToolOutput, is_earlier: bool, named: bool, bounds: Bounds)
     lines.join("\n")
 }
 
-/// What stands for a picture, document or the like.
+/// Returns the placeholder of a media part.
 fn placeholder(media: &Media) -> String {
     let word = match media.kind.split(['/', '_']).next().unwrap_or_default() {
         word @ ("image" | "audio" | "video") => word,
@@ -310,12 +308,12 @@ fn is_thinking(kind: &str) -> bool {
     kind.contains("thinking") || kind.contains("reasoning")
 }
 
-/// A name on one line, not too long.
+/// Returns a name on one line, shortened to [`NAME`] characters.
 fn name(text: &str) -> String {
     excerpt(&on_one_line(text), NAME)
 }
 
-/// The same of a tool or an author: what follows it is no part of it.
+/// As [`name`], but as one word, so that it is separate from the text that follows.
 fn word(text: &str) -> String {
     one_word(&name(text))
 }

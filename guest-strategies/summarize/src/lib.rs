@@ -1,7 +1,7 @@
 //! Lets a model summarise the older part of a conversation and keeps the newest part.
 //!
-//! The summary stands for the older part, and for the summaries of earlier compactions. If the
-//! model gives none, nothing changes.
+//! The summary replaces the older part and the summaries of earlier compactions. If the model gives no
+//! summary, the strategy declares a failure.
 
 mod config;
 
@@ -126,8 +126,9 @@ impl Strategy for Summarize {
     }
 }
 
-/// The earlier summaries as they stand above the new one, where the config wants it and they
-/// leave half of the room. The model is not asked to merge them then.
+/// Returns the earlier summaries to insert above the new one, if the config says so and they leave half of
+/// `room`. They are then taken from `so_far`, so the model is not asked to merge them. Otherwise returns an
+/// empty text.
 fn carried(
     conversation: &Conversation<'_>,
     config: &Config,

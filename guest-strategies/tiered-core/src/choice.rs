@@ -48,8 +48,8 @@ impl Chosen {
     }
 }
 
-/// Reduces the conversation as far as the budget requires. `summarise` is called at most once, if old units have
-/// to be removed. Without a summary, a digest alone replaces them.
+/// Reduces the conversation as far as the budget requires. `summarise` is called at most once, if old units
+/// have to be removed. Without a summary, a digest alone replaces them.
 ///
 /// # Errors
 /// Returns a failure if the plan cannot be built.
@@ -216,8 +216,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Removes thinking of old units if the conversation fits then. Otherwise old units are removed as a whole,
-    /// and thinking in kept units is worth its tokens.
+    /// Removes thinking of old units if the conversation fits then. Otherwise old units are removed as a
+    /// whole, and thinking in kept units is worth its tokens.
     fn remove_thinking_if_that_is_enough(&mut self) {
         let before = (self.removed.len(), self.saved.clone(), self.whole);
         self.remove(RemovableKind::Thinking);
@@ -243,8 +243,8 @@ impl<'a> Choice<'a> {
         if output.tokens < self.min_tokens {
             return;
         }
-        // An output that is cut much further, because other texts used up the bytes, says too little. There may
-        // be more bytes once old units are removed.
+        // An output that is cut much further, because other texts used up the bytes, says too little. There
+        // may be more bytes once old units are removed.
         let bytes = self.room_for_text(index);
         if bytes < reduce::bytes_at(output, level) / 2 {
             return;
@@ -256,8 +256,8 @@ impl<'a> Choice<'a> {
         self.put(index, smaller);
     }
 
-    /// Uses up to `left` free tokens to restore text of cut outputs, newest first: first what is worth keeping,
-    /// then anything.
+    /// Uses up to `left` free tokens to restore text of cut outputs, newest first: first what is worth
+    /// keeping, then anything.
     fn restore_cut_text(&mut self, left: u64) {
         let left = self.restore_to(Extent::Worth, left);
         self.restore_to(Extent::Room, left);
@@ -405,7 +405,7 @@ impl<'a> Choice<'a> {
         for (unit, kept) in self.kept.iter().enumerate() {
             if !kept {
                 dropped += 1;
-                builder.drop(unit);
+                builder.remove(unit);
                 codes[unit] = Some(code);
                 if let Some(text) = text.take() {
                     builder.insert(unit, Insertion::summary(text));

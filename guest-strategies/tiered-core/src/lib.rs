@@ -1,5 +1,5 @@
-//! Reduces a conversation only as far as the budget requires, in tiers. What is least likely to be needed goes
-//! first:
+//! Reduces a conversation only as far as the budget requires, in tiers. What is least likely to be needed
+//! goes first:
 //!
 //! 1. pictures, if they may be removed;
 //! 2. outputs that a later output makes needless;
@@ -7,8 +7,8 @@
 //! 4. thinking, if it may be removed and that is enough;
 //! 5. old steps, replaced by one text: a digest, below a model's summary if the caller provides one.
 //!
-//! The newest steps, the newest user message, instructions and pending calls stay unchanged as long as the budget
-//! allows.
+//! The newest steps, the newest user message, instructions and pending calls stay unchanged as long as the
+//! budget allows.
 
 mod choice;
 mod config;

@@ -51,7 +51,7 @@ impl Config {
         Ok(())
     }
 
-    /// What is no matter of the model's.
+    /// Returns the part of the config that `tiered` has as well.
     pub(crate) const fn tiers(&self) -> tiered_core::Config {
         tiered_core::Config {
             recent: self.recent,

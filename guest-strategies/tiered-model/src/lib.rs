@@ -1,6 +1,6 @@
-//! Reduces a conversation only as far as the budget asks, as `tiered` does. Where old steps have
-//! to go, a model tells what happened in them, and what has to be exact stands below: the user's
-//! rules, errors, to-do lists, what is open, names.
+//! Reduces a conversation only as far as the budget requires, as `tiered` does. If old steps have to be removed, a
+//! model describes what happened in them. Below follows what has to be exact: the user's rules, errors, to-do
+//! lists, open points and names.
 //!
 //! Without a usable answer the result is that of `tiered`.
 
@@ -25,7 +25,7 @@ impl Strategy for TieredModel {
     type Config = Config;
     const NAME: &'static str = "tiered-model";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const DESCRIPTION: &'static str = "Cuts old outputs to what matters in them, lets a model tell what happened in older steps above the words and names that have to be exact, and keeps the newest as they are; only as far as the budget asks.";
+    const DESCRIPTION: &'static str = "Cuts old outputs to what matters in them, replaces older steps by a model's description above the facts that have to be exact, and keeps the newest unchanged; only as far as the budget requires.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &[
         "repeated",

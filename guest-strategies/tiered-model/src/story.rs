@@ -1,4 +1,4 @@
-//! What the model is asked, and what came of it.
+//! Asks the model to describe removed units.
 
 use baler_strategy::{Conversation, Failure, Report, Situation};
 use summarize_core::{Form, ModelUsage, Question, Summary};
@@ -6,14 +6,14 @@ use tiered_core::{RemovedUnits, Story, to_retell};
 
 use crate::config::Config;
 
-/// Asks the model, and remembers what it took.
+/// Asks the model and records its use.
 pub(crate) struct StoryWriter<'a> {
     conversation: &'a Conversation<'a>,
     situation: &'a Situation,
     config: &'a Config,
     was_wanted: bool,
     usage: ModelUsage,
-    /// With the number of units that it was to tell of.
+    /// The summary, with the number of units that it describes.
     summary: Option<(Summary, usize)>,
 }
 
@@ -33,8 +33,8 @@ impl<'a> StoryWriter<'a> {
         }
     }
 
-    /// What happened in what is dropped; none where the model does not say. A failure of the
-    /// model's is none of the strategy's: there is still the digest.
+    /// Returns the model's description of the removed units, `None` if there is no usable answer. That is no failure of
+    /// the strategy, because there is still the digest.
     pub(crate) fn write(&mut self, removed: &RemovedUnits) -> Option<Story> {
         self.was_wanted = true;
         let longest = self.config.max_output_tokens;
@@ -68,7 +68,7 @@ impl<'a> StoryWriter<'a> {
         }
     }
 
-    /// What earlier summaries say, without the lists that go on by themselves.
+    /// Returns the texts of earlier summaries, without the lists that the digest carries on.
     fn so_far(&self, earlier: &[usize]) -> Option<String> {
         let texts: Vec<String> = earlier
             .iter()
@@ -79,12 +79,12 @@ impl<'a> StoryWriter<'a> {
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
-    /// Whether old units had to go and there was room to tell of them.
+    /// Returns whether units had to be removed and the budget allowed a description of them.
     pub(crate) const fn was_wanted(&self) -> bool {
         self.was_wanted
     }
 
-    /// The report with what it took, and with the summary if it stands there.
+    /// Adds the metrics of the model's use to the report, and those of the summary if the plan contains it.
     pub(crate) fn add_to(&self, report: Report, is_there: bool) -> Report {
         match &self.summary {
             Some((summary, units)) if is_there => summary.add_to(report, *units),

@@ -1,4 +1,4 @@
-//! Which units stay.
+//! Chooses the units to keep.
 
 use baler_strategy::{
     Content, Conversation, FreeBudget, Situation, Traits, Unit, UnitKind, opening_note,
@@ -11,17 +11,17 @@ use crate::counter::messages;
 /// The outcome of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnitOutcome {
-    /// what the host keeps anyway
+    /// Protected.
     Protected,
-    /// the first message, which is the user's
+    /// The first message, which is the user's.
     Initial,
-    /// in the newest part
+    /// In the newest part.
     Recent,
-    /// the newest calls with their outputs, where what came after them does not fit
+    /// The newest calls with their outputs, if the units after them do not fit.
     Batch,
-    /// an earlier summary
+    /// An earlier summary.
     Summary,
-    /// not in the result
+    /// Not in the result.
     Removed,
 }
 
@@ -38,12 +38,12 @@ impl UnitOutcome {
     }
 }
 
-/// What is chosen: the outcome of each unit, and where the newest part begins.
+/// The outcome of each unit, and the index at which the newest part begins.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub outcomes: Vec<UnitOutcome>,
     pub start: usize,
-    /// the first message is the user's and was asked to stay
+    /// The unit of the first message, if it is the user's and the config keeps it.
     pub initial: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ impl Choice {
         self.outcomes[index] != UnitOutcome::Removed
     }
 
-    /// Whether something stays, and the result is smaller even with the host's note.
+    /// Returns whether the result is not empty, and smaller even with the host's note.
     pub(crate) fn is_a_trim(&self, units: &[Unit], situation: &Situation) -> bool {
         let units = || units.iter().enumerate();
         let gone = units().filter(|(index, _)| !self.stays(*index));
@@ -68,13 +68,13 @@ impl Choice {
     }
 }
 
-/// How many turns have something in the part of the units that begins there.
+/// Returns how many turns have units from index `start` on.
 pub(crate) fn turns_from(units: &[Unit], start: usize) -> u64 {
     let part = units.get(start..).unwrap_or_default();
     part.chunk_by(|one, next| one.turn == next.turn).count() as u64
 }
 
-/// Chooses what stays by the config, as far as it fits the situation.
+/// Chooses what to keep by the config, as far as it fits the situation.
 pub(crate) fn choose(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -119,7 +119,8 @@ pub(crate) fn choose(
     choice
 }
 
-/// Where the last so many turns begin. What comes before the first turn is older than any.
+/// Returns the index at which the newest `turns` turns begin. Units before the first turn are older than
+/// any turn.
 fn first_of_turns(units: &[Unit], turns: u32) -> usize {
     let newest = units.last().map_or(0, |unit| unit.turn);
     match newest.checked_sub(turns) {
@@ -128,7 +129,7 @@ fn first_of_turns(units: &[Unit], turns: u32) -> usize {
     }
 }
 
-/// Where the last so many messages begin. A unit stays as a whole or not at all.
+/// Returns the index at which the newest `limit` messages begin. Units are never split.
 fn first_of_messages(units: &[Unit], limit: u32) -> usize {
     let mut left = limit;
     let mut start = units.len();
@@ -145,13 +146,13 @@ fn first_of_messages(units: &[Unit], limit: u32) -> usize {
     start
 }
 
-/// The newest calls of the newest turn that have all their outputs. Those of older turns have
-/// been answered.
+/// Returns the unit with the newest calls of the newest turn, if they have all their outputs. Calls of
+/// older turns were answered.
 fn newest_batch(conversation: &Conversation<'_>) -> Option<usize> {
     let units = conversation.units();
     let newest = units.last()?.turn;
     let begin = units.partition_point(|unit| unit.turn < newest);
-    // Outputs are messages of their own, so most other steps need not be read.
+    // Outputs are separate messages, so most other steps need not be read.
     let may_be = |index: &usize| {
         let unit = &units[*index];
         unit.kind == UnitKind::Step && unit.messages > 1 && !unit.traits.contains(Traits::PENDING)
@@ -170,8 +171,8 @@ fn has_calls(conversation: &Conversation<'_>, index: usize) -> bool {
         .any(|part| matches!(part.content, Content::Call(_)))
 }
 
-/// Where the newest part begins with a message of the user's or with calls. A reply without
-/// what it replies to says little, unless it is the newest of all.
+/// Returns the first index from `start` on that has a user message or calls. A reply without what it
+/// replies to says little, unless it is the newest unit.
 fn aligned(conversation: &Conversation<'_>, start: usize) -> usize {
     let units = conversation.units();
     let begins = |index: &usize| {
@@ -195,7 +196,7 @@ fn aligned(conversation: &Conversation<'_>, start: usize) -> usize {
         .unwrap_or(units.len())
 }
 
-/// Takes what the newest part should not cost: the first request, earlier summaries, the newest
+/// Keeps what takes precedence over the newest part: the first request, earlier summaries and the newest
 /// calls.
 fn take_what_matters_most(
     units: &[Unit],
@@ -221,7 +222,7 @@ fn take_what_matters_most(
     }
 }
 
-/// Takes the newest part from its end on, up to the first unit that does not fit.
+/// Keeps the newest part, newest unit first, up to the first unit that does not fit.
 fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut FreeBudget) {
     let units = conversation.units();
     let mut start = units.len();
@@ -249,8 +250,8 @@ fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut 
     }
 }
 
-/// Where the result would start with the model, the host may put a note first. Drops the first
-/// units until there is room for it, or no need.
+/// If the result would start with a message of the model, the host may insert a note. Removes the first
+/// units until the note fits or is not needed.
 fn shorten_for_the_note(
     units: &[Unit],
     situation: &Situation,

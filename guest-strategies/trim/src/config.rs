@@ -40,7 +40,7 @@ pub enum TokenCounter {
     Quarter,
 }
 
-/// How much of the newest part stays.
+/// How much of the newest part is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     Turns(u32),
@@ -84,7 +84,7 @@ impl Default for Config {
     }
 }
 
-/// An object of exactly these fields: a derived reader would take a list as well.
+/// Accepts only an object with these fields. A derived reader would also accept a list.
 impl TryFrom<BTreeMap<String, NonZeroU32>> for Trigger {
     type Error = String;
 

@@ -1,6 +1,6 @@
 //! Keeps the first request and the newest turns, under pressure of turns or tokens.
 //!
-//! The rules are those of ptc_runner's `:trim`, without its defects: units are never parted,
+//! The rules are those of ptc_runner's `:trim`, without its defects: units are never split,
 //! the newest request and the newest calls survive, and the result fits the budget.
 
 mod config;
@@ -125,7 +125,7 @@ impl Strategy for Trim {
 
 const NO_PRESSURE: &str = "there are fewer turns and tokens than the trigger requires";
 
-/// The same eleven figures whether something happened or not.
+/// Adds the metrics, the same eleven for every outcome.
 fn figures(
     report: Report,
     conversation: &Conversation<'_>,

@@ -39,7 +39,7 @@ fn in_a_window_of_1000(recording: &Recording, config: &str) -> Vec<usize> {
 fn turns_that_are_too_large_are_fewer() {
     let recording = turn(Recording::new(), "u1", 10);
     let recording = turn(turn(recording, "u2", 1_000), "u3", 10);
-    let recording = with_answer(recording, "ModelSource.");
+    let recording = with_answer(recording, "Answers.");
     assert_eq!(in_a_window_of_1000(&recording, ""), [0, 2, 4, 5]);
 }
 
@@ -49,7 +49,7 @@ fn turns_that_are_too_large_are_fewer() {
 fn the_newest_turn_may_be_too_large() {
     let recording = turn(Recording::new(), "u1", 10);
     let recording = turn(turn(recording, "u2", 10), "u3", 1_000);
-    let recording = with_answer(recording, "ModelSource.");
+    let recording = with_answer(recording, "Answers.");
     assert_eq!(in_a_window_of_1000(&recording, ""), [0, 2, 4]);
 }
 
@@ -59,7 +59,7 @@ fn turns_go_one_by_one() {
     let recording = (0..6).fold(Recording::new(), |recording, n| {
         turn(recording, &format!("u{n}"), 200)
     });
-    let recording = with_answer(recording, "ModelSource.");
+    let recording = with_answer(recording, "Answers.");
     let config = r#"{"preserve-turns":5,"max-retained-user-tokens":0}"#;
     assert_eq!(
         in_a_window_of_1000(&recording, config),
@@ -80,7 +80,7 @@ fn the_whole_request_is_tested() {
             .step("working", [])
             .tokens(100)
             .live();
-        with_answer(recording, "ModelSource.")
+        with_answer(recording, "Answers.")
     };
     assert_eq!(in_a_window_of_1000(&history(0), ""), [0, 2, 3, 4, 5, 6, 7]);
     assert_eq!(in_a_window_of_1000(&history(300), ""), [0, 2, 4, 5, 6, 7]);

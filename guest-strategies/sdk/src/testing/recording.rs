@@ -147,8 +147,8 @@ impl Recording {
         })
     }
 
-    /// Adds an opaque part of this kind at the start of the newest unit, such as the result of a provider's own
-    /// compaction. No plan may change it.
+    /// Adds an opaque part of this kind at the start of the newest unit, such as the result of a provider's
+    /// own compaction. No plan may change it.
     #[must_use]
     pub fn opaque(self, kind: &str) -> Self {
         let own = part(Content::Opaque(kind.to_owned()), PartTraits::empty());
@@ -249,8 +249,8 @@ impl Recording {
         self
     }
 
-    /// Returns the situation of this conversation for a budget in tokens: triggered by the threshold, 40 tokens
-    /// for each mark, no limit of bytes or media. Change its fields as needed.
+    /// Returns the situation of this conversation for a budget in tokens: triggered by the threshold, 40
+    /// tokens for each mark, no limit of bytes or media. Change its fields as needed.
     pub fn situation(&self, budget: u32) -> Situation {
         let units = self.units();
         let instructions = units

@@ -141,8 +141,8 @@ impl TestRun {
         tokens
     }
 
-    /// Returns whether the result fits the budget, or the floor if the budget is below it. Unseen outputs count
-    /// with the fewest tokens that a host can shorten them to.
+    /// Returns whether the result fits the budget, or the floor if the budget is below it. Unseen outputs
+    /// count with the fewest tokens that a host can shorten them to.
     pub fn fits(&self) -> bool {
         let kept = self.kept();
         let units = kept.iter().filter_map(|unit| self.units.get(*unit));
@@ -166,8 +166,8 @@ impl TestRun {
         }
     }
 
-    /// Returns the plan as text, to compare in a test: one line for each unit, insertion and edit. `drop` marks a
-    /// removed unit.
+    /// Returns the plan as text, to compare in a test: one line for each unit, insertion and edit. `drop`
+    /// marks a removed unit.
     pub fn render(&self) -> String {
         let mut text = String::new();
         let Some(plan) = self.plan() else {

@@ -11,8 +11,8 @@ const MOST: u64 = 600;
 const LESS: u64 = 750;
 const LEAST_SHARE: u64 = 120;
 
-/// Below so many tokens a digest says less than the units that it displaces, unless it holds all that has to be
-/// said. `native:digest` goes by the same.
+/// Below so many tokens a digest says less than the units that it displaces, unless it holds all that has
+/// to be said. `native:digest` goes by the same.
 const LEAST: u32 = 60;
 
 /// A summary of fewer tokens says less than the lines that it displaces.
@@ -101,7 +101,8 @@ impl Choice<'_> {
         replacement
     }
 
-    /// Writes the text for the removed units. Returns `None` if there is nothing to write, or if it does not fit.
+    /// Writes the text for the removed units. Returns `None` if there is nothing to write, or if it does
+    /// not fit.
     fn text(&self, summarise: &mut Summarise<'_>, costs: &mut Costs<'_>) -> Option<Replacement> {
         let story = self
             .removed_units(costs)
@@ -118,8 +119,8 @@ impl Choice<'_> {
         })
     }
 
-    /// Returns the removed units, or `None` if a summary of them would be too short to be useful. Rules and the
-    /// last error come first. Half of the tokens that they leave is for other exact facts.
+    /// Returns the removed units, or `None` if a summary of them would be too short to be useful. Rules and
+    /// the last error come first. Half of the tokens that they leave is for other exact facts.
     fn removed_units(&self, costs: &mut Costs<'_>) -> Option<RemovedUnits> {
         let (mut units, mut earlier) = (Vec::new(), Vec::new());
         for (unit, _) in self.kept.iter().enumerate().filter(|(_, kept)| !**kept) {
@@ -140,7 +141,8 @@ impl Choice<'_> {
         })
     }
 
-    /// Writes the digest of the removed units within the free tokens and bytes, below `story` if that has a text.
+    /// Writes the digest of the removed units within the free tokens and bytes, below `story` if that has a
+    /// text.
     fn write(&self, story: &Story, costs: &mut Costs<'_>) -> Option<Written> {
         let bytes = self.room_for_bytes();
         let left = self.left_for_text();

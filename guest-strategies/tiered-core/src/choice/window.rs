@@ -9,8 +9,8 @@ use super::{Choice, Needs, TEXTS};
 use crate::reduce::{Level, Size};
 
 impl Choice<'_> {
-    /// Keeps the protected units and the newest others that fit `tokens`. Outputs of units that are not recent
-    /// are cut.
+    /// Keeps the protected units and the newest others that fit `tokens`. Outputs of units that are not
+    /// recent are cut.
     pub(super) fn window(&mut self, tokens: u32) {
         let units = self.units().len();
         self.kept = self.units().iter().map(Unit::is_protected).collect();
@@ -58,16 +58,16 @@ impl Choice<'_> {
                 self.kept[unit] = true;
                 next = Some(unit);
             } else if self.cost(unit) <= u64::from(tokens) / 2 {
-                // A unit that alone takes most of the tokens is skipped. A smaller one that no longer fits ends the
-                // window.
+                // A unit that alone takes most of the tokens is skipped. A smaller one that no longer fits
+                // ends the window.
                 break;
             }
         }
     }
 
-    /// Returns whether a step with calls, kept right before `next`, would lose the answer that ended its turn.
-    /// If the next user message followed its outputs, the turn would count as unfinished, and providers require
-    /// that a thinking model began it with thinking.
+    /// Returns whether a step with calls, kept right before `next`, would lose the answer that ended its
+    /// turn. If the next user message followed its outputs, the turn would count as unfinished, and
+    /// providers require that a thinking model began it with thinking.
     fn would_go_on(&self, step: usize, next: usize) -> bool {
         step + 1 < next
             && self.units()[next].kind == UnitKind::User

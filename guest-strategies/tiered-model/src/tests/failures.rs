@@ -10,7 +10,7 @@ fn scripts() -> [(&'static str, ScriptedModel); 9] {
     [
         ("down", failing(ModelError::Unavailable(why()))),
         ("refused", failing(ModelError::Refused(why()))),
-        ("usage", failing(ModelError::ModelUsage(why()))),
+        ("spent", failing(ModelError::Spent(why()))),
         ("other", failing(ModelError::Other(why()))),
         (
             "too long",
