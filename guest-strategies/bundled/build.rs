@@ -43,8 +43,8 @@ fn build() -> Result<(), String> {
     println!("cargo::rerun-if-changed=build.rs");
     for path in [
         "sdk",
-        "summarizing",
-        "tiers",
+        "summarize-core",
+        "tiered-core",
         "Cargo.toml",
         "Cargo.lock",
         "../wit",

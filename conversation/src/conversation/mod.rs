@@ -384,7 +384,8 @@ impl Conversation {
     }
 
     fn marked_tokens(&self, purpose: Purpose, by: By<'_>, text: &str) -> u32 {
-        let marked = marks::wrap(self.key(), purpose, Site::User, by, text);
+        // The seal of a mark differs with its text, and so does what it takes.
+        let marked = marks::wrap_longest(purpose, by, text);
         self.tokenizer().per_message() + self.tokenizer().count(&marked)
     }
 

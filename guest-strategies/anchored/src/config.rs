@@ -3,24 +3,24 @@ mod tests;
 
 use serde::Deserialize;
 
-/// The window of a model of which nothing is known.
+/// The context window in tokens that is assumed if it is not known.
 const WINDOW: u32 = 128_000;
 
-/// The config; `config.schema.json` says the same as JSON Schema.
+/// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// So many of the newest turns stay; fractions are cut off, and less than 0 is 0.
+    /// How many of the newest turns stay unchanged. Fractions are cut off; less than 0 counts as 0.
     pub preserve_turns: f64,
-    /// The most tokens of older user messages that stay.
+    /// The most tokens of older user messages that are kept.
     pub max_retained_user_tokens: u32,
-    /// Compact from this share of the context window on.
+    /// The share of the context window from which on to compact.
     pub threshold: f64,
-    /// What the model is told to write.
+    /// The instruction to the model. `None`: the strategy's own.
     pub instructions: Option<String>,
     /// The role of the summary.
     pub role: SummaryRole,
-    /// The longest answer of the model.
+    /// The most tokens of the model's answer and of the summary.
     pub max_output_tokens: u32,
 }
 
@@ -31,7 +31,7 @@ pub enum SummaryRole {
     /// Always allowed.
     #[default]
     User,
-    /// Of OpenAI's formats alone, and only where the host's policy `summary-role` allows it.
+    /// Only in OpenAI's formats, and only if the host's policy `summary-role` allows it.
     Developer,
 }
 
@@ -49,7 +49,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what cannot be meant.
+    /// Checks the ranges of all fields.
     pub(crate) fn check(&self) -> Result<(), String> {
         if !(self.threshold > 0.0 && self.threshold <= 1.0) {
             let threshold = self.threshold;

@@ -1,8 +1,8 @@
 //! Keeps the newest turns and, as anchors, older messages of the user; a model summarises the
 //! rest.
 //!
-//! What the user asked for stays in the user's own words, and the summary tells what came of
-//! it. If the model gives none, nothing changes.
+//! The user's requests stay in the user's own words. If the model gives no summary, the strategy declares a
+//! failure.
 
 mod config;
 
@@ -12,19 +12,18 @@ mod split;
 mod tests;
 
 use baler_strategy::{
-    Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Role, Room, Situation,
-    Strategy, UnitKind,
+    Conversation, Decision, Failure, FreeBudget, Insertion, Limits, PlanBuilder, Report, Role,
+    Situation, Strategy, UnitKind,
 };
-use summarizing::{Form, Question};
+use summarize_core::{Form, Question};
 
 pub use config::{Config, SummaryRole};
-use split::{Fate, Split};
+use split::{Split, UnitClass};
 
-/// What stands for the older part where it had to go without a summary. Only a host that has
-/// given up on the model inserts it, and only where something was left out.
+/// The text for a host to insert if it has to remove the older part without a summary.
 pub const PLACEHOLDER: &str = "(Earlier conversation omitted due to length)";
 
-/// The last line of what the model is asked.
+/// The last line of the prompt.
 const CLOSING: &str = "Summarize the conversation.";
 
 /// The strategy.
@@ -40,8 +39,8 @@ impl Strategy for Anchored {
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] =
         &["preserved", "anchor", "protected", "earlier", "summarized"];
-    const METRIC_NAMES: &'static [&'static str] = &summarizing::METRICS;
-    const LIMITS: Limits = summarizing::LIMITS;
+    const METRIC_NAMES: &'static [&'static str] = &summarize_core::METRICS;
+    const LIMITS: Limits = summarize_core::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -69,46 +68,54 @@ impl Strategy for Anchored {
         let units = conversation.units();
         let framing = conversation.count(&framed(""));
         let longest = config.max_output_tokens;
-        let beside = Room::beside_protected(situation, units);
-        let set_aside = summarizing::set_aside(situation, &beside, framing, longest);
-        let Some(split) = split::split(conversation, situation, config, set_aside) else {
-            return Ok(Report::unchanged("there are too few turns to compact any"));
+        let beside = FreeBudget::after_protected(situation, units);
+        let reserve = summarize_core::reserve(situation, &beside, framing, longest);
+        let Some(split) = split::split(conversation, situation, config, reserve) else {
+            return Ok(Report::unchanged(
+                "there are no turns older than those to preserve",
+            ));
         };
-        let summarized = split.with(Fate::Summarized);
+        let summarized = split.units_of(UnitClass::Summarized);
         if summarized.is_empty() {
             return Ok(Report::unchanged(
-                "beside what stays there is nothing to summarise",
+                "there is nothing to summarise except units that are kept",
             ));
         }
-        let places = split.places();
-        let at = place(conversation, &split);
-        let Some(room) = summarizing::room(situation, units, &places, at, framing)? else {
+        let outcomes = split.outcomes();
+        let at = position_after_anchors(conversation, &split);
+        let Some(room) =
+            summarize_core::max_summary_tokens(situation, units, &outcomes, at, framing)?
+        else {
             return Ok(Report::unchanged(
-                "a summary would be no shorter than what it stands for",
+                "a summary would not be shorter than the units that it replaces",
             ));
         };
-        let so_far = summarizing::so_far(conversation, &split.with(Fate::Earlier), "");
+        let so_far = summarize_core::earlier_summaries(
+            conversation,
+            &split.units_of(UnitClass::Earlier),
+            "",
+        );
         let question = Question {
             instruction: config.instructions(),
-            wishes: summarizing::wishes(situation),
+            wishes: summarize_core::wishes(situation),
             so_far: so_far.as_deref(),
             form: Form::Closing(CLOSING),
             max_output_tokens: longest,
-            room: room.min(longest),
+            max_tokens: room.min(longest),
         };
-        let summary = summarizing::summarize(conversation, &summarized, &question)?;
-        let mut draft = Draft::dropping(units.len());
-        for (unit, fate) in split.fates.iter().enumerate() {
-            let code = match fate {
-                Fate::Preserved => "preserved",
-                Fate::Anchor => "anchor",
-                Fate::Protected => "protected",
-                Fate::Earlier => "earlier",
-                Fate::Summarized => "summarized",
+        let summary = summarize_core::summarize(conversation, &summarized, &question)?;
+        let mut builder = PlanBuilder::removing_all(units.len());
+        for (unit, class) in split.classes.iter().enumerate() {
+            let code = match class {
+                UnitClass::Preserved => "preserved",
+                UnitClass::Anchor => "anchor",
+                UnitClass::Protected => "protected",
+                UnitClass::Earlier => "earlier",
+                UnitClass::Summarized => "summarized",
             };
-            draft.reason(unit..unit + 1, code);
-            if !matches!(fate, Fate::Earlier | Fate::Summarized) {
-                draft.keep(unit);
+            builder.reason(unit..unit + 1, code);
+            if !matches!(class, UnitClass::Earlier | UnitClass::Summarized) {
+                builder.keep(unit);
             }
         }
         let role = match config.role {
@@ -116,8 +123,8 @@ impl Strategy for Anchored {
             SummaryRole::Developer => Role::Developer,
         };
         let insertion = Insertion::summary(framed(&summary.text));
-        draft.insert(at, Insertion { role, ..insertion });
-        Ok(summary.told_in(Report::compacted(draft.build()?), summarized.len()))
+        builder.insert(at, Insertion { role, ..insertion });
+        Ok(summary.add_to(Report::compacted(builder.build()?), summarized.len()))
     }
 }
 
@@ -125,10 +132,10 @@ fn framed(summary: &str) -> String {
     format!("<context_summary>\n{summary}\n</context_summary>")
 }
 
-/// Before the preserved turns, after the anchors. What else stays there, such as a call that
-/// has no output yet, keeps what follows it.
-fn place(conversation: &Conversation<'_>, split: &Split) -> usize {
-    let after = summarizing::after_the_dropped(&split.places());
+/// Returns where the summary is inserted: after the removed units and the anchors that follow them. Other
+/// kept units, such as pending calls, stay after the summary.
+fn position_after_anchors(conversation: &Conversation<'_>, split: &Split) -> usize {
+    let after = summarize_core::summary_position(&split.outcomes());
     let kept = conversation
         .units()
         .get(after..split.cut)

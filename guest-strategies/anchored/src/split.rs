@@ -1,62 +1,61 @@
-//! Which units stay, and why.
+//! Chooses the units to keep, and why.
 
-use baler_strategy::{Conversation, Room, Situation, Traits, Unit, UnitKind};
-use summarizing::Place;
+use baler_strategy::{Conversation, FreeBudget, Situation, Traits, Unit, UnitKind};
+use summarize_core::UnitOutcome;
 
 use crate::Config;
 
-/// The share of the window that the preserved turns may have.
+/// The largest share of the context window for the preserved turns.
 const EMERGENCY: f64 = 0.95;
 
-/// What becomes of a unit.
+/// The class of a unit: why it is kept or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// of a preserved turn, or live
+pub(crate) enum UnitClass {
+    /// In a preserved turn, or live.
     Preserved,
-    /// an older user message that stays
+    /// An older user message that is kept.
     Anchor,
-    /// older, but must stay
+    /// Older, but protected.
     Protected,
-    /// an earlier summary that the new one carries on
+    /// An earlier summary, whose content the new one includes.
     Earlier,
-    /// the new summary stands for it
+    /// Replaced by the new summary.
     Summarized,
 }
 
-/// The fate of each unit, and where the preserved turns begin.
+/// The class of each unit, and the index at which the preserved turns begin.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Split {
-    pub fates: Vec<Fate>,
+    pub classes: Vec<UnitClass>,
     pub cut: usize,
 }
 
 impl Split {
-    pub(crate) fn with(&self, wanted: Fate) -> Vec<usize> {
-        let fates = self.fates.iter().enumerate();
-        fates
-            .filter(|(_, fate)| **fate == wanted)
+    pub(crate) fn units_of(&self, wanted: UnitClass) -> Vec<usize> {
+        let classes = self.classes.iter().enumerate();
+        classes
+            .filter(|(_, class)| **class == wanted)
             .map(|(unit, _)| unit)
             .collect()
     }
 
-    pub(crate) fn places(&self) -> Vec<Place> {
-        let place = |fate: &Fate| match fate {
-            Fate::Preserved | Fate::Anchor | Fate::Protected => Place::Kept,
-            Fate::Earlier => Place::Earlier,
-            Fate::Summarized => Place::Summarized,
+    pub(crate) fn outcomes(&self) -> Vec<UnitOutcome> {
+        let outcome = |class: &UnitClass| match class {
+            UnitClass::Preserved | UnitClass::Anchor | UnitClass::Protected => UnitOutcome::Kept,
+            UnitClass::Earlier => UnitOutcome::Earlier,
+            UnitClass::Summarized => UnitOutcome::Summarized,
         };
-        self.fates.iter().map(place).collect()
+        self.classes.iter().map(outcome).collect()
     }
 }
 
-/// The split with as many preserved turns as the config wants, or with as many fewer, one by
-/// one, as it takes for the whole request to fit with a summary. None where there are no more
-/// turns than are to be preserved and all fit.
+/// Returns the split with as many preserved turns as configured, or as many fewer as needed for the request
+/// to fit with a summary. `None` if there are fewer turns than to be preserved and the conversation fits.
 pub(crate) fn split(
     conversation: &Conversation<'_>,
     situation: &Situation,
     config: &Config,
-    set_aside: u32,
+    reserve: u32,
 ) -> Option<Split> {
     let units = conversation.units();
     let is_live = |unit: &Unit| unit.traits.contains(Traits::LIVE);
@@ -70,31 +69,31 @@ pub(crate) fn split(
     let mut cut = end;
     for turns in 1..=config.turns().min(users.len()) {
         let earlier = users[users.len() - turns];
-        if !may_be_preserved(units, situation, earlier..end, set_aside) {
+        if !may_be_preserved(units, situation, earlier..end, reserve) {
             break;
         }
         cut = earlier;
     }
-    let mut fates = fates(units, cut);
-    retain(conversation, situation, config, set_aside, &mut fates);
-    Some(Split { fates, cut })
+    let mut classes = classes(units, cut);
+    retain(conversation, situation, config, reserve, &mut classes);
+    Some(Split { classes, cut })
 }
 
 fn fits(units: &[Unit], situation: &Situation) -> bool {
-    let mut room = Room::of(situation);
+    let mut room = FreeBudget::of(situation);
     for unit in units {
         room.charge(unit);
     }
-    room.is_kept() && situation.used <= situation.budget
+    room.is_within_limits() && situation.used <= situation.budget
 }
 
-/// Whether these turns are a small enough share of the window, and fit beside all that must
-/// stay and a summary. More turns than these may be preserved only where these may.
+/// Returns whether these turns are a small enough share of the window, and fit together with all protected
+/// units and a summary. If not, no larger number of turns may be preserved either.
 fn may_be_preserved(
     units: &[Unit],
     situation: &Situation,
     turns: std::ops::Range<usize>,
-    set_aside: u32,
+    reserve: u32,
 ) -> bool {
     let tokens: u32 = units[turns.clone()]
         .iter()
@@ -104,47 +103,48 @@ fn may_be_preserved(
     if window > 0 && f64::from(tokens) > f64::from(window) * EMERGENCY {
         return false;
     }
-    let mut room = Room::of(situation);
+    let mut room = FreeBudget::of(situation);
     for (index, unit) in units.iter().enumerate() {
         if unit.is_protected() || turns.contains(&index) {
             room.charge(unit);
         }
     }
-    room.spend(set_aside, set_aside.saturating_mul(8));
-    room.is_kept()
+    room.spend(reserve, reserve.saturating_mul(8));
+    room.is_within_limits()
 }
 
-fn fates(units: &[Unit], cut: usize) -> Vec<Fate> {
-    let fate = |(index, unit): (usize, &Unit)| match unit.kind {
-        _ if index >= cut => Fate::Preserved,
-        _ if unit.is_protected() => Fate::Protected,
-        UnitKind::Summary => Fate::Earlier,
-        _ => Fate::Summarized,
+fn classes(units: &[Unit], cut: usize) -> Vec<UnitClass> {
+    let class = |(index, unit): (usize, &Unit)| match unit.kind {
+        _ if index >= cut => UnitClass::Preserved,
+        _ if unit.is_protected() => UnitClass::Protected,
+        UnitKind::Summary => UnitClass::Earlier,
+        _ => UnitClass::Summarized,
     };
-    units.iter().enumerate().map(fate).collect()
+    units.iter().enumerate().map(class).collect()
 }
 
-/// Makes anchors of older user messages, from the newest on, and stops at the first that does
-/// not fit: none is cut and none is skipped. They have a quarter of the request at most, so
-/// that they never fill a small window alone.
+/// Makes older user messages anchors, newest first, and stops at the first that does not fit. No message is
+/// cut or skipped. Anchors have at most a quarter of the request, so that they never fill a small window
+/// alone.
 fn retain(
     conversation: &Conversation<'_>,
     situation: &Situation,
     config: &Config,
-    set_aside: u32,
-    fates: &mut [Fate],
+    reserve: u32,
+    classes: &mut [UnitClass],
 ) {
     let units = conversation.units();
-    let mut left = (Room::of(situation).tokens() / 4).min(config.max_retained_user_tokens.into());
-    let mut room = Room::of(situation);
-    room.spend(set_aside, set_aside.saturating_mul(8));
-    for (unit, fate) in units.iter().zip(&*fates) {
-        if matches!(fate, Fate::Preserved | Fate::Protected) {
+    let mut left =
+        (FreeBudget::of(situation).tokens() / 4).min(config.max_retained_user_tokens.into());
+    let mut room = FreeBudget::of(situation);
+    room.spend(reserve, reserve.saturating_mul(8));
+    for (unit, class) in units.iter().zip(&*classes) {
+        if matches!(class, UnitClass::Preserved | UnitClass::Protected) {
             room.charge(unit);
         }
     }
     for index in (0..units.len()).rev() {
-        let is_candidate = matches!(fates[index], Fate::Summarized | Fate::Protected);
+        let is_candidate = matches!(classes[index], UnitClass::Summarized | UnitClass::Protected);
         if !is_candidate || units[index].kind != UnitKind::User {
             continue;
         }
@@ -155,21 +155,20 @@ fn retain(
             break;
         };
         left = rest;
-        // One that must stay has its room already.
-        if fates[index] == Fate::Summarized {
+        // A protected message was charged before.
+        if classes[index] == UnitClass::Summarized {
             if !room.take(&units[index]) {
                 break;
             }
-            fates[index] = Fate::Anchor;
+            classes[index] = UnitClass::Anchor;
         }
     }
 }
 
-/// Tokens of this message, pictures and the like included; none where there is no text of the
-/// user's own.
+/// Returns the tokens of this message with its media, `None` if it has no text of the user's own.
 fn said(conversation: &Conversation<'_>, unit: usize) -> Option<u64> {
     let messages = conversation.messages(unit);
     let parts = messages.iter().flat_map(|message| &message.parts);
     let tokens: u64 = parts.map(|part| u64::from(part.tokens)).sum();
-    summarizing::has_users_words(&messages).then_some(tokens)
+    summarize_core::has_users_words(&messages).then_some(tokens)
 }

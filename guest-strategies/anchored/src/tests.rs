@@ -8,11 +8,11 @@ mod example;
 
 mod all_sorts;
 
-use baler_strategy::testing::{Recording, ScriptedModel, Tested};
+use baler_strategy::testing::{Recording, ScriptedModel, TestRun};
 use baler_strategy::{
     Conversation, Decision, Failure, Finish, ModelError, Piece, Purpose, Role, Situation, Strategy,
 };
-use summarizing::testing::{self, saying};
+use summarize_core::testing::{self, with_answer};
 
 use crate::{Anchored, Config};
 
@@ -26,17 +26,17 @@ fn turn(recording: Recording, said: &str, tokens: u32) -> Recording {
         .tokens(tokens)
 }
 
-fn attempt(recording: &Recording, situation: &Situation, config: &str) -> Result<Tested, Failure> {
+fn attempt(recording: &Recording, situation: &Situation, config: &str) -> Result<TestRun, Failure> {
     testing::attempt::<Anchored>(recording, situation, config)
 }
 
 #[track_caller]
-fn anchored_in(recording: &Recording, situation: &Situation, config: &str) -> Tested {
+fn anchored_in(recording: &Recording, situation: &Situation, config: &str) -> TestRun {
     attempt(recording, situation, config).unwrap_or_else(|failure| panic!("failed: {failure:?}"))
 }
 
 #[track_caller]
-fn anchored(recording: &Recording, budget: u32, config: &str) -> Tested {
+fn anchored(recording: &Recording, budget: u32, config: &str) -> TestRun {
     anchored_in(recording, &recording.situation(budget), config)
 }
 
@@ -60,7 +60,7 @@ fn the_summary_stands_between_anchors_and_the_newest_turns() {
         .tokens(1_000)
         .user("recent request")
         .step("recent answer", []);
-    let recording = saying(recording, " summary text\n");
+    let recording = with_answer(recording, " summary text\n");
     let config = r#"{"preserve-turns":1,"max-retained-user-tokens":100,"role":"developer"}"#;
     let tested = anchored(&recording, PLENTY, config);
     assert_eq!(
@@ -112,7 +112,7 @@ fn the_next_turn_finds_a_compacted_history() {
     let recording = turn(recording, "trigger compact", 100)
         .user("after compact")
         .live();
-    let recording = saying(recording, "Two old matters.");
+    let recording = with_answer(recording, "Two old matters.");
     let mut situation = recording.situation(900);
     situation.context_window = 1_000;
     situation.used = 950;
@@ -142,7 +142,7 @@ fn live_messages_are_not_touched() {
         .live()
         .step("live two", [])
         .live();
-    let recording = saying(recording, "One old matter.");
+    let recording = with_answer(recording, "One old matter.");
     let tested = anchored(&recording, PLENTY, ONE);
     assert_eq!(tested.kept(), [0, 2, 3, 4, 5]);
     assert!(!prompt(&recording).contains("live"));
@@ -156,7 +156,7 @@ fn an_earlier_summary_is_folded_in() {
         .user("x")
         .summary("<context_summary>\nsummary 1\n</context_summary>");
     let recording = turn(turn(recording, "y", 1_000), "z", 10);
-    let recording = saying(recording, "summary 2");
+    let recording = with_answer(recording, "summary 2");
     let tested = anchored(&recording, PLENTY, ONE);
     assert_eq!(tested.kept(), [0, 2, 4, 5]);
     assert!(prompt(&recording).contains(
@@ -172,7 +172,7 @@ fn compacting_the_result_again_changes_nothing() {
         .user("old one")
         .user("old two")
         .summary("Two old matters.");
-    let recording = saying(turn(recording, "new", 100), "never asked");
+    let recording = with_answer(turn(recording, "new", 100), "never asked");
     for config in [ONE, ""] {
         let tested = anchored(&recording, PLENTY, config);
         assert!(tested.unchanged().is_some(), "{}", tested.render());
@@ -185,7 +185,7 @@ fn compacting_the_result_again_changes_nothing() {
 fn the_instruction_asks_for_a_handover() {
     let told = |config: &str| {
         let recording = turn(turn(Recording::new(), "old", 20_000), "new", 10);
-        let recording = saying(recording, "Old matters.");
+        let recording = with_answer(recording, "Old matters.");
         anchored(&recording, PLENTY, config);
         recording.asked().remove(0).instructions
     };

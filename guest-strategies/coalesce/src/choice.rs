@@ -1,8 +1,9 @@
-//! What stays, and which text stands for the rest.
+//! Chooses the units to keep, and the text that replaces the rest.
 
 use baler_digest::shares::INSERTION_BYTES;
 use baler_strategy::{
-    Content, Conversation, Placement, Role, Room, Situation, Traits, Unit, UnitKind, opening_note,
+    Content, Conversation, FreeBudget, Placement, Role, Situation, Traits, Unit, UnitKind,
+    opening_note,
 };
 
 use crate::Config;
@@ -13,20 +14,20 @@ use crate::stats::Stats;
 use crate::text::{Past, Told, Tool, render};
 use crate::turn::Turn;
 
-/// What is to be done.
+/// The outcome of each unit, and the text to insert.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    pub fates: Vec<Fate>,
+    pub outcomes: Vec<UnitOutcome>,
     pub text: String,
-    /// the text stands before this unit
+    /// The text is inserted before this unit.
     pub place: usize,
     pub placement: Placement,
     pub stats: Stats,
 }
 
-/// What becomes of a unit.
+/// The outcome of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum UnitOutcome {
     Protected,
     Task,
     Recent,
@@ -34,8 +35,8 @@ pub(crate) enum Fate {
     Coalesced,
 }
 
-impl Fate {
-    /// The code of its reason; units that are protected anyway need none.
+impl UnitOutcome {
+    /// Returns the reason code, `None` for protected units.
     pub(crate) fn code(self) -> Option<&'static str> {
         match self {
             Self::Protected => None,
@@ -47,10 +48,10 @@ impl Fate {
     }
 }
 
-/// The choice, or why there is none.
+/// Returns the choice, or the reason to leave the conversation unchanged.
 ///
-/// As many of the recent turns stay as fit beside a text, and the text says as much as fits
-/// beside them: a turn as it was is worth more than a line about an older one.
+/// As many recent turns are kept as fit with a text, and the text is as long as fits with them: a kept turn
+/// is worth more than a line about an older one.
 pub(crate) fn choose(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -60,13 +61,13 @@ pub(crate) fn choose(
     let chooser = Chooser::new(conversation, situation, config, context);
     let recent = usize::try_from(config.keep_recent_turns).unwrap_or(usize::MAX);
     let most = recent.min(chooser.steps.len());
-    // The more turns stay, the less room there is.
+    // The more turns are kept, the less is left of the budget.
     let roomy = largest(most, |recent| {
-        Some(chooser.layout(recent)).filter(|layout| layout.room.is_kept())
+        Some(chooser.layout(recent)).filter(|layout| layout.room.is_within_limits())
     });
     let Some(layout) = roomy else {
         let reason = match chooser.layout(0).coalesces() {
-            true => "there is no room for the text",
+            true => "the budget leaves too few tokens for the text",
             false => "there is nothing to coalesce",
         };
         return Err(reason.to_owned());
@@ -75,20 +76,21 @@ pub(crate) fn choose(
         return Err("nothing is older than the recent turns".to_owned());
     }
     if chooser.fits_already {
-        // Nobody needs the room that recent turns take.
+        // The conversation fits the budget with all recent turns.
         let choice = chooser.with_text(&layout);
-        return choice
-            .ok_or_else(|| "the text would be no shorter than what it stands for".to_owned());
+        return choice.ok_or_else(|| {
+            "the text would not be shorter than the units that it replaces".to_owned()
+        });
     }
     largest(layout.recent, |recent| {
         chooser.with_text(&chooser.layout(recent))
     })
-    .ok_or_else(|| "there is no room for the text".to_owned())
+    .ok_or_else(|| "the budget leaves too few tokens for the text".to_owned())
 }
 
-/// What is found for the largest number up to `most` for which something is. Each number costs a walk over the
-/// whole conversation, so only `most` itself and then halves are looked at: where there is something for a number,
-/// there is for the smaller ones.
+/// Returns what `find` returns for the largest number up to `most` for which it returns something. It must
+/// then return something for all smaller numbers as well. Each call walks over the whole conversation, so
+/// this is a binary search that tries `most` first.
 fn largest<T>(most: usize, find: impl Fn(usize) -> Option<T>) -> Option<T> {
     let mut found = None;
     let (mut from, mut to) = (0, most + 1);
@@ -106,7 +108,7 @@ fn largest<T>(most: usize, find: impl Fn(usize) -> Option<T>) -> Option<T> {
     found
 }
 
-/// What is the same whatever stays.
+/// What does not depend on the number of kept turns.
 struct Chooser<'a> {
     conversation: &'a Conversation<'a>,
     situation: &'a Situation,
@@ -121,17 +123,17 @@ struct Chooser<'a> {
     fits_already: bool,
 }
 
-/// Which units stay as long as so many turns do.
+/// Which units are kept with a given number of recent turns.
 struct Layout {
-    fates: Vec<Fate>,
+    outcomes: Vec<UnitOutcome>,
     recent: usize,
-    room: Room,
+    room: FreeBudget,
 }
 
 impl Layout {
-    /// Whether a text has something to stand for.
+    /// Returns whether the text replaces any unit.
     fn coalesces(&self) -> bool {
-        self.fates.contains(&Fate::Coalesced)
+        self.outcomes.contains(&UnitOutcome::Coalesced)
     }
 }
 
@@ -155,7 +157,7 @@ impl<'a> Chooser<'a> {
                 .collect()
         });
         let steps = (0..units.len()).filter(|index| units[*index].kind == UnitKind::Step);
-        let mut room = Room::of(situation);
+        let mut room = FreeBudget::of(situation);
         for unit in units {
             room.charge(unit);
         }
@@ -168,16 +170,16 @@ impl<'a> Chooser<'a> {
             material: Material::read(conversation, &limits),
             tools,
             program_turns,
-            // The text goes behind it, and must not stand between messages that are live.
+            // The text follows the task and must not come between live messages.
             task: units.iter().position(|unit| {
                 unit.kind == UnitKind::User && !unit.traits.contains(Traits::LIVE)
             }),
             steps: steps.collect(),
-            fits_already: room.is_kept(),
+            fits_already: room.is_within_limits(),
         }
     }
 
-    /// The newest turns begin with what the user said right before them.
+    /// Returns the index at which the newest turns begin, with the user messages right before them.
     fn begin_of_recent(&self, recent: usize) -> usize {
         let newest = &self.steps[self.steps.len() - recent..];
         let mut begin = newest.first().copied().unwrap_or(self.units.len());
@@ -189,73 +191,81 @@ impl<'a> Chooser<'a> {
 
     fn layout(&self, recent: usize) -> Layout {
         let begin = self.begin_of_recent(recent);
-        let mut room = Room::beside_protected(self.situation, self.units);
-        let mut fates: Vec<Fate> = self
+        let mut room = FreeBudget::after_protected(self.situation, self.units);
+        let mut outcomes: Vec<UnitOutcome> = self
             .units
             .iter()
             .enumerate()
             .map(|(index, unit)| match unit.is_protected() {
-                true => Fate::Protected,
+                true => UnitOutcome::Protected,
                 false if index >= begin => {
                     room.charge(unit);
-                    Fate::Recent
+                    UnitOutcome::Recent
                 }
-                false => Fate::Coalesced,
+                false => UnitOutcome::Coalesced,
             })
             .collect();
         if let Some(task) = self.task
-            && fates[task] == Fate::Coalesced
+            && outcomes[task] == UnitOutcome::Coalesced
             && room.take(&self.units[task])
         {
-            fates[task] = Fate::Task;
+            outcomes[task] = UnitOutcome::Task;
         }
         for (index, unit) in self.units.iter().enumerate().rev() {
-            if unit.kind == UnitKind::Summary && fates[index] == Fate::Coalesced && room.take(unit)
+            if unit.kind == UnitKind::Summary
+                && outcomes[index] == UnitOutcome::Coalesced
+                && room.take(unit)
             {
-                fates[index] = Fate::Summary;
+                outcomes[index] = UnitOutcome::Summary;
             }
         }
         Layout {
-            fates,
+            outcomes,
             recent,
             room,
         }
     }
 
-    /// The longest text that fits. Where none does beside the earlier summaries, it carries
-    /// them on.
+    /// Returns the choice with the longest text that fits. If none fits with the earlier summaries, the
+    /// text includes and replaces them.
     fn with_text(&self, layout: &Layout) -> Option<Choice> {
-        if !layout.room.is_kept() && !layout.fates.contains(&Fate::Summary) {
+        if !layout.room.is_within_limits() && !layout.outcomes.contains(&UnitOutcome::Summary) {
             return None;
         }
         (0..Limits::LEVELS)
-            .find_map(|level| self.at_level(&layout.fates, layout, layout.room, level))
+            .find_map(|level| self.at_level(&layout.outcomes, layout, layout.room, level))
             .or_else(|| {
-                if !layout.fates.contains(&Fate::Summary) {
+                if !layout.outcomes.contains(&UnitOutcome::Summary) {
                     return None;
                 }
-                let mut fates = layout.fates.clone();
+                let mut outcomes = layout.outcomes.clone();
                 let mut room = layout.room;
-                for (fate, unit) in fates.iter_mut().zip(self.units) {
-                    if *fate == Fate::Summary {
-                        *fate = Fate::Coalesced;
+                for (outcome, unit) in outcomes.iter_mut().zip(self.units) {
+                    if *outcome == UnitOutcome::Summary {
+                        *outcome = UnitOutcome::Coalesced;
                         room.release(unit);
                     }
                 }
-                (0..Limits::LEVELS).find_map(|level| self.at_level(&fates, layout, room, level))
+                (0..Limits::LEVELS).find_map(|level| self.at_level(&outcomes, layout, room, level))
             })
     }
 
-    fn at_level(&self, fates: &[Fate], layout: &Layout, room: Room, level: u32) -> Option<Choice> {
+    fn at_level(
+        &self,
+        outcomes: &[UnitOutcome],
+        layout: &Layout,
+        room: FreeBudget,
+        level: u32,
+    ) -> Option<Choice> {
         let limits = Limits::of(self.config, level);
-        let (text, mut stats) = self.render(fates, &limits);
-        let (place, placement) = self.place(fates);
+        let (text, mut stats) = self.render(outcomes, &limits);
+        let (place, placement) = self.place(outcomes);
         let tokens = self
             .conversation
             .count(&text)
             .saturating_add(self.situation.insertion_overhead);
         let first = (0..place)
-            .filter(|index| fates[*index] != Fate::Coalesced)
+            .filter(|index| outcomes[*index] != UnitOutcome::Coalesced)
             .map(|index| &self.units[index])
             .find(|unit| unit.kind != UnitKind::Instructions);
         let note = opening_note(self.situation, first);
@@ -270,18 +280,18 @@ impl<'a> Chooser<'a> {
             u32::try_from(tokens).unwrap_or(u32::MAX),
             u32::try_from(bytes).unwrap_or(u32::MAX),
         );
-        let gone = fates.iter().zip(self.units);
+        let gone = outcomes.iter().zip(self.units);
         let gone: u64 = gone
-            .filter(|(fate, _)| **fate == Fate::Coalesced)
+            .filter(|(outcome, _)| **outcome == UnitOutcome::Coalesced)
             .map(|(_, unit)| unit.cost())
             .sum();
-        if !room.is_kept() || tokens >= gone {
+        if !room.is_within_limits() || tokens >= gone {
             return None;
         }
         stats.recent_turns_kept = layout.recent as u64;
         stats.shortened = level.into();
         Some(Choice {
-            fates: fates.to_vec(),
+            outcomes: outcomes.to_vec(),
             text,
             place,
             placement,
@@ -289,8 +299,8 @@ impl<'a> Chooser<'a> {
         })
     }
 
-    fn render(&self, fates: &[Fate], limits: &Limits) -> (String, Stats) {
-        let goes = |index: &usize| fates[*index] == Fate::Coalesced;
+    fn render(&self, outcomes: &[UnitOutcome], limits: &Limits) -> (String, Stats) {
+        let goes = |index: &usize| outcomes[*index] == UnitOutcome::Coalesced;
         let is_completed = |index: &&usize| {
             let unit = &self.units[**index];
             !unit.traits.contains(Traits::PENDING)
@@ -298,8 +308,8 @@ impl<'a> Chooser<'a> {
         let completed = || self.steps.iter().filter(is_completed);
         let (turns, is_newest): (Vec<&Turn>, bool) = match &self.program_turns {
             Some(turns) => {
-                // Those that stay are the newest. What is protected before them is no turn that
-                // the program still tells of.
+                // The kept turns are the newest. Protected steps before them are not among the program's
+                // turns.
                 let stay = completed().rev().take_while(|index| !goes(index)).count();
                 let end = turns.len().saturating_sub(stay);
                 (turns[..end].iter().collect(), stay == 0)
@@ -324,7 +334,7 @@ impl<'a> Chooser<'a> {
                 .filter(|index| goes(index))
                 .count() as u64,
             counts_replies: self.program_turns.is_none(),
-            references: self.references(fates),
+            references: self.references(outcomes),
         };
         render(
             &Told {
@@ -338,25 +348,30 @@ impl<'a> Chooser<'a> {
         )
     }
 
-    /// References of the newest units that go, oldest first.
-    fn references(&self, fates: &[Fate]) -> Vec<String> {
+    /// Returns the references of the newest replaced units, oldest first.
+    fn references(&self, outcomes: &[UnitOutcome]) -> Vec<String> {
         const NEWEST: usize = 10;
-        let gone = (0..fates.len())
+        let gone = (0..outcomes.len())
             .rev()
-            .filter(|index| fates[*index] == Fate::Coalesced);
+            .filter(|index| outcomes[*index] == UnitOutcome::Coalesced);
         let newest = gone.filter_map(|index| self.conversation.reference(index));
         let mut references: Vec<String> = newest.take(NEWEST).collect();
         references.reverse();
         references
     }
 
-    /// At the end of the task's message, where that can be; else behind it and the earlier summaries
-    /// that stay there; else in front, or behind a first unit that nobody may move.
-    fn place(&self, fates: &[Fate]) -> (usize, Placement) {
-        let task = self.task.filter(|task| fates[*task] != Fate::Coalesced);
+    /// Returns where the text is inserted: at the end of the task's message if possible, else after it and
+    /// the earlier summaries that follow it. Without a task: first, or after a first unit that must stay
+    /// there.
+    fn place(&self, outcomes: &[UnitOutcome]) -> (usize, Placement) {
+        let task = self
+            .task
+            .filter(|task| outcomes[*task] != UnitOutcome::Coalesced);
         if let Some(task) = task {
-            let behind = fates[task + 1..].iter();
-            let summaries = behind.take_while(|fate| **fate == Fate::Summary).count();
+            let behind = outcomes[task + 1..].iter();
+            let summaries = behind
+                .take_while(|outcome| **outcome == UnitOutcome::Summary)
+                .count();
             let placement = match summaries == 0 && self.can_be_joined(task) {
                 true => Placement::JoinBefore,
                 false => Placement::Alone,
@@ -364,9 +379,11 @@ impl<'a> Chooser<'a> {
             return (task + 1 + summaries, placement);
         }
         let is_instructions = |unit: &Unit| unit.kind == UnitKind::Instructions;
-        // What a provider's own compaction left may have to stand first.
+        // The result of a provider's own compaction may have to stay first.
         let stands_first = |index: usize, unit: &Unit| {
-            index == 0 && fates[index] != Fate::Coalesced && unit.traits.contains(Traits::OPAQUE)
+            index == 0
+                && outcomes[index] != UnitOutcome::Coalesced
+                && unit.traits.contains(Traits::OPAQUE)
         };
         let mut units = self.units.iter().enumerate();
         let place =
@@ -374,8 +391,9 @@ impl<'a> Chooser<'a> {
         (place.unwrap_or(self.units.len()), Placement::Alone)
     }
 
-    /// One message of the user's without outputs. Where an earlier text has joined it already,
-    /// the next one stands alone, so that a later compaction can replace it.
+    /// Returns whether a text can be joined to the task: it must be one user message without outputs and
+    /// without an earlier text. Otherwise the new text is a separate message, so that a later compaction
+    /// can replace it.
     fn can_be_joined(&self, task: usize) -> bool {
         let messages = self.conversation.messages(task);
         let [message] = &messages[..] else {

@@ -1,6 +1,6 @@
 use serde::Deserialize;
 
-/// The config; `config.schema.json` says the same as JSON Schema.
+/// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
@@ -12,13 +12,13 @@ pub struct Config {
     pub sample_limit: u32,
     /// How many characters of a value are shown.
     pub sample_printable_limit: u32,
-    /// How many of the newest turns stay as they are.
+    /// How many of the newest turns stay unchanged.
     pub keep_recent_turns: u32,
     /// How many characters of a call's result are shown.
     pub result_excerpts: u32,
     /// How many tools, data, definitions and messages of the user are shown, each.
     pub entry_limit: u32,
-    /// How many characters a line has at most.
+    /// The most characters of a line.
     pub line_limit: u32,
 }
 

@@ -1,5 +1,4 @@
-//! What the embedding program says of this call; `context.schema.json` says the same as JSON
-//! Schema.
+//! The context of the call that the embedding program provides. `context.schema.json` is its JSON Schema.
 
 mod fields;
 
@@ -64,7 +63,7 @@ pub(crate) struct TurnOfProgram {
     pub error: Option<Value>,
 }
 
-/// A call of a tool in a turn. Fields beside these are passed over.
+/// A tool call in a turn. Other fields are ignored.
 #[derive(Debug, Clone)]
 pub(crate) struct CallOfProgram {
     pub name: String,
@@ -73,7 +72,7 @@ pub(crate) struct CallOfProgram {
 }
 
 impl Context {
-    /// Reads the context. An empty text has no fields.
+    /// Reads the context. An empty text gives a context without fields.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         if text.trim().is_empty() {
             return Ok(Self::default());
@@ -175,7 +174,7 @@ impl TurnOfProgram {
         Ok(turn)
     }
 
-    /// Where it is not said, a turn with an error has failed.
+    /// Returns whether the turn failed: by `success`, or else by whether it has an error.
     pub(crate) fn has_failed(&self) -> bool {
         !self.success.unwrap_or(self.error.is_none())
     }

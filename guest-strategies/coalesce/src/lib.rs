@@ -1,8 +1,8 @@
-//! Renders the turns that do not stay as they are as one text, which joins the task.
+//! Renders old turns as one text, which is joined to the task.
 //!
 //! The rules are those of ptc_runner's `SingleUserCoalesced`: the task first, then what there
 //! is to work with, what the answer has to look like, what was called and printed, what went
-//! wrong last, and how many turns are left. Beside them the newest turns stay as they are.
+//! wrong last, and how many turns are left. Beside them the newest turns stay unchanged.
 
 mod config;
 
@@ -31,9 +31,9 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{Conversation, Draft, Failure, Insertion, Report, Situation, Strategy};
+use baler_strategy::{Conversation, Failure, Insertion, PlanBuilder, Report, Situation, Strategy};
 
-use choice::{Fate, choose};
+use choice::{UnitOutcome, choose};
 pub use config::Config;
 use context::Context;
 use stats::Stats;
@@ -47,7 +47,7 @@ impl Strategy for Coalesce {
     const NAME: &'static str = "coalesce";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const DESCRIPTION: &'static str =
-        "Renders old turns as one text that joins the task, and keeps the newest as they are.";
+        "Renders old turns as one text that is joined to the task, and keeps the newest turns.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &["task", "recent", "summary", "coalesced"];
     const METRIC_NAMES: &'static [&'static str] = Stats::NAMES;
@@ -66,18 +66,18 @@ impl Strategy for Coalesce {
             Ok(choice) => choice,
             Err(reason) => return Ok(Stats::default().report(Report::unchanged(reason))),
         };
-        let mut draft = Draft::dropping(choice.fates.len());
-        for (index, fate) in choice.fates.iter().enumerate() {
-            if *fate != Fate::Coalesced {
-                draft.keep(index);
+        let mut builder = PlanBuilder::removing_all(choice.outcomes.len());
+        for (index, outcome) in choice.outcomes.iter().enumerate() {
+            if *outcome != UnitOutcome::Coalesced {
+                builder.keep(index);
             }
-            if let Some(code) = fate.code() {
-                draft.reason(index..index + 1, code);
+            if let Some(code) = outcome.code() {
+                builder.reason(index..index + 1, code);
             }
         }
         let text = Insertion::summary(choice.text).placed(choice.placement);
-        draft.insert(choice.place, text);
-        Ok(choice.stats.report(Report::compacted(draft.build()?)))
+        builder.insert(choice.place, text);
+        Ok(choice.stats.report(Report::compacted(builder.build()?)))
     }
 }
 

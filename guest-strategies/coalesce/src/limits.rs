@@ -1,26 +1,26 @@
-//! How much of each section is shown.
+//! Limits of each section of the text.
 
 use baler_digest::ends_line;
 
 use crate::Config;
 use crate::print::Printer;
 
-/// What the config allows, or less where that has no room.
+/// The limits of the config, or smaller ones if the text has to be shorter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// newest printed lines
+    /// The most printed lines; the newest are shown.
     pub prints: usize,
-    /// newest calls
+    /// The most calls; the newest are shown.
     pub calls: usize,
-    /// tools, data, definitions, messages of the user: each so many
+    /// The most tools, data, definitions and user messages, each.
     pub entries: usize,
-    /// items of a value
+    /// The most items of a value.
     pub items: usize,
-    /// characters of a value
+    /// The most characters of a value.
     pub characters: usize,
-    /// characters of a result
+    /// The most characters of a result.
     pub excerpt: usize,
-    /// characters of a line
+    /// The most characters of a line.
     pub line: usize,
 }
 
@@ -49,18 +49,18 @@ impl Limits {
         }
     }
 
-    /// Prints samples of data and definitions.
+    /// Returns the printer of samples of data and definitions.
     pub(crate) fn samples(&self) -> Printer {
         Printer::new(self.items, self.characters)
     }
 
-    /// One line: cut where it is too long, its line breaks blanks.
+    /// Returns the text as one line, cut to the limit, with line breaks replaced by blanks.
     pub(crate) fn line(&self, text: &str) -> String {
         cut(text, self.line).replace(ends_line, " ")
     }
 }
 
-/// At most so many characters of the text, and three dots where there are more.
+/// Returns at most `characters` characters of the text, followed by three dots if it has more.
 pub(crate) fn cut(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}...", &text[..end]),

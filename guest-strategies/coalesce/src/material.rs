@@ -1,4 +1,4 @@
-//! What may go, read once.
+//! Reads the unprotected units once.
 
 use baler_digest::{ByAuthor, by_author};
 use baler_strategy::{Content, Conversation, Message, Part, PartTraits, Role, UnitKind};
@@ -7,20 +7,20 @@ use crate::limits::{Limits, cut};
 use crate::text::SUMMARY;
 use crate::turn::Turn;
 
-/// What the unprotected units say, by their numbers.
+/// The content of the unprotected units, each with the index of its unit.
 #[derive(Debug, Default)]
 pub(crate) struct Material {
     pub turns: Vec<(usize, Turn)>,
-    /// what the user said, without what programs wrote beside it
+    /// What the user said, without text that programs wrote.
     pub said: Vec<(usize, String)>,
-    /// earlier summaries, also those that joined a message of the user's
+    /// Earlier summaries, including those joined to a user message.
     pub summaries: Vec<(usize, String)>,
-    /// also messages of the user's role that programs wrote
+    /// All other units, including messages with the user's role that programs wrote.
     pub others: Vec<usize>,
 }
 
 impl Material {
-    /// Reads the unprotected units, of each text as much as a text could show.
+    /// Reads the unprotected units, each text up to the limits.
     pub(crate) fn read(conversation: &Conversation<'_>, limits: &Limits) -> Self {
         let mut material = Self::default();
         let mut first = 0;
@@ -45,7 +45,7 @@ impl Material {
             UnitKind::Step => {
                 let turn = Turn::of_step(messages, limits.excerpt);
                 self.turns.push((index, turn));
-                // What the user says beside outputs is no part of the turn.
+                // What the user says next to outputs is not part of the turn.
                 let parts: Vec<&Part> = messages
                     .iter()
                     .filter(|message| message.role == Role::User)
@@ -76,14 +76,14 @@ impl Material {
         }
     }
 
-    /// Adds what earlier compactions wrote.
+    /// Adds text that earlier compactions wrote.
     fn add_earlier(&mut self, index: usize, parts: Vec<&Part>, limits: &Limits) {
         let texts: Vec<String> = parts.into_iter().map(shown).collect();
         let text = joined(texts, longest(limits).saturating_mul(SUMMARY));
         self.summaries.extend(text.map(|text| (index, text)));
     }
 
-    /// Adds what the user said. Whether that is anything.
+    /// Adds what the user said. Returns whether there was any text.
     fn add_said(&mut self, index: usize, texts: Vec<String>, limits: &Limits) -> bool {
         let text = joined(texts, longest(limits));
         let says = text.is_some();
@@ -92,18 +92,19 @@ impl Material {
     }
 }
 
-/// The most characters of a line that are read: one more, so that what is cut still says so when it is shown.
+/// Returns the most characters of a line that are read: one more than is shown, so that rendering marks the
+/// cut.
 fn longest(limits: &Limits) -> usize {
     limits.line.saturating_add(1)
 }
 
-/// Whether an earlier compaction wrote it.
+/// Returns whether an earlier compaction wrote the part.
 pub(crate) fn is_earlier_text(part: &Part) -> bool {
     part.traits.contains(PartTraits::REWRITTEN)
 }
 
-/// What the user says in each of the parts, and whether a program wrote anything there: outputs of commands,
-/// reminders and the like are not the user's words.
+/// Returns what the user says in each part, and whether a program wrote any of the text, such as outputs of
+/// commands or reminders.
 fn own_words(parts: &[&Part]) -> (Vec<String>, bool) {
     let texts = users_texts(parts);
     let told = by_author(&texts);
@@ -119,7 +120,7 @@ fn own_words(parts: &[&Part]) -> (Vec<String>, bool) {
     (own, is_by_program)
 }
 
-/// For each part its text, or an empty one.
+/// Returns the text of each part, empty for other content.
 fn users_texts<'a>(parts: &[&'a Part]) -> Vec<&'a str> {
     parts
         .iter()
@@ -130,7 +131,7 @@ fn users_texts<'a>(parts: &[&'a Part]) -> Vec<&'a str> {
         .collect()
 }
 
-/// The text of a part, or words for what is no text.
+/// Returns the text of a part, or a placeholder for other content.
 fn shown(part: &Part) -> String {
     match &part.content {
         Content::Text(text) => text.clone(),
@@ -141,7 +142,7 @@ fn shown(part: &Part) -> String {
     }
 }
 
-/// The texts that say something, as one.
+/// Joins all texts that are not blank. `None` if there are none.
 fn joined(mut texts: Vec<String>, longest: usize) -> Option<String> {
     texts.retain(|text| !text.trim().is_empty());
     (!texts.is_empty()).then(|| cut(texts.join("\n").trim(), longest))

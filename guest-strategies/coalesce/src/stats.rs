@@ -1,4 +1,4 @@
-//! What was shown, counted.
+//! Counts what the text shows and omits.
 
 use baler_strategy::{Report, Value};
 
@@ -19,7 +19,7 @@ pub(crate) struct Stats {
     pub results_dropped: u64,
     /// tools, data, definitions and messages of the user beyond the limit
     pub entries_dropped: u64,
-    /// turns that stay as they are
+    /// turns that stay unchanged
     pub recent_turns_kept: u64,
     /// how often the limits were halved so that the text fits
     pub shortened: u64,

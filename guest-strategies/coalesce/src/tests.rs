@@ -4,14 +4,14 @@ mod limits;
 
 mod whole;
 
-use baler_strategy::testing::{Recording, Tested, call, run};
+use baler_strategy::testing::{Recording, TestRun, call, run};
 use baler_strategy::{Insertion, Piece, Situation};
 
 use crate::Coalesce;
 
 const PLENTY: u32 = 1_000_000;
 
-/// No turn stays as it is: the vectors of ptc_runner know no recent turns.
+/// No turn stays unchanged: the vectors of ptc_runner know no recent turns.
 const ALL: &str = r#"{"keep-recent-turns":0}"#;
 
 /// The text of SG1 behind the task and a blank line.
@@ -48,7 +48,7 @@ fn agent(steps: usize) -> Recording {
 }
 
 #[track_caller]
-fn coalesced_in(recording: &Recording, situation: &Situation, config: &str) -> Tested {
+fn coalesced_in(recording: &Recording, situation: &Situation, config: &str) -> TestRun {
     let tested = run::<Coalesce>(recording, situation, config)
         .unwrap_or_else(|failure| panic!("failed: {failure:?}"));
     assert!(
@@ -60,13 +60,13 @@ fn coalesced_in(recording: &Recording, situation: &Situation, config: &str) -> T
 }
 
 #[track_caller]
-fn coalesced(recording: &Recording, budget: u32, config: &str) -> Tested {
+fn coalesced(recording: &Recording, budget: u32, config: &str) -> TestRun {
     coalesced_in(recording, &recording.situation(budget), config)
 }
 
 /// The one insertion of the plan.
 #[track_caller]
-fn inserted(tested: &Tested) -> &Insertion {
+fn inserted(tested: &TestRun) -> &Insertion {
     let pieces = tested.plan().map_or(&[][..], |plan| &plan.pieces);
     let mut insertions = pieces.iter().filter_map(|piece| match piece {
         Piece::Insert(insertion) => Some(insertion),
@@ -79,6 +79,6 @@ fn inserted(tested: &Tested) -> &Insertion {
 }
 
 #[track_caller]
-fn text(tested: &Tested) -> &str {
+fn text(tested: &TestRun) -> &str {
     &inserted(tested).text
 }

@@ -26,7 +26,7 @@ pub(crate) use past::SUMMARY;
 pub(crate) struct Told<'a> {
     pub context: &'a Context,
     pub tools: &'a [Tool],
-    /// the turns that do not stay as they are, oldest first
+    /// the turns that do not stay unchanged, oldest first
     pub turns: &'a [&'a Turn],
     /// whether the last of them is the newest turn of all
     pub is_newest: bool,

@@ -1,18 +1,18 @@
 use serde::Deserialize;
 
-/// The config; `config.schema.json` says the same as JSON Schema.
+/// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// How many of the newest tool outputs stay as they are.
+    /// How many of the newest tool outputs stay unchanged.
     pub keep: u32,
-    /// Outputs of fewer tokens stay as they are.
+    /// Outputs of fewer tokens stay unchanged.
     pub min_tokens: u32,
-    /// Tools whose outputs stay as they are: exact names, or the start of names and `*`.
+    /// Tools whose outputs stay unchanged: exact names, or a prefix of names and `*`.
     pub exclude: Vec<String>,
-    /// Mask only as many outputs, oldest first, as it takes to reach the budget.
+    /// Mask only as many outputs, oldest first, as needed to reach the budget.
     pub stop_at_budget: bool,
-    /// Where masking is not enough for the budget, drop the oldest unprotected units as well.
+    /// If masking does not reach the budget, also remove the oldest unprotected units.
     pub then_drop: bool,
 }
 
@@ -35,14 +35,14 @@ impl Config {
         for (index, pattern) in self.exclude.iter().enumerate() {
             if pattern.is_empty() || name(pattern).contains('*') {
                 return Err(format!(
-                    "`exclude[{index}]` must be a name, or the start of names followed by one `*`: {pattern}"
+                    "`exclude[{index}]` must be a name, or a prefix of names followed by one `*`: {pattern}"
                 ));
             }
         }
         Ok(())
     }
 
-    /// Whether outputs of this tool stay as they are.
+    /// Whether outputs of this tool stay unchanged.
     pub(crate) fn excludes(&self, tool: &str) -> bool {
         self.exclude
             .iter()

@@ -1,7 +1,7 @@
 //! Replaces old tool outputs by short placeholders that say what was there.
 //!
-//! The calls stay, so the model still knows what it did; only what came back is left out.
-//! Where that is not enough for the budget, the oldest units are dropped.
+//! The calls are kept, so the model still knows what it did. If that does not reach the budget, the oldest
+//! units are removed.
 
 mod config;
 
@@ -14,7 +14,7 @@ mod shorten;
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{Conversation, Draft, Failure, Report, Room, Situation, Strategy};
+use baler_strategy::{Conversation, Failure, FreeBudget, PlanBuilder, Report, Situation, Strategy};
 
 pub use config::Config;
 
@@ -43,7 +43,7 @@ impl Strategy for MaskToolOutputs {
         config: &Config,
     ) -> Result<Report, Failure> {
         let units = conversation.units();
-        let mut room = Room::of(situation);
+        let mut room = FreeBudget::of(situation);
         for unit in units {
             room.charge(unit);
         }
@@ -54,17 +54,17 @@ impl Strategy for MaskToolOutputs {
         };
         masks.retain(|unit, _| !dropped[*unit]);
         if masks.is_empty() && !dropped.contains(&true) {
-            return Ok(Report::unchanged("no tool output is to be masked"));
+            return Ok(Report::unchanged("no tool output can be masked"));
         }
         if dropped.iter().all(|dropped| *dropped) {
-            return Ok(Report::unchanged("not even one unit fits"));
+            return Ok(Report::unchanged("no unit fits the budget"));
         }
-        let mut draft = Draft::keeping(units.len());
+        let mut builder = PlanBuilder::keeping_all(units.len());
         for (unit, dropped) in dropped.iter().enumerate() {
             if *dropped {
-                draft.drop(unit).reason(unit..unit + 1, "dropped");
+                builder.remove(unit).reason(unit..unit + 1, "dropped");
             } else if masks.contains_key(&unit) {
-                draft.reason(unit..unit + 1, "masked");
+                builder.reason(unit..unit + 1, "masked");
             }
         }
         let (mut outputs, mut tokens) = (0, 0);
@@ -72,11 +72,13 @@ impl Strategy for MaskToolOutputs {
             for mask in masks {
                 outputs += 1;
                 tokens += u64::from(mask.tokens);
-                draft.rewrite(unit).text(mask.message, mask.part, mask.text);
+                builder
+                    .rewrite(unit)
+                    .text(mask.message, mask.part, mask.text);
             }
         }
         let gone = dropped.iter().filter(|dropped| **dropped).count();
-        Ok(Report::compacted(draft.build()?)
+        Ok(Report::compacted(builder.build()?)
             .with_count("outputs-masked", outputs)
             .with_count("tokens-saved", tokens)
             .with_count("units-dropped", gone as u64))

@@ -1,15 +1,17 @@
-//! Which outputs are masked, and by what.
+//! Chooses the outputs to mask, and writes their placeholders.
 
 use std::collections::BTreeMap;
 
 use baler_strategy::{
-    Content, Conversation, Message, Part, PartTraits, Room, Situation, ToolOutput, Unit, UnitKind,
+    Content, Conversation, FreeBudget, Message, Part, PartTraits, Situation, ToolOutput, Unit,
+    UnitKind,
 };
 
 use crate::Config;
 use crate::placeholder::{Detail, placeholder};
 
-/// The search from the newest output back is mostly over soon; that from the oldest is not.
+/// The sizes of slices: the search back from the newest output usually ends soon, that from the oldest does
+/// not.
 const BACK: usize = 8;
 const FORTH: usize = 64;
 
@@ -19,29 +21,29 @@ pub(crate) struct Mask {
     pub message: usize,
     pub part: usize,
     pub text: String,
-    /// tokens saved, the host's mark paid for
+    /// The tokens saved, after the host's mark.
     pub tokens: u32,
-    /// bytes saved, cautiously
+    /// The bytes saved, at least.
     pub bytes: u32,
 }
 
-/// Where the newest outputs begin, which stay: so many outputs of the unit may be masked, all
-/// of older units, none of newer ones.
+/// The border between outputs that may be masked and the newest ones, which are kept: the first `outputs`
+/// outputs of this unit and all outputs of older units may be masked.
 #[derive(Debug, Clone, Copy)]
 struct Border {
     unit: usize,
     outputs: usize,
 }
 
-/// The masks by unit. `room` gains what they save.
+/// Returns the masks of each unit. Adds to `room` what they save.
 pub(crate) fn choose(
     conversation: &Conversation<'_>,
     situation: &Situation,
     config: &Config,
-    room: &mut Room,
+    room: &mut FreeBudget,
 ) -> BTreeMap<usize, Vec<Mask>> {
     let mut masks: BTreeMap<usize, Vec<Mask>> = BTreeMap::new();
-    if config.stop_at_budget && room.is_kept() {
+    if config.stop_at_budget && room.is_within_limits() {
         return masks;
     }
     let Some(border) = border(conversation, config.keep) else {
@@ -61,7 +63,7 @@ pub(crate) fn choose(
                 usize::MAX
             };
             for (message, part, place, output) in outputs(&messages).take(limit) {
-                if config.stop_at_budget && room.is_kept() {
+                if config.stop_at_budget && room.is_within_limits() {
                     return masks;
                 }
                 let mask = may_be_masked(place, output, config)
@@ -84,7 +86,7 @@ pub(crate) fn choose(
     masks
 }
 
-/// Counts the newest outputs from the end. None where there are no others.
+/// Finds the border behind which the newest `keep` outputs are. `None` if there are no other outputs.
 fn border(conversation: &Conversation<'_>, keep: u32) -> Option<Border> {
     let units = conversation.units();
     let mut left = usize::try_from(keep).unwrap_or(usize::MAX);
@@ -120,7 +122,7 @@ fn border(conversation: &Conversation<'_>, keep: u32) -> Option<Border> {
     None
 }
 
-/// The end of the run of units from `first` on that are all worth reading.
+/// Returns the end of the run of units from `first` on that are all worth reading.
 fn run(
     units: &[Unit],
     first: usize,
@@ -132,7 +134,7 @@ fn run(
     first + candidates.take_while(|unit| worth_reading(unit)).count()
 }
 
-/// The tool outputs of a unit, oldest first, with the numbers of message and part.
+/// Returns the tool outputs of a unit, oldest first, with the indices of message and part.
 fn outputs(messages: &[Message]) -> impl Iterator<Item = (usize, usize, &Part, &ToolOutput)> {
     messages.iter().enumerate().flat_map(|(message, content)| {
         content
@@ -153,9 +155,9 @@ fn may_be_masked(part: &Part, output: &ToolOutput, config: &Config) -> bool {
         && !config.excludes(&output.name)
 }
 
-/// The placeholder and what it saves; none where it would save nothing. What an earlier compaction
-/// wrote is an output like any other, but a placeholder of a placeholder would say less in hardly
-/// fewer tokens: there it has to save half.
+/// Returns the placeholder and the tokens and bytes that it saves, `None` if it would save no tokens. The
+/// placeholder of an output that an earlier compaction wrote must save half of its tokens, since it says
+/// less.
 fn mask(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -182,7 +184,7 @@ fn mask(
         };
         let saved = part.tokens.checked_sub(after);
         let tokens = saved.filter(|saved| *saved >= least.max(1))?;
-        // A token of the mark is rarely more than eight bytes.
+        // A token of the mark rarely has more than eight bytes.
         let mark = usize::try_from(situation.insertion_overhead)
             .ok()?
             .saturating_mul(8);

@@ -1,4 +1,4 @@
-//! The text that stands where an output was.
+//! Writes the text that replaces an output.
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ const NAME: usize = 64;
 /// How much of the output a placeholder repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// its first line, and its error where it failed
+    /// Its first line, and its error if it failed.
     Lines,
-    /// its error where it failed
+    /// Its error if it failed.
     Error,
 }
 
-/// The placeholder of an output.
+/// Returns the placeholder of an output. `reference` is its key in the archive.
 pub(crate) fn placeholder(
     output: &ToolOutput,
     tokens: u32,
@@ -53,7 +53,7 @@ pub(crate) fn placeholder(
     text
 }
 
-/// The last line that looks like an error, or else the last line.
+/// Returns the last line that looks like an error, or else the last line.
 fn error_line(text: &str) -> Option<&str> {
     const WORDS: [&str; 8] = [
         "error",
@@ -79,7 +79,8 @@ fn error_line(text: &str) -> Option<&str> {
         .or_else(|| lines().next())
 }
 
-/// At most so many characters, none of which ends the line or changes its direction.
+/// Returns at most `limit` characters of the text. Characters that end the line or change its direction
+/// become blanks.
 fn bounded(text: &str, limit: usize) -> String {
     let mut characters = text.chars();
     let mut bounded: String = characters

@@ -3,7 +3,7 @@ mod config;
 mod limits;
 
 use baler_strategy::Situation;
-use baler_strategy::testing::{Recording, Tested, call, failed, pending, run};
+use baler_strategy::testing::{Recording, TestRun, call, failed, pending, run};
 
 use crate::MaskToolOutputs;
 
@@ -30,18 +30,18 @@ const PLACEHOLDER: &str = "[output of ls left out: 465 tokens, 20 lines, first l
     have it back by reference 1f0a6f6ec4a5e1c9d2b3]";
 
 #[track_caller]
-fn masked_in(recording: &Recording, situation: &Situation, config: &str) -> Tested {
+fn masked_in(recording: &Recording, situation: &Situation, config: &str) -> TestRun {
     run::<MaskToolOutputs>(recording, situation, config)
         .unwrap_or_else(|failure| panic!("failed: {failure:?}"))
 }
 
 #[track_caller]
-fn masked(recording: &Recording, budget: u32, config: &str) -> Tested {
+fn masked(recording: &Recording, budget: u32, config: &str) -> TestRun {
     masked_in(recording, &recording.situation(budget), config)
 }
 
 /// What became of each unit, one letter each.
-fn letters(tested: &Tested) -> String {
+fn letters(tested: &TestRun) -> String {
     tested
         .render()
         .lines()

@@ -1,7 +1,7 @@
-//! Keeps what must stay and the newest units that fit: a whole strategy.
+//! A complete strategy: keeps the protected units and the newest other units that fit.
 
 use baler_strategy::{
-    Conversation, Decision, Draft, Failure, NoConfig, Report, Room, Situation, Strategy,
+    Conversation, Decision, Failure, FreeBudget, NoConfig, PlanBuilder, Report, Situation, Strategy,
 };
 
 struct KeepLast;
@@ -12,7 +12,7 @@ impl Strategy for KeepLast {
     const VERSION: &'static str = "0.1.0";
     const DESCRIPTION: &'static str = "Keeps the newest units that fit.";
 
-    /// As soon as one more step as long as the longest so far would not fit.
+    /// Compacts as soon as another unit as long as the longest one would not fit.
     fn should_compact(
         conversation: &Conversation<'_>,
         situation: &Situation,
@@ -32,15 +32,15 @@ impl Strategy for KeepLast {
         situation: &Situation,
         _: &NoConfig,
     ) -> Result<Report, Failure> {
-        let mut room = Room::beside_protected(situation, conversation.units());
-        let mut draft = Draft::of_protected(conversation);
+        let mut free = FreeBudget::after_protected(situation, conversation.units());
+        let mut builder = PlanBuilder::keeping_protected(conversation);
         for (index, unit) in conversation.units().iter().enumerate().rev() {
-            if !unit.is_protected() && !room.take(unit) {
+            if !unit.is_protected() && !free.take(unit) {
                 break;
             }
-            draft.keep(index);
+            builder.keep(index);
         }
-        Ok(Report::compacted(draft.build()?))
+        Ok(Report::compacted(builder.build()?))
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
     use baler_strategy::testing::{Recording, run};
 
     #[test]
-    fn the_oldest_go_first() {
+    fn keep_last_removes_the_oldest_units_first() {
         let recording = Recording::new()
             .user("Is the build green?")
             .tokens(100)
@@ -61,7 +61,7 @@ mod tests {
             .user("Then release it.")
             .tokens(100);
         let tested = run::<KeepLast>(&recording, &recording.situation(250), "")
-            .expect("it has no way to fail");
+            .expect("the strategy declares no failure");
         assert_eq!(
             tested.render(),
             "drop 0 user\nkeep 1 user\nkeep 2 user protected\n"

@@ -1,13 +1,13 @@
 use crate::{Situation, Unit, UnitKind};
 
 impl Unit {
-    /// Whether a plan must hold this unit.
+    /// Returns whether the unit must be in every plan.
     pub fn is_protected(&self) -> bool {
         self.traits.contains(crate::Traits::PROTECTED)
     }
 
-    /// What keeping this unit adds to [`Situation::overhead`]: its tokens, or nothing for
-    /// instructions, which the overhead holds already.
+    /// Returns the tokens that keeping this unit adds to [`Situation::overhead`]: 0 for instructions,
+    /// because the overhead includes them.
     pub fn cost(&self) -> u64 {
         match self.kind {
             UnitKind::Instructions => 0,
@@ -17,22 +17,25 @@ impl Unit {
 }
 
 impl Situation {
-    /// Tokens of a request that holds these units: the overhead and what each adds to it.
+    /// Returns the tokens of a request with these units: the overhead plus the [cost](Unit::cost) of each.
     pub fn tokens_with<'a>(&self, units: impl IntoIterator<Item = &'a Unit>) -> u64 {
         u64::from(self.overhead) + units.into_iter().map(Unit::cost).sum::<u64>()
     }
 }
 
-/// What is still free under the limits of a [`Situation`]: tokens, bytes and media.
+/// What the limits of a [`Situation`] leave for further units and texts: tokens, bytes and media parts.
+///
+/// Each value may become negative through [`charge`](Self::charge) and [`spend`](Self::spend). Then the
+/// request exceeds that limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct FreeBudget {
     tokens: i64,
     bytes: i64,
     media: i64,
 }
 
-impl Room {
-    /// The room of a request that has its overhead and nothing else.
+impl FreeBudget {
+    /// Returns what is left of the limits after the overhead of the request.
     pub fn of(situation: &Situation) -> Self {
         let limit = |limit: Option<u32>| limit.map_or(i64::MAX / 2, i64::from);
         Self {
@@ -42,9 +45,9 @@ impl Room {
         }
     }
 
-    /// The room for what a strategy is free to keep: that of [`of`](Self::of) without the
-    /// protected units. Where the budget is below the floor, nothing fits.
-    pub fn beside_protected(situation: &Situation, units: &[Unit]) -> Self {
+    /// Returns what is left after the overhead and all protected units. If the budget is below the floor,
+    /// no further unit fits.
+    pub fn after_protected(situation: &Situation, units: &[Unit]) -> Self {
         let mut room = Self::of(situation);
         for unit in units.iter().filter(|unit| unit.is_protected()) {
             room.charge(unit);
@@ -52,74 +55,76 @@ impl Room {
         room
     }
 
-    /// Free tokens, 0 where there are too many already.
+    /// Returns the free tokens, 0 if the limit is exceeded.
     pub fn tokens(&self) -> u64 {
         self.tokens.max(0).unsigned_abs()
     }
 
-    /// Free bytes, 0 where there are too many already. Without a limit there is no end of them.
+    /// Returns the free bytes, 0 if the limit is exceeded. Without a limit, the number is so large that it
+    /// never runs out.
     pub fn bytes(&self) -> u64 {
         self.bytes.max(0).unsigned_abs()
     }
 
-    /// Whether no limit is exceeded.
-    pub fn is_kept(&self) -> bool {
+    /// Returns whether no limit is exceeded.
+    pub fn is_within_limits(&self) -> bool {
         self.tokens >= 0 && self.bytes >= 0 && self.media >= 0
     }
 
-    /// Whether the unit fits.
-    pub fn holds(&self, unit: &Unit) -> bool {
+    /// Returns whether the unit fits, without charging it.
+    pub fn fits(&self, unit: &Unit) -> bool {
         let mut rest = *self;
         rest.charge(unit);
-        rest.is_kept()
+        rest.is_within_limits()
     }
 
-    /// Takes the room of the unit if it fits, and says whether it did.
+    /// Charges the unit if it fits. Returns whether it did.
     pub fn take(&mut self, unit: &Unit) -> bool {
-        let fits = self.holds(unit);
+        let fits = self.fits(unit);
         if fits {
             self.charge(unit);
         }
         fits
     }
 
-    /// Takes the room of the unit, whether it fits or not.
+    /// Charges the unit, whether it fits or not.
     pub fn charge(&mut self, unit: &Unit) {
         self.tokens -= i64::try_from(unit.cost()).unwrap_or(i64::MAX / 2);
         self.bytes -= i64::from(unit.bytes);
         self.media -= i64::from(unit.media);
     }
 
-    /// Gives the room of the unit back, for one that is dropped after all.
+    /// Releases what the unit was charged with, if it is removed after all.
     pub fn release(&mut self, unit: &Unit) {
         self.tokens += i64::try_from(unit.cost()).unwrap_or(i64::MAX / 2);
         self.bytes += i64::from(unit.bytes);
         self.media += i64::from(unit.media);
     }
 
-    /// Gives these tokens and bytes back, for a text that became shorter.
+    /// Adds these tokens and bytes, for example when a text becomes shorter.
     pub fn gain(&mut self, tokens: u32, bytes: u32) {
         self.tokens += i64::from(tokens);
         self.bytes += i64::from(bytes);
     }
 
-    /// Takes these tokens and bytes, the opposite of [`gain`](Self::gain).
+    /// Subtracts these tokens and bytes, the opposite of [`gain`](Self::gain).
     pub fn spend(&mut self, tokens: u32, bytes: u32) {
         self.tokens -= i64::from(tokens);
         self.bytes -= i64::from(bytes);
     }
 
-    /// Whether without this unit an exceeded limit would be exceeded by less.
-    pub fn is_helped_by_dropping(&self, unit: &Unit) -> bool {
+    /// Returns whether an exceeded limit would be exceeded by less without this unit.
+    pub fn is_helped_by_removing(&self, unit: &Unit) -> bool {
         (self.tokens < 0 && unit.cost() > 0)
             || (self.bytes < 0 && unit.bytes > 0)
             || (self.media < 0 && unit.media > 0)
     }
 }
 
-/// Tokens of the note that the host puts first where the wire format refuses a conversation
-/// that starts with the model; 0 where it does not. `first` is the first kept unit that is not
-/// of instructions.
+/// Returns the tokens of the note that the host inserts if the result would start with a message of the
+/// model and the wire format does not allow that. Returns 0 if no note is needed.
+///
+/// `first` is the first kept unit after the instructions.
 pub fn opening_note(situation: &Situation, first: Option<&Unit>) -> u64 {
     match first.map(|unit| unit.kind) {
         Some(UnitKind::Step | UnitKind::Other) => u64::from(situation.opening_note),
@@ -144,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_are_counted_once() {
+    fn tokens_with_counts_instructions_once() {
         let recording = recording();
         let situation = recording.situation(1000);
         assert_eq!(situation.overhead, 50);
@@ -157,10 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn room_is_the_budget_without_overhead_and_protected_units() {
+    fn free_budget_excludes_overhead_and_protected_units() {
         let recording = recording();
         let units = recording.units();
-        let mut room = Room::beside_protected(&recording.situation(100), &units);
+        let mut room = FreeBudget::after_protected(&recording.situation(100), &units);
         assert_eq!(room.tokens(), 20);
         assert!(room.take(&units[1]));
         assert!(!room.take(&units[1]));
@@ -169,25 +174,25 @@ mod tests {
     }
 
     #[test]
-    fn below_the_floor_nothing_fits() {
+    fn no_unit_fits_below_the_floor() {
         let recording = recording();
         let units = recording.units();
-        let room = Room::beside_protected(&recording.situation(60), &units);
+        let room = FreeBudget::after_protected(&recording.situation(60), &units);
         assert_eq!(room.tokens(), 0);
-        assert!(!room.is_kept());
-        assert!(!room.holds(&units[1]));
-        assert!(room.is_helped_by_dropping(&units[1]));
-        assert!(!room.is_helped_by_dropping(&units[0]));
+        assert!(!room.is_within_limits());
+        assert!(!room.fits(&units[1]));
+        assert!(room.is_helped_by_removing(&units[1]));
+        assert!(!room.is_helped_by_removing(&units[0]));
     }
 
     #[test]
-    fn bytes_and_media_are_limits_too() {
+    fn unit_over_the_byte_limit_does_not_fit() {
         let recording = recording();
         let units = recording.units();
         let mut situation = recording.situation(1000);
         situation.max_bytes = Some(units[0].bytes + units[2].bytes);
-        let room = Room::beside_protected(&situation, &units);
+        let room = FreeBudget::after_protected(&situation, &units);
         assert_eq!(room.bytes(), 0);
-        assert!(!room.holds(&units[1]));
+        assert!(!room.fits(&units[1]));
     }
 }

@@ -2,12 +2,12 @@ use serde::Deserialize;
 
 use crate::{Failure, Strategy};
 
-/// The config of a strategy that has none: every field is refused.
+/// The config of a strategy without config. It accepts only an empty text or an empty object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoConfig {}
 
-/// Reads and checks a config.
+/// Reads a config and checks it by [`Strategy::check`].
 pub(crate) fn parse<S: Strategy>(text: &str) -> Result<S::Config, Failure> {
     let text = text.trim();
     let config = if text.is_empty() || text == "{}" {
@@ -24,7 +24,7 @@ pub(crate) fn parse<S: Strategy>(text: &str) -> Result<S::Config, Failure> {
         })?;
         json.end()
             .map_err(|error| Failure::BadConfig(error.to_string()))?;
-        // A derived reader takes a list of the values as well.
+        // A derived reader also accepts a list of the values.
         if !text.starts_with('{') {
             return Err(Failure::BadConfig("expected an object".to_owned()));
         }
@@ -73,14 +73,14 @@ mod tests {
     }
 
     #[test]
-    fn no_text_and_an_empty_object_give_the_default() {
+    fn parse_returns_the_default_for_no_text_and_an_empty_object() {
         for text in ["", "  ", "{}", "{ }"] {
             assert_eq!(parse::<Picky>(text), Ok(Config { keep: 0 }), "{text:?}");
         }
     }
 
     #[test]
-    fn a_refusal_names_the_field_and_what_is_allowed() {
+    fn parse_error_names_the_field_and_the_allowed_values() {
         assert!(
             message(r#"{"keep":"all"}"#)
                 .starts_with("`keep`: invalid type: string \"all\", expected u32")
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_config_is_an_object() {
+    fn parse_rejects_a_config_that_is_not_an_object() {
         for text in ["[]", "[5]"] {
             assert_eq!(message(text), "expected an object", "{text}");
         }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn text_after_the_config_is_refused() {
+    fn parse_rejects_text_after_the_config() {
         assert!(message(r#"{"keep":1} {}"#).contains("trailing characters"));
     }
 }

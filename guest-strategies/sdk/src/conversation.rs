@@ -2,36 +2,38 @@ use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::model::{self, Answers, Model};
+use crate::model::{self, Model, ModelSource};
 use crate::{Level, Message, Tool, Unit};
 
-/// Where a [`Conversation`] comes from: the host, or a [`testing::Recording`].
+/// What a [`Conversation`] reads from: the host, or a [`testing::Recording`].
 ///
-/// Strategies use [`Conversation`], which asks for the units only once and reads on where a
-/// slice ended early.
+/// Strategies use [`Conversation`], which asks for the units only once and continues if a slice has fewer
+/// units than requested.
 ///
 /// [`testing::Recording`]: crate::testing::Recording
 pub trait Source {
-    /// All units, oldest first.
+    /// Returns all units, oldest first.
     fn units(&self) -> Vec<Unit>;
-    /// The messages of up to `count` units from `first` on, perhaps of fewer.
+    /// Returns the messages of up to `count` units, starting with unit `first`, one list for each unit. May
+    /// return fewer units than requested, but at least one if unit `first` exists.
     fn read(&self, first: u32, count: u32) -> Vec<Vec<Message>>;
-    /// A reference by which the unit can be had back.
+    /// Returns the reference by which the unit can be retrieved from the archive, `None` if there is no
+    /// archive.
     fn reference(&self, unit: u32) -> Option<String>;
-    /// The tools that the request offers to the model.
+    /// Returns the tools that the request offers to the model.
     fn tools(&self) -> Vec<Tool>;
-    /// Tokens of `text` alone.
+    /// Returns the tokens of `text` alone.
     fn count(&self, text: &str) -> u32;
-    /// Tells the people who run the strategy.
+    /// Writes a message to the host's log.
     fn log(&self, level: Level, message: &str);
-    /// The script that stands for the model in a test. The host's own model is asked past its
-    /// source, so that only a strategy that asks it imports it.
-    fn model(&self) -> Option<&dyn Answers> {
+    /// Returns the scripted model of a test. The host's model is not asked through this trait, so that only a
+    /// strategy that calls [`Conversation::model`] imports it.
+    fn model(&self) -> Option<&dyn ModelSource> {
         None
     }
 }
 
-/// One conversation, for one call: figures at once, text on demand.
+/// The conversation of one call. The figures of its units are read once, its text on demand.
 #[derive(Clone)]
 pub struct Conversation<'a> {
     source: &'a dyn Source,
@@ -47,10 +49,10 @@ impl std::fmt::Debug for Conversation<'_> {
 }
 
 impl<'a> Conversation<'a> {
-    /// How many units one slice asks for unless told otherwise.
+    /// The number of units that [`read`](Self::read) requests at once.
     const SLICE: usize = 64;
 
-    /// A conversation over a source.
+    /// Creates a conversation that reads from `source`.
     pub fn new(source: &'a dyn Source) -> Self {
         Self {
             source,
@@ -58,20 +60,20 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// All units, oldest first. A unit's index here is its number everywhere else. The host
-    /// is asked once.
+    /// Returns all units, oldest first. The index of a unit in this slice is its number everywhere else. The
+    /// host is asked only once.
     pub fn units(&self) -> &[Unit] {
         self.units.get_or_init(|| self.source.units())
     }
 
-    /// The messages of these units with the units' numbers, oldest first, fetched in slices
-    /// as the iterator goes on.
+    /// Returns an iterator over these units, oldest first: the index of each unit and its messages. Text is
+    /// fetched in slices while the iterator advances. Units past the end are ignored.
     pub fn read(&self, units: Range<usize>) -> Read<'_> {
         self.read_in_slices(units, Self::SLICE)
     }
 
-    /// As [`read`](Self::read), with a slice size of the caller's. A small one suits a search
-    /// that may soon be over.
+    /// As [`read`](Self::read), but fetches `slice` units at once. A small slice suits a search that may end
+    /// early.
     pub fn read_in_slices(&self, units: Range<usize>, slice: usize) -> Read<'_> {
         Read {
             source: self.source,
@@ -82,14 +84,14 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The messages of one unit; none where there is no such unit.
+    /// Returns the messages of one unit, an empty list if the unit does not exist.
     pub fn messages(&self, unit: usize) -> Vec<Message> {
         self.read_in_slices(unit..unit.saturating_add(1), 1)
             .next()
             .map_or_else(Vec::new, |(_, messages)| messages)
     }
 
-    /// A short, stable reference by which the unit can be had back later, where there is an
+    /// Returns a short, stable reference by which the unit can be retrieved later, `None` if there is no
     /// archive.
     pub fn reference(&self, unit: usize) -> Option<String> {
         u32::try_from(unit)
@@ -97,44 +99,44 @@ impl<'a> Conversation<'a> {
             .and_then(|unit| self.source.reference(unit))
     }
 
-    /// The tools that the request offers to the model.
+    /// Returns the tools that the request offers to the model.
     pub fn tools(&self) -> Vec<Tool> {
         self.source.tools()
     }
 
-    /// Tokens of `text` alone, as the host counts them for the model in use.
+    /// Returns the tokens of `text` alone, as the host counts them for the model in use.
     pub fn count(&self, text: &str) -> u32 {
         self.source.count(text)
     }
 
-    /// The model that the strategy may ask; none where it was not granted or none is set. A
-    /// component whose code calls this imports the model and needs the user's grant to run.
+    /// Returns the model that the strategy may ask, `None` if the user granted none or configured none. A
+    /// component whose code calls this method imports the model and needs the user's grant to run.
     pub fn model(&self) -> Option<Model<'_>> {
         model::of(self.source.model())
     }
 
-    /// Logs for the strategy's author.
+    /// Logs a message for the author of the strategy.
     pub fn debug(&self, message: &str) {
         self.source.log(Level::Debug, message);
     }
 
-    /// Logs what happened.
+    /// Logs an event.
     pub fn info(&self, message: &str) {
         self.source.log(Level::Info, message);
     }
 
-    /// Logs what somebody should look at.
+    /// Logs a problem that someone should look at.
     pub fn warn(&self, message: &str) {
         self.source.log(Level::Warn, message);
     }
 
-    /// Logs what went wrong.
+    /// Logs an error.
     pub fn error(&self, message: &str) {
         self.source.log(Level::Error, message);
     }
 }
 
-/// The iterator of [`Conversation::read`].
+/// The iterator of [`Conversation::read`]: the index of a unit and its messages.
 pub struct Read<'a> {
     source: &'a dyn Source,
     next: usize,
@@ -166,7 +168,7 @@ impl Iterator for Read<'_> {
                 .read(u32::try_from(self.next).ok()?, u32::try_from(count).ok()?)
                 .into();
         }
-        // The host gives at least one unit while there is one; if it does not, this ends.
+        // The host returns at least one unit. If it does not, the iterator ends.
         let messages = self.fetched.pop_front()?;
         self.next += 1;
         Some((self.next - 1, messages))
@@ -179,7 +181,7 @@ mod tests {
     use crate::testing::Recording;
 
     #[test]
-    fn reading_goes_on_where_the_host_stopped_early() {
+    fn read_continues_after_a_short_slice() {
         let recording = (0..10)
             .fold(Recording::new(), |recording, n| {
                 recording.user(&n.to_string())
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_ahead_of_the_slice() {
+    fn read_in_slices_fetches_only_the_current_slice() {
         let recording = (0..100).fold(Recording::new(), |recording, n| {
             recording.user(&n.to_string())
         });
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_that_is_not_there_has_no_messages() {
+    fn messages_are_empty_for_a_unit_that_does_not_exist() {
         let recording = Recording::new().user("hello");
         assert!(Conversation::new(&recording).messages(1).is_empty());
     }

@@ -1,4 +1,4 @@
-//! Between the generated bindings and the strategies.
+//! Connects the generated bindings to a [`Strategy`].
 
 use std::marker::PhantomData;
 use std::sync::Once;
@@ -61,7 +61,7 @@ pub(crate) fn introspect<S: Strategy>(config: Option<&str>) -> Result<Introspect
     })
 }
 
-/// The conversation that the host lends.
+/// The conversation as the host provides it.
 impl Source for history::Conversation {
     fn units(&self) -> Vec<Unit> {
         self.units()
@@ -88,8 +88,7 @@ impl Source for history::Conversation {
     }
 }
 
-/// The host sees of a panic only that the guest trapped, so the guest says what and where
-/// before it does.
+/// Logs the message and the location of a panic. The host itself sees only that the guest trapped.
 fn report_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,13 +1,26 @@
 //! Write a compaction strategy for baler: one trait, one macro, one `.wasm` file.
 //!
-//! A strategy gets the figures of a conversation, reads as much of its text as it wants, and
-//! answers with a plan: which units stay, which parts become shorter, what is inserted. The
-//! host carries the plan out. What is kept never passes through the strategy.
+//! A strategy decides what an agent's conversation keeps when it has to become smaller. It runs in a sandbox
+//! and sees nothing but the conversation. It reads the figures of each unit and as much text as it needs, and
+//! returns a plan: which units are kept, which parts are edited or removed, which texts are inserted. The
+//! host checks the plan and applies it. Kept content never passes through the strategy.
+//!
+//! - A **unit** is the smallest run of messages that is kept or removed together: a user message, or one
+//!   response of the model with all its tool calls and their outputs.
+//! - A **protected** unit must be in every plan ([`Unit::is_protected`]): instructions, pins, pending
+//!   calls, the newest user message, outputs that the model has not seen.
+//! - The **budget** is what the result may cost in tokens, with the **overhead** of system prompt and tools.
+//!   The **floor** is the overhead plus all protected units. If the budget is below the floor, the strategy
+//! has to reach the floor.
+//!
+//! # Example
 //!
 //! ```
-//! use baler_strategy::{Conversation, Draft, Failure, NoConfig, Report, Room, Situation, Strategy};
+//! use baler_strategy::{
+//!     Conversation, Failure, FreeBudget, NoConfig, PlanBuilder, Report, Situation, Strategy,
+//! };
 //!
-//! /// Keeps what must stay and the newest units that fit.
+//! /// Keeps the protected units and the newest other units that fit.
 //! struct Newest;
 //!
 //! impl Strategy for Newest {
@@ -21,21 +34,21 @@
 //!         situation: &Situation,
 //!         _: &NoConfig,
 //!     ) -> Result<Report, Failure> {
-//!         let mut room = Room::beside_protected(situation, conversation.units());
-//!         let mut draft = Draft::of_protected(conversation);
+//!         let mut free = FreeBudget::after_protected(situation, conversation.units());
+//!         let mut builder = PlanBuilder::keeping_protected(conversation);
 //!         for (index, unit) in conversation.units().iter().enumerate().rev() {
-//!             if !unit.is_protected() && !room.take(unit) {
+//!             if !unit.is_protected() && !free.take(unit) {
 //!                 break;
 //!             }
-//!             draft.keep(index);
+//!             builder.keep(index);
 //!         }
-//!         Ok(Report::compacted(draft.build()?))
+//!         Ok(Report::compacted(builder.build()?))
 //!     }
 //! }
 //!
 //! baler_strategy::export!(Newest);
 //!
-//! // The same code runs natively, against a conversation made up for the test.
+//! // In a test, the same code runs natively, on a conversation written for the test.
 //! use baler_strategy::testing::{Recording, run};
 //!
 //! let recording = Recording::new()
@@ -48,18 +61,26 @@
 //! assert_eq!(tested.kept(), [0, 2, 3]);
 //! ```
 //!
-//! # Where to start
-//! - [`Strategy`] is what a strategy implements, [`export!`] makes a component of it.
-//! - [`Conversation`] is what it sees, [`Situation`] what it has to reach.
-//! - [`Room`] does the arithmetic of budgets, [`Draft`] makes the plan.
-//! - [`Conversation::model`] asks the host's model, where the user granted one.
-//! - [`testing`] runs a strategy natively and checks its plans by the contract's rules.
+//! # What a strategy uses
+//!
+//! | item | purpose |
+//! |---|---|
+//! | [`Strategy`] | the trait that a strategy implements |
+//! | [`export!`] | makes a component of it |
+//! | [`Conversation`] | returns units, messages, references, tools and token counts |
+//! | [`Situation`] | the budget and the other limits of the call, and why it was made |
+//! | [`FreeBudget`] | calculates what still fits these limits |
+//! | [`PlanBuilder`] | returns a [`Plan`] from the outcome of each unit |
+//! | [`Insertion::summary`], [`Insertion::note`] | return a text to insert |
+//! | [`Report::compacted`], [`Report::unchanged`] | return the result of [`Strategy::compact`] |
+//! | [`Conversation::model`] | returns the host's model, if the user granted one |
+//! | [`testing`] | runs a strategy natively and checks its plan by the rules of the contract |
 
 mod strategy;
 
 mod conversation;
 
-mod draft;
+mod plan_builder;
 
 mod budget;
 
@@ -85,35 +106,34 @@ pub use bindings::exports::baler::compaction::strategy::{
     Change, Decision, Edit, Failure, Insertion, Introspection, Metric, Outcome, Piece, Placement,
     Plan, Purpose, Reason, Report, Rewrite, Situation, Span, Trigger, Value,
 };
-pub use budget::{Room, opening_note};
+pub use budget::{FreeBudget, opening_note};
 pub use config::NoConfig;
 pub use conversation::{Conversation, Read, Source};
-pub use draft::{Draft, DraftError, Rewriting};
-pub use model::{Answers, Completion, Finish, Model, ModelError, ModelInfo, ModelRequest};
+pub use model::{Completion, Finish, Model, ModelError, ModelInfo, ModelRequest, ModelSource};
+pub use plan_builder::{PlanBuilder, PlanError, Rewriting};
 pub use strategy::{Limits, Strategy};
 
-/// The examples of the README, tested.
+/// Tests the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// What [`export!`] needs and nobody else.
+/// What the expansion of [`export!`] refers to.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::guest::Component;
 
-    /// Whether it is one, the compiler says.
+    /// Compiles only if `S` is a strategy.
     pub const fn is_strategy<S: crate::Strategy>() {}
 }
 
-/// Makes a component of a [`Strategy`]. Call it once, in a crate of type `cdylib`.
+/// Exports a [`Strategy`] as a component. Use it once, in a crate of type `cdylib`.
 ///
-/// A panic of the strategy ends the call as a trap. Its message and place go to the host's log
-/// first.
+/// A panic of the strategy traps, which is a fault. Its message and location are logged first.
 #[macro_export]
 macro_rules! export {
     ($strategy:ty) => {
-        // Native linkers do not take the names that a component exports.
+        // Native linkers reject the names that a component exports.
         #[cfg(target_family = "wasm")]
         const _: () = {
             type Component = $crate::__private::Component<$strategy>;

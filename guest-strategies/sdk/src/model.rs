@@ -5,11 +5,11 @@ use crate::bindings::baler::compaction::model;
 
 pub use model::{Completion, Finish, Info as ModelInfo, ModelError, Request as ModelRequest};
 
-/// The model that a strategy may ask; [`Conversation::model`](crate::Conversation::model) gives it.
+/// The model that a strategy may ask, from [`Conversation::model`](crate::Conversation::model).
 #[derive(Clone)]
 pub struct Model<'a> {
     info: ModelInfo,
-    answers: &'a dyn Answers,
+    answers: &'a dyn ModelSource,
 }
 
 impl std::fmt::Debug for Model<'_> {
@@ -21,36 +21,36 @@ impl std::fmt::Debug for Model<'_> {
 }
 
 impl Model<'_> {
-    /// What is known of the model.
+    /// Returns the name of the model and its limits in tokens. A limit that is not known is 0.
     pub fn info(&self) -> &ModelInfo {
         &self.info
     }
 
-    /// Asks one question, without history and without tools. The host bounds the time, and
-    /// retries where that helps.
+    /// Asks one question, without history and without tools, and returns the answer. The host limits the
+    /// time and retries errors that may be temporary.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Returns the reason why there is no answer.
     pub fn ask(&self, request: &ModelRequest) -> Result<Completion, ModelError> {
         self.answers.complete(request)
     }
 }
 
-/// What answers a [`Model`]: the host, or a [`testing::ScriptedModel`].
+/// What a [`Model`] gets its answers from: the host, or a [`testing::ScriptedModel`].
 ///
 /// [`testing::ScriptedModel`]: crate::testing::ScriptedModel
-pub trait Answers {
-    /// What is known of the model; none where there is none.
+pub trait ModelSource {
+    /// Returns the name and the limits of the model, `None` if there is no model.
     fn info(&self) -> Option<ModelInfo>;
-    /// The answer to one question.
+    /// Answers one question.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Returns the reason why there is no answer.
     fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError>;
 }
 
-/// The model behind `answers`, or that of the host.
-pub(crate) fn of<'a>(answers: Option<&'a dyn Answers>) -> Option<Model<'a>> {
+/// Returns the model of `answers`, or else the model of the host.
+pub(crate) fn of<'a>(answers: Option<&'a dyn ModelSource>) -> Option<Model<'a>> {
     let answers = answers.or_else(host)?;
     Some(Model {
         info: answers.info()?,
@@ -58,17 +58,17 @@ pub(crate) fn of<'a>(answers: Option<&'a dyn Answers>) -> Option<Model<'a>> {
     })
 }
 
-/// Outside the sandbox there is no host.
+/// Native code has no host.
 #[cfg(not(target_family = "wasm"))]
-fn host<'a>() -> Option<&'a dyn Answers> {
+fn host<'a>() -> Option<&'a dyn ModelSource> {
     None
 }
 
 #[cfg(target_family = "wasm")]
-fn host<'a>() -> Option<&'a dyn Answers> {
+fn host<'a>() -> Option<&'a dyn ModelSource> {
     struct Host;
 
-    impl Answers for Host {
+    impl ModelSource for Host {
         fn info(&self) -> Option<ModelInfo> {
             model::available()
         }

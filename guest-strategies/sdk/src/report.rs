@@ -1,9 +1,9 @@
 use crate::{
-    DraftError, Failure, Insertion, Metric, Outcome, Placement, Plan, Purpose, Report, Role, Value,
+    Failure, Insertion, Metric, Outcome, Placement, Plan, PlanError, Purpose, Report, Role, Value,
 };
 
 impl Report {
-    /// The plan is to be carried out.
+    /// Reports a plan, for the host to check and apply.
     pub fn compacted(plan: Plan) -> Self {
         Self {
             outcome: Outcome::Compacted(plan),
@@ -11,7 +11,7 @@ impl Report {
         }
     }
 
-    /// Nothing should be done, and why.
+    /// Reports that the conversation should stay as it is. `reason` is a text for people.
     pub fn unchanged(reason: impl Into<String>) -> Self {
         Self {
             outcome: Outcome::Unchanged(reason.into()),
@@ -19,7 +19,8 @@ impl Report {
         }
     }
 
-    /// Adds a metric. The strategy declares its name; of metrics of one name the first is shown.
+    /// Adds a metric. Its name must be in [`Strategy::METRIC_NAMES`](crate::Strategy::METRIC_NAMES). If a
+    /// name is added twice, the host shows the first value.
     #[must_use]
     pub fn with_metric(mut self, name: &str, value: Value) -> Self {
         self.metrics.push(Metric {
@@ -29,7 +30,7 @@ impl Report {
         self
     }
 
-    /// Adds a metric that counts something.
+    /// Adds a metric that is a count, at most `u32::MAX`.
     #[must_use]
     pub fn with_count(self, name: &str, count: u64) -> Self {
         self.with_metric(name, Value::Count(u32::try_from(count).unwrap_or(u32::MAX)))
@@ -37,7 +38,7 @@ impl Report {
 }
 
 impl Insertion {
-    /// A text under the user role that stands for what was dropped, as a message of its own.
+    /// Returns a summary: a text that replaces removed units, as a separate message with the user role.
     pub fn summary(text: impl Into<String>) -> Self {
         Self {
             role: Role::User,
@@ -47,7 +48,7 @@ impl Insertion {
         }
     }
 
-    /// A text under the user role that the model should know, as a message of its own.
+    /// Returns a note: a text that informs the model, as a separate message with the user role.
     pub fn note(text: impl Into<String>) -> Self {
         Self {
             purpose: Purpose::Note,
@@ -55,15 +56,15 @@ impl Insertion {
         }
     }
 
-    /// The same with another placement.
+    /// Returns the insertion with another placement: joined to the message before or after it.
     #[must_use]
     pub fn placed(self, placement: Placement) -> Self {
         Self { placement, ..self }
     }
 }
 
-impl From<DraftError> for Failure {
-    fn from(error: DraftError) -> Self {
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
         Self::Other(error.to_string())
     }
 }

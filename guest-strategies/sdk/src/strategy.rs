@@ -4,44 +4,44 @@ use crate::{Conversation, Decision, Failure, Report, Situation};
 
 /// A compaction strategy.
 ///
-/// Only [`compact`](Self::compact) and the three constants that say who it is are required.
-/// A strategy keeps nothing between calls and must give the same plan for the same input.
+/// Only [`compact`](Self::compact), the config type and the constants `NAME`, `VERSION` and `DESCRIPTION`
+/// are required. A strategy keeps no state between calls and must return the same plan for the same input.
 pub trait Strategy {
-    /// The config, read from JSON. An empty text or `{}` gives the default.
+    /// The config, read from a JSON object. An empty text or `{}` gives the default.
     ///
-    /// Derive `Deserialize` with `#[serde(default, deny_unknown_fields)]`, so that a mistyped
-    /// field is an error. A strategy without config takes [`NoConfig`](crate::NoConfig).
+    /// Derive `Deserialize` with `#[serde(default, deny_unknown_fields)]`, so that a misspelt field is an
+    /// error. A strategy without config uses [`NoConfig`](crate::NoConfig).
     type Config: DeserializeOwned + Default;
 
-    /// Short, in kebab-case.
+    /// The name of the strategy: short, in kebab-case.
     const NAME: &'static str;
-    /// The strategy's own version, as in semver.
+    /// The version of the strategy, in semantic versioning.
     const VERSION: &'static str;
-    /// One sentence.
+    /// What the strategy does, in one sentence.
     const DESCRIPTION: &'static str;
-    /// JSON Schema of the config. The host checks a config by it before it calls.
+    /// The JSON Schema of the config, empty if there is none. The host validates a config against it before
+    /// each call.
     const CONFIG_SCHEMA: &'static str = "";
-    /// The codes that the plans' reasons use.
+    /// The reason codes that plans may use, in kebab-case.
     const REASON_CODES: &'static [&'static str] = &[];
-    /// The names of the metrics in the reports.
+    /// The names of the metrics that reports may contain, in kebab-case.
     const METRIC_NAMES: &'static [&'static str] = &[];
-    /// The limits that the strategy asks for.
+    /// The resource limits that the strategy requests.
     const LIMITS: Limits = Limits::OF_THE_HOST;
 
-    /// Checks what the types of [`Config`](Self::Config) cannot, such as ranges. The message
-    /// names the field and what is allowed.
+    /// Checks what the type [`Config`](Self::Config) cannot express, such as ranges.
     ///
     /// # Errors
-    /// What is wrong with the config, for people.
+    /// Returns a message for people that names the field, the allowed values and the value found.
     fn check(_config: &Self::Config) -> Result<(), String> {
         Ok(())
     }
 
-    /// Whether it is time to compact. The host may ask before every request, so this should
-    /// be cheap. By default the host decides.
+    /// Decides whether to compact now. The host may call this before every request, so it should be cheap.
+    /// By default, the host decides.
     ///
     /// # Errors
-    /// What keeps the strategy from an answer.
+    /// Returns a declared failure if the strategy cannot decide.
     fn should_compact(
         _conversation: &Conversation<'_>,
         _situation: &Situation,
@@ -50,10 +50,10 @@ pub trait Strategy {
         Ok(Decision::HostDecides)
     }
 
-    /// The plan for this conversation, or why nothing should be done.
+    /// Returns the plan for this conversation, or the reason to leave it unchanged.
     ///
     /// # Errors
-    /// What keeps the strategy from an answer. This is not a fault; a panic is one.
+    /// Returns a declared failure if the strategy cannot make a plan. That is not a fault; a panic is one.
     fn compact(
         conversation: &Conversation<'_>,
         situation: &Situation,
@@ -61,19 +61,19 @@ pub trait Strategy {
     ) -> Result<Report, Failure>;
 }
 
-/// Limits that a strategy asks for. The host's policy caps them.
+/// The resource limits that a strategy requests. The host's policy caps them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time of one call in milliseconds.
+    /// The wall-clock time of one call, in milliseconds. `None`: the host's default.
     pub timeout_ms: Option<u32>,
-    /// Memory in MiB.
+    /// The memory, in MiB. `None`: the host's default.
     pub memory_mib: Option<u32>,
-    /// Instructions, roughly.
+    /// The fuel of one call, roughly in executed instructions. `None`: the host's default.
     pub fuel: Option<u64>,
 }
 
 impl Limits {
-    /// Whatever the host gives.
+    /// The host's default for each limit.
     pub const OF_THE_HOST: Self = Self {
         timeout_ms: None,
         memory_mib: None,

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use serde::Deserialize;
 
-/// The config; `config.schema.json` says the same as JSON Schema.
+/// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -18,16 +18,16 @@ pub enum Keep {
     /// As much as fits the budget.
     #[default]
     Budget,
-    /// At most so many units.
+    /// At most this many units.
     Units(NonZeroU32),
-    /// Units with at most so many messages in all.
+    /// Units with at most this many messages in total.
     Messages(NonZeroU32),
-    /// Units with at most so many tokens in all.
+    /// Units with at most this many tokens in total.
     Tokens(NonZeroU32),
 }
 
 impl Keep {
-    /// What may be in the window, and what of it a unit of so many messages and tokens uses.
+    /// Returns the limit of the window, and how much of it a unit with these messages and tokens uses.
     pub(crate) fn measure(self, messages: u32, tokens: u32) -> (u64, u64) {
         match self {
             Self::Budget => (u64::MAX, 0),

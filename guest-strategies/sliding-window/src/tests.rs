@@ -5,7 +5,7 @@ mod limits;
 mod seeds;
 
 use baler_strategy::Piece;
-use baler_strategy::testing::{Recording, Tested, call, failed, pending, run};
+use baler_strategy::testing::{Recording, TestRun, call, failed, pending, run};
 
 use crate::SlidingWindow;
 
@@ -28,7 +28,7 @@ fn agent() -> Recording {
 }
 
 #[track_caller]
-fn window(recording: &Recording, budget: u32, config: &str) -> Tested {
+fn window(recording: &Recording, budget: u32, config: &str) -> TestRun {
     let tested = run::<SlidingWindow>(recording, &recording.situation(budget), config)
         .unwrap_or_else(|failure| panic!("failed: {failure:?}"));
     assert!(

@@ -1,57 +1,57 @@
-//! The decision, from figures alone.
+//! Chooses the units to keep, from figures alone.
 
-use baler_strategy::{Room, Situation, Unit, UnitKind, opening_note};
+use baler_strategy::{FreeBudget, Situation, Unit, UnitKind, opening_note};
 
 use crate::Keep;
 
 /// Where a unit ends up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// in the window
+pub(crate) enum UnitOutcome {
+    /// Kept in the window.
     Window,
-    /// kept beside it
+    /// Kept in addition to the window.
     Aside,
-    /// dropped
-    Dropped,
+    /// Not in the result.
+    Removed,
 }
 
-/// What came of the choice.
+/// The result of [`choose`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Window {
-    /// The place of each unit.
-    Of(Vec<Place>),
-    /// Nothing would be dropped.
+    /// The outcome of each unit.
+    Of(Vec<UnitOutcome>),
+    /// Nothing would be removed.
     Everything,
     /// Nothing would be kept.
     Nothing,
 }
 
-/// Chooses the place of each unit. The result stays within the budget, or at the floor where
+/// Chooses the outcome of each unit. The result stays within the budget, or at the floor where
 /// the budget is below it.
 pub(crate) fn choose(units: &[Unit], situation: &Situation, keep: Keep) -> Window {
-    let mut room = Room::of(situation);
+    let mut room = FreeBudget::of(situation);
     let mut has_summary = false;
-    let mut places: Vec<Place> = units
+    let mut outcomes: Vec<UnitOutcome> = units
         .iter()
         .map(|unit| {
             if unit.is_protected() {
                 room.charge(unit);
-                return Place::Aside;
+                return UnitOutcome::Aside;
             }
             has_summary |= is_summary(unit);
-            Place::Dropped
+            UnitOutcome::Removed
         })
         .collect();
-    // A summary stands for much more than it costs, so it comes before the window.
-    let summaries = units.iter().zip(&mut places).rev();
-    for (unit, place) in summaries.take(if has_summary { units.len() } else { 0 }) {
-        if is_summary(unit) && *place == Place::Dropped && room.take(unit) {
-            *place = Place::Aside;
+    // A summary replaces much more than it costs, so it takes precedence over the window.
+    let summaries = units.iter().zip(&mut outcomes).rev();
+    for (unit, outcome) in summaries.take(if has_summary { units.len() } else { 0 }) {
+        if is_summary(unit) && *outcome == UnitOutcome::Removed && room.take(unit) {
+            *outcome = UnitOutcome::Aside;
         }
     }
     let mut used = 0;
-    for (unit, place) in units.iter().zip(&mut places).rev() {
-        if *place == Place::Aside || is_summary(unit) {
+    for (unit, outcome) in units.iter().zip(&mut outcomes).rev() {
+        if *outcome == UnitOutcome::Aside || is_summary(unit) {
             continue;
         }
         let (limit, share) = keep.measure(unit.messages, unit.tokens);
@@ -59,35 +59,40 @@ pub(crate) fn choose(units: &[Unit], situation: &Situation, keep: Keep) -> Windo
         if used > limit || !room.take(unit) {
             break;
         }
-        *place = Place::Window;
+        *outcome = UnitOutcome::Window;
     }
-    if !places.contains(&Place::Dropped) {
+    if !outcomes.contains(&UnitOutcome::Removed) {
         return Window::Everything;
     }
-    shorten_for_the_note(units, situation, &mut places, &mut room);
-    if places.iter().all(|place| *place == Place::Dropped) {
+    shorten_for_the_note(units, situation, &mut outcomes, &mut room);
+    if outcomes
+        .iter()
+        .all(|outcome| *outcome == UnitOutcome::Removed)
+    {
         return Window::Nothing;
     }
-    Window::Of(places)
+    Window::Of(outcomes)
 }
 
-/// Where the result would start with the model, the host may put a note first. Drops the
-/// oldest of the window until there is room for it, or no need.
+/// If the result would start with a message of the model, the host may insert a note. Removes the oldest
+/// units of the window until the note fits or is not needed.
 fn shorten_for_the_note(
     units: &[Unit],
     situation: &Situation,
-    places: &mut [Place],
-    room: &mut Room,
+    outcomes: &mut [UnitOutcome],
+    room: &mut FreeBudget,
 ) {
     for index in 0..units.len() {
         let unit = &units[index];
-        if places[index] == Place::Dropped || unit.kind == UnitKind::Instructions {
+        if outcomes[index] == UnitOutcome::Removed || unit.kind == UnitKind::Instructions {
             continue;
         }
-        if places[index] == Place::Aside || opening_note(situation, Some(unit)) <= room.tokens() {
+        if outcomes[index] == UnitOutcome::Aside
+            || opening_note(situation, Some(unit)) <= room.tokens()
+        {
             return;
         }
-        places[index] = Place::Dropped;
+        outcomes[index] = UnitOutcome::Removed;
         room.release(unit);
     }
 }

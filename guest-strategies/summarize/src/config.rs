@@ -3,36 +3,36 @@ mod tests;
 
 use baler_strategy::Situation;
 use serde::Deserialize;
-use summarizing::Form;
+use summarize_core::Form;
 
-/// The config; `config.schema.json` says the same as JSON Schema. What is absent is as in the
-/// preset, or else as by default.
+/// The config. `config.schema.json` is its JSON Schema. An absent field is that of the
+/// preset, or else the default.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// The system whose defaults are meant.
+    /// The system whose defaults apply to absent fields.
     pub preset: Option<Preset>,
-    /// The newest units with so many messages stay.
+    /// Keeps the newest units with this many messages.
     pub keep_last_messages: Option<u32>,
-    /// So many of the newest units stay.
+    /// Keeps this many of the newest units.
     pub keep_last_units: Option<u32>,
-    /// The newest units stay that fit this share of the context window.
+    /// Keeps the newest units that fit this share of the context window.
     pub keep_share: Option<f64>,
-    /// Compact from this many tokens on.
+    /// The tokens in use from which on to compact.
     pub trigger_tokens: Option<u32>,
-    /// Compact from this share of the context window on.
+    /// The share of the context window from which on to compact.
     pub trigger_share: Option<f64>,
-    /// What the model is told to write.
+    /// The instruction to the model. `None`: the strategy's own.
     pub prompt: Option<String>,
-    /// What stands above the summary.
+    /// The text above the summary.
     pub header: Option<String>,
-    /// What becomes of earlier summaries.
+    /// How earlier summaries are included.
     pub earlier_summaries: Option<Earlier>,
-    /// The longest answer of the model.
+    /// The most tokens of the model's answer and of the summary.
     pub max_output_tokens: Option<u32>,
 }
 
-/// A system whose defaults are meant.
+/// A system whose defaults can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
@@ -42,17 +42,17 @@ pub enum Preset {
     Puck,
 }
 
-/// What becomes of earlier summaries.
+/// How earlier summaries are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Earlier {
-    /// The model gets them and writes one summary of all.
+    /// The model reads them and writes one summary of everything.
     Merge,
-    /// The new summary follows them, word for word, as long as there is room.
+    /// They stay word for word above the new summary, as long as the budget allows.
     Carry,
 }
 
-/// How much of the newest part stays.
+/// How much of the newest part is kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Keep {
     Messages(u32),
@@ -61,7 +61,7 @@ pub(crate) enum Keep {
 }
 
 impl Config {
-    /// Refuses what cannot be meant.
+    /// Checks the ranges of all fields.
     pub(crate) fn check(&self) -> Result<(), String> {
         one_of(
             "at most one of `keep-last-messages`, `keep-last-units` and `keep-share`",
@@ -120,7 +120,7 @@ impl Config {
         })
     }
 
-    /// The tokens from which on it is time. None where the config or the host does not say.
+    /// Returns the tokens from which on to compact, `None` if neither the config nor the host defines them.
     pub(crate) fn threshold(&self, situation: &Situation) -> Option<u64> {
         if let Some(tokens) = self.trigger_tokens {
             return Some(u64::from(tokens));
@@ -163,7 +163,7 @@ impl Config {
     }
 }
 
-/// A share of some tokens, truncated; the product is an IEEE double.
+/// Returns a share of `tokens`, truncated. The product is computed in double precision.
 pub(crate) fn share_of(tokens: u32, share: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,7 +1,7 @@
 //! Lets a model summarise the older part of a conversation and keeps the newest part.
 //!
-//! The summary stands for the older part, and for the summaries of earlier compactions. If the
-//! model gives none, nothing changes.
+//! The summary replaces the older part and the summaries of earlier compactions. If the model gives no
+//! summary, the strategy declares a failure.
 
 mod config;
 
@@ -11,9 +11,10 @@ mod window;
 mod tests;
 
 use baler_strategy::{
-    Conversation, Decision, Draft, Failure, Insertion, Limits, Report, Room, Situation, Strategy,
+    Conversation, Decision, Failure, FreeBudget, Insertion, Limits, PlanBuilder, Report, Situation,
+    Strategy,
 };
-use summarizing::{Place, Question};
+use summarize_core::{Question, UnitOutcome};
 
 pub use config::{Config, Earlier, Preset};
 
@@ -29,8 +30,8 @@ impl Strategy for Summarize {
         "Lets a model summarise the older part of the conversation and keeps the newest part.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &["summarized", "earlier", "kept"];
-    const METRIC_NAMES: &'static [&'static str] = &summarizing::METRICS;
-    const LIMITS: Limits = summarizing::LIMITS;
+    const METRIC_NAMES: &'static [&'static str] = &summarize_core::METRICS;
+    const LIMITS: Limits = summarize_core::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -64,66 +65,70 @@ impl Strategy for Summarize {
             .map_or_else(String::new, |header| format!("{header}\n\n"));
         let framing = conversation.count(&header);
         let longest = config.max_output_tokens();
-        let set_aside = summarizing::set_aside(
+        let reserve = summarize_core::reserve(
             situation,
-            &Room::beside_protected(situation, units),
+            &FreeBudget::after_protected(situation, units),
             framing,
             longest,
         );
         let wanted = window::wanted(conversation, situation, config.keep());
-        let places = window::places(units, situation, wanted, set_aside);
-        let with = |wanted: Place| -> Vec<usize> {
-            let places = places.iter().enumerate();
-            places
-                .filter(|(_, place)| **place == wanted)
+        let outcomes = window::outcomes(units, situation, wanted, reserve);
+        let with = |wanted: UnitOutcome| -> Vec<usize> {
+            let outcomes = outcomes.iter().enumerate();
+            outcomes
+                .filter(|(_, outcome)| **outcome == wanted)
                 .map(|(unit, _)| unit)
                 .collect()
         };
-        let summarized = with(Place::Summarized);
+        let summarized = with(UnitOutcome::Summarized);
         if summarized.is_empty() {
             return Ok(Report::unchanged(
-                "beside what stays there is nothing to summarise",
+                "there is nothing to summarise except units that are kept",
             ));
         }
-        let at = summarizing::after_the_dropped(&places);
-        let Some(room) = summarizing::room(situation, units, &places, at, framing)? else {
+        let at = summarize_core::summary_position(&outcomes);
+        let Some(room) =
+            summarize_core::max_summary_tokens(situation, units, &outcomes, at, framing)?
+        else {
             return Ok(Report::unchanged(
-                "a summary would be no shorter than what it stands for",
+                "a summary would not be shorter than the units that it replaces",
             ));
         };
-        let mut so_far = summarizing::so_far(conversation, &with(Place::Earlier), &header);
+        let mut so_far =
+            summarize_core::earlier_summaries(conversation, &with(UnitOutcome::Earlier), &header);
         let carried = carried(conversation, config, room.min(longest), &mut so_far);
         let question = Question {
             instruction: config.prompt(),
-            wishes: summarizing::wishes(situation),
+            wishes: summarize_core::wishes(situation),
             so_far: so_far.as_deref(),
             form: config.form(),
             max_output_tokens: longest,
-            room: room
+            max_tokens: room
                 .min(longest)
                 .saturating_sub(conversation.count(&carried)),
         };
-        let summary = summarizing::summarize(conversation, &summarized, &question)?;
-        let mut draft = Draft::dropping(units.len());
-        for (unit, place) in places.iter().enumerate() {
-            let code = match place {
-                Place::Kept => "kept",
-                Place::Earlier => "earlier",
-                Place::Summarized => "summarized",
+        let summary = summarize_core::summarize(conversation, &summarized, &question)?;
+        let mut builder = PlanBuilder::removing_all(units.len());
+        for (unit, outcome) in outcomes.iter().enumerate() {
+            let code = match outcome {
+                UnitOutcome::Kept => "kept",
+                UnitOutcome::Earlier => "earlier",
+                UnitOutcome::Summarized => "summarized",
             };
-            draft.reason(unit..unit + 1, code);
-            if *place == Place::Kept {
-                draft.keep(unit);
+            builder.reason(unit..unit + 1, code);
+            if *outcome == UnitOutcome::Kept {
+                builder.keep(unit);
             }
         }
         let text = format!("{header}{carried}{}", summary.text);
-        draft.insert(at, Insertion::summary(text));
-        Ok(summary.told_in(Report::compacted(draft.build()?), summarized.len()))
+        builder.insert(at, Insertion::summary(text));
+        Ok(summary.add_to(Report::compacted(builder.build()?), summarized.len()))
     }
 }
 
-/// The earlier summaries as they stand above the new one, where the config wants it and they
-/// leave half of the room. The model is not asked to merge them then.
+/// Returns the earlier summaries to insert above the new one, if the config says so and they leave half of
+/// `room`. They are then taken from `so_far`, so the model is not asked to merge them. Otherwise returns an
+/// empty text.
 fn carried(
     conversation: &Conversation<'_>,
     config: &Config,

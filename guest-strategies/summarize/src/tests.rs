@@ -12,11 +12,11 @@ mod example;
 
 mod all_sorts;
 
-use baler_strategy::testing::{Recording, ScriptedModel, Tested};
+use baler_strategy::testing::{Recording, ScriptedModel, TestRun};
 use baler_strategy::{
     Conversation, Decision, Failure, Insertion, ModelError, Piece, Situation, Strategy,
 };
-use summarizing::testing::{self, saying};
+use summarize_core::testing::{self, with_answer};
 
 use crate::{Config, Summarize};
 
@@ -51,17 +51,17 @@ fn failing(recording: Recording, why: &str) -> Recording {
     )))
 }
 
-fn attempt(recording: &Recording, situation: &Situation, config: &str) -> Result<Tested, Failure> {
+fn attempt(recording: &Recording, situation: &Situation, config: &str) -> Result<TestRun, Failure> {
     testing::attempt::<Summarize>(recording, situation, config)
 }
 
 #[track_caller]
-fn summarized(recording: &Recording, budget: u32, config: &str) -> Tested {
+fn summarized(recording: &Recording, budget: u32, config: &str) -> TestRun {
     attempt(recording, &recording.situation(budget), config)
         .unwrap_or_else(|failure| panic!("failed: {failure:?}"))
 }
 
-fn insertions(tested: &Tested) -> Vec<&Insertion> {
+fn insertions(tested: &TestRun) -> Vec<&Insertion> {
     let pieces = tested.plan().map_or(&[][..], |plan| &plan.pieces);
     let inserted = pieces.iter().filter_map(|piece| match piece {
         Piece::Insert(insertion) => Some(insertion),
@@ -71,7 +71,7 @@ fn insertions(tested: &Tested) -> Vec<&Insertion> {
 }
 
 #[track_caller]
-fn summary(tested: &Tested) -> &str {
+fn summary(tested: &TestRun) -> &str {
     match insertions(tested)[..] {
         [one] => &one.text,
         _ => panic!("not one insertion: {}", tested.render()),
@@ -80,7 +80,7 @@ fn summary(tested: &Tested) -> &str {
 
 /// What the strategy says with so many tokens in use of such a window.
 fn gate(used: u32, context_window: u32, config: &str) -> Decision {
-    let recording = saying(Recording::new(), "never asked");
+    let recording = with_answer(Recording::new(), "never asked");
     let mut situation = recording.situation(PLENTY);
     situation.used = used;
     situation.context_window = context_window;

@@ -1,12 +1,12 @@
-//! Which units stay.
+//! Chooses the units to keep.
 
-use baler_strategy::{Conversation, Room, Situation, Unit, UnitKind};
-use summarizing::Place;
+use baler_strategy::{Conversation, FreeBudget, Situation, Unit, UnitKind};
+use summarize_core::UnitOutcome;
 
 use crate::config::{Keep, share_of};
 
-/// The first unit of the newest part that the config wants to stay. Units are never parted, so
-/// one that holds a message of it belongs to it as a whole.
+/// Returns the index of the first unit to keep by the config. A unit is never split: one with a message of
+/// the newest part is kept as a whole.
 pub(crate) fn wanted(conversation: &Conversation<'_>, situation: &Situation, keep: Keep) -> usize {
     let units = conversation.units();
     match keep {
@@ -22,7 +22,7 @@ pub(crate) fn wanted(conversation: &Conversation<'_>, situation: &Situation, kee
     }
 }
 
-/// Back from the end until so much is reached. Instructions do not count: they stay anyway.
+/// Goes back from the end until `left` is used up. Instructions do not count, since they are always kept.
 fn back(units: &[Unit], mut left: u32, measure: impl Fn(&Unit) -> u32) -> usize {
     let mut first = units.len();
     for (index, unit) in units.iter().enumerate().rev() {
@@ -37,7 +37,7 @@ fn back(units: &[Unit], mut left: u32, measure: impl Fn(&Unit) -> u32) -> usize 
     first
 }
 
-/// Back from the end while the sum of tokens is at most this; the newest message in any case.
+/// Goes back from the end while the tokens are at most `budget`. Always includes the newest message.
 fn within(conversation: &Conversation<'_>, budget: u64) -> usize {
     let units = conversation.units();
     let mut first = units.len();
@@ -69,32 +69,32 @@ fn newest_message_fits(conversation: &Conversation<'_>, unit: usize, left: u64) 
     })
 }
 
-/// What becomes of each unit: protected ones stay, and of the wanted part as much as fits
-/// beside them and what is set aside for the summary.
-pub(crate) fn places(
+/// Returns the outcome of each unit. Protected units are kept, and as much of the newest part as fits with
+/// them and the tokens reserved for the summary.
+pub(crate) fn outcomes(
     units: &[Unit],
     situation: &Situation,
     wanted: usize,
-    set_aside: u32,
-) -> Vec<Place> {
-    let mut room = Room::beside_protected(situation, units);
-    room.spend(set_aside, set_aside.saturating_mul(8));
-    let mut places: Vec<Place> = units
+    reserve: u32,
+) -> Vec<UnitOutcome> {
+    let mut room = FreeBudget::after_protected(situation, units);
+    room.spend(reserve, reserve.saturating_mul(8));
+    let mut outcomes: Vec<UnitOutcome> = units
         .iter()
         .map(|unit| match unit.kind {
-            _ if unit.is_protected() => Place::Kept,
-            UnitKind::Summary => Place::Earlier,
-            _ => Place::Summarized,
+            _ if unit.is_protected() => UnitOutcome::Kept,
+            UnitKind::Summary => UnitOutcome::Earlier,
+            _ => UnitOutcome::Summarized,
         })
         .collect();
-    for (unit, place) in units.iter().zip(&mut places).skip(wanted).rev() {
-        if *place == Place::Kept {
+    for (unit, outcome) in units.iter().zip(&mut outcomes).skip(wanted).rev() {
+        if *outcome == UnitOutcome::Kept {
             continue;
         }
         if !room.take(unit) {
             break;
         }
-        *place = Place::Kept;
+        *outcome = UnitOutcome::Kept;
     }
-    places
+    outcomes
 }

@@ -1,29 +1,29 @@
 use serde::Deserialize;
-use tiers::Work;
+use tiered_core::Work;
 
-/// The config; `config.schema.json` says the same as JSON Schema.
+/// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// How many of the newest steps stay as they are, as long as there is room.
+    /// How many of the newest steps stay unchanged, as long as the budget allows.
     pub recent: u32,
     /// What kind of work the conversation is about.
     pub work: Work,
     /// Outputs of fewer tokens are not cut.
     pub min_tokens: u32,
-    /// What the model is told to write.
+    /// The instruction to the model. `None`: the strategy's own.
     pub prompt: Option<String>,
-    /// The longest answer of the model, and the longest summary.
+    /// The most tokens of the model's answer and of the summary.
     pub max_output_tokens: u32,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        let tiers::Config {
+        let tiered_core::Config {
             recent,
             work,
             min_tokens,
-        } = tiers::Config::default();
+        } = tiered_core::Config::default();
         Self {
             recent,
             work,
@@ -35,7 +35,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what cannot be meant.
+    /// Checks the ranges of all fields.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.max_output_tokens < 64 {
             let tokens = self.max_output_tokens;
@@ -51,9 +51,9 @@ impl Config {
         Ok(())
     }
 
-    /// What is no matter of the model's.
-    pub(crate) const fn tiers(&self) -> tiers::Config {
-        tiers::Config {
+    /// Returns the part of the config that `tiered` has as well.
+    pub(crate) const fn tiers(&self) -> tiered_core::Config {
+        tiered_core::Config {
             recent: self.recent,
             work: self.work,
             min_tokens: self.min_tokens,

@@ -1,6 +1,6 @@
-//! Reduces a conversation only as far as the budget asks, as `tiered` does. Where old steps have
-//! to go, a model tells what happened in them, and what has to be exact stands below: the user's
-//! rules, errors, to-do lists, what is open, names.
+//! Reduces a conversation only as far as the budget requires, as `tiered` does. If old steps have to be removed, a
+//! model describes what happened in them. Below follows what has to be exact: the user's rules, errors, to-do
+//! lists, open points and names.
 //!
 //! Without a usable answer the result is that of `tiered`.
 
@@ -13,9 +13,9 @@ mod tests;
 use baler_strategy::{Conversation, Failure, Limits, Report, Situation, Strategy, Value};
 
 pub use config::Config;
-pub use tiers::Work;
+pub use tiered_core::Work;
 
-use story::Storyteller;
+use story::StoryWriter;
 
 /// The strategy.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Strategy for TieredModel {
     type Config = Config;
     const NAME: &'static str = "tiered-model";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const DESCRIPTION: &'static str = "Cuts old outputs to what matters in them, lets a model tell what happened in older steps above the words and names that have to be exact, and keeps the newest as they are; only as far as the budget asks.";
+    const DESCRIPTION: &'static str = "Cuts old outputs to what matters in them, replaces older steps by a model's description above the facts that have to be exact, and keeps the newest unchanged; only as far as the budget requires.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &[
         "repeated",
@@ -54,7 +54,7 @@ impl Strategy for TieredModel {
         "input-tokens",
         "output-tokens",
     ];
-    const LIMITS: Limits = summarizing::LIMITS;
+    const LIMITS: Limits = summarize_core::LIMITS;
 
     fn check(config: &Config) -> Result<(), String> {
         config.check()
@@ -65,11 +65,12 @@ impl Strategy for TieredModel {
         situation: &Situation,
         config: &Config,
     ) -> Result<Report, Failure> {
-        let mut teller = Storyteller::new(conversation, situation, config);
-        let chosen = tiers::choose(conversation, situation, &config.tiers(), &mut |dropped| {
-            teller.tell(dropped)
-        })?;
-        let summary = match teller.asked() {
+        let mut writer = StoryWriter::new(conversation, situation, config);
+        let chosen =
+            tiered_core::choose(conversation, situation, &config.tiers(), &mut |removed| {
+                writer.write(removed)
+            })?;
+        let summary = match writer.was_wanted() {
             _ if chosen.is_summarised => "written",
             true => "none",
             false => "not-asked",
@@ -77,7 +78,7 @@ impl Strategy for TieredModel {
         let report = chosen
             .report
             .with_metric("summary", Value::Text(summary.to_owned()));
-        Ok(teller.told_in(report, chosen.is_summarised))
+        Ok(writer.add_to(report, chosen.is_summarised))
     }
 }
 

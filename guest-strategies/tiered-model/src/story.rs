@@ -1,23 +1,23 @@
-//! What the model is asked, and what came of it.
+//! Asks the model to describe removed units.
 
 use baler_strategy::{Conversation, Failure, Report, Situation};
-use summarizing::{Form, Question, Spent, Summary};
-use tiers::{Dropped, Story, without_lists};
+use summarize_core::{Form, ModelUsage, Question, Summary};
+use tiered_core::{RemovedUnits, Story, without_lists};
 
 use crate::config::Config;
 
-/// Asks the model, and remembers what it took.
-pub(crate) struct Storyteller<'a> {
+/// Asks the model and records its use.
+pub(crate) struct StoryWriter<'a> {
     conversation: &'a Conversation<'a>,
     situation: &'a Situation,
     config: &'a Config,
     was_wanted: bool,
-    spent: Spent,
-    /// With the number of units that it was to tell of.
+    usage: ModelUsage,
+    /// The summary, with the number of units that it describes.
     summary: Option<(Summary, usize)>,
 }
 
-impl<'a> Storyteller<'a> {
+impl<'a> StoryWriter<'a> {
     pub(crate) fn new(
         conversation: &'a Conversation<'a>,
         situation: &'a Situation,
@@ -28,65 +28,67 @@ impl<'a> Storyteller<'a> {
             situation,
             config,
             was_wanted: false,
-            spent: Spent::default(),
+            usage: ModelUsage::default(),
             summary: None,
         }
     }
 
-    /// What happened in what is dropped; none where the model does not say. A failure of the
-    /// model's is none of the strategy's: there is still the digest.
-    pub(crate) fn tell(&mut self, dropped: &Dropped) -> Option<Story> {
+    /// Returns the model's description of the removed units, `None` if there is no usable answer. That is no failure of
+    /// the strategy, because there is still the digest.
+    pub(crate) fn write(&mut self, removed: &RemovedUnits) -> Option<Story> {
         self.was_wanted = true;
         let longest = self.config.max_output_tokens;
-        let so_far = self.so_far(&dropped.earlier);
+        let so_far = self.so_far(&removed.earlier);
         let question = Question {
             instruction: self.config.prompt(),
-            wishes: summarizing::wishes(self.situation),
+            wishes: summarize_core::wishes(self.situation),
             so_far: so_far.as_deref(),
             form: Form::Tagged,
             max_output_tokens: longest,
-            room: dropped.room.min(longest),
+            max_tokens: removed.max_summary_tokens.min(longest),
         };
-        let (summary, spent) = summarizing::attempt(self.conversation, &dropped.units, &question);
-        self.spent = spent;
+        let (summary, usage) =
+            summarize_core::summarize_with_usage(self.conversation, &removed.units, &question);
+        self.usage = usage;
         match summary {
             Ok(summary) => {
                 let story = Story {
                     text: summary.text.clone(),
                     is_whole: summary.left_out == 0,
                 };
-                self.summary = Some((summary, dropped.units.len()));
+                self.summary = Some((summary, removed.units.len()));
                 Some(story)
             }
             Err(Failure::Model(why) | Failure::Other(why) | Failure::BadConfig(why)) => {
-                self.conversation
-                    .warn(&format!("a digest alone stands for old steps: {why}"));
+                self.conversation.warn(&format!(
+                    "a digest without a summary replaces old steps: {why}"
+                ));
                 None
             }
         }
     }
 
-    /// What earlier summaries say, without the lists that go on by themselves.
+    /// Returns the texts of earlier summaries, without the lists that the digest carries on.
     fn so_far(&self, earlier: &[usize]) -> Option<String> {
         let texts: Vec<String> = earlier
             .iter()
-            .filter_map(|unit| summarizing::so_far(self.conversation, &[*unit], ""))
+            .filter_map(|unit| summarize_core::earlier_summaries(self.conversation, &[*unit], ""))
             .map(|text| without_lists(&text))
             .filter(|text| !text.is_empty())
             .collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
-    /// Whether old units had to go and there was room to tell of them.
-    pub(crate) const fn asked(&self) -> bool {
+    /// Returns whether units had to be removed and the budget allowed a description of them.
+    pub(crate) const fn was_wanted(&self) -> bool {
         self.was_wanted
     }
 
-    /// The report with what it took, and with the summary if it stands there.
-    pub(crate) fn told_in(&self, report: Report, is_there: bool) -> Report {
+    /// Adds the metrics of the model's use to the report, and those of the summary if the plan contains it.
+    pub(crate) fn add_to(&self, report: Report, is_there: bool) -> Report {
         match &self.summary {
-            Some((summary, units)) if is_there => summary.told_in(report, *units),
-            _ => self.spent.told_in(report),
+            Some((summary, units)) if is_there => summary.add_to(report, *units),
+            _ => self.usage.add_to(report),
         }
     }
 }

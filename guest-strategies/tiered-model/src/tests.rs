@@ -6,9 +6,9 @@ mod limits;
 
 mod story;
 
-use baler_strategy::testing::{Recording, ScriptedModel, Tested, call, failed, run};
+use baler_strategy::testing::{Recording, ScriptedModel, TestRun, call, failed, run};
 use baler_strategy::{Piece, Value};
-use summarizing::testing::{self, saying};
+use summarize_core::testing::{self, with_answer};
 
 use crate::TieredModel;
 
@@ -57,19 +57,19 @@ fn ledger() -> Recording {
 }
 
 #[track_caller]
-fn reduced_in(recording: &Recording, budget: u32, config: &str) -> Tested {
+fn reduced_in(recording: &Recording, budget: u32, config: &str) -> TestRun {
     testing::attempt::<TieredModel>(recording, &recording.situation(budget), config)
         .unwrap_or_else(|failure| panic!("failed: {failure:?}"))
 }
 
 #[track_caller]
-fn reduced(recording: &Recording, budget: u32) -> Tested {
+fn reduced(recording: &Recording, budget: u32) -> TestRun {
     reduced_in(recording, budget, "")
 }
 
 /// The one text that was inserted.
 #[track_caller]
-fn text(tested: &Tested) -> &str {
+fn text(tested: &TestRun) -> &str {
     let pieces = tested.plan().map_or(&[][..], |plan| &plan.pieces);
     let mut texts = pieces.iter().filter_map(|piece| match piece {
         Piece::Insert(insertion) => Some(insertion.text.as_str()),
@@ -81,7 +81,7 @@ fn text(tested: &Tested) -> &str {
     }
 }
 
-fn told(tested: &Tested) -> &str {
+fn told(tested: &TestRun) -> &str {
     let metrics = &tested.report.metrics;
     match &metrics.iter().find(|metric| metric.name == "summary") {
         Some(metric) => match &metric.value {

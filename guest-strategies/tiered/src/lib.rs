@@ -1,12 +1,12 @@
-//! Reduces a conversation only as far as the budget asks, and hands old steps over in a digest:
-//! the tiers of the crate `tiers`, without a model.
+//! Reduces a conversation only as far as the budget requires, and replaces old steps by a digest: the tiers
+//! of the crate `tiered-core`, without a model.
 
 #[cfg(test)]
 mod tests;
 
 use baler_strategy::{Conversation, Failure, Report, Situation, Strategy};
 
-pub use tiers::{Config, Work};
+pub use tiered_core::{Config, Work};
 
 /// The strategy.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl Strategy for Tiered {
     type Config = Config;
     const NAME: &'static str = "tiered";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const DESCRIPTION: &'static str = "Cuts old outputs to what matters in them, hands older steps over in words, and keeps the newest as they are; only as far as the budget asks.";
+    const DESCRIPTION: &'static str = "Cuts old outputs to what matters in them, replaces older steps by a digest, and keeps the newest unchanged; only as far as the budget requires.";
     const CONFIG_SCHEMA: &'static str = include_str!("../config.schema.json");
     const REASON_CODES: &'static [&'static str] = &[
         "repeated",
@@ -43,7 +43,8 @@ impl Strategy for Tiered {
         situation: &Situation,
         config: &Config,
     ) -> Result<Report, Failure> {
-        tiers::choose(conversation, situation, config, &mut |_| None).map(|chosen| chosen.report)
+        tiered_core::choose(conversation, situation, config, &mut |_| None)
+            .map(|chosen| chosen.report)
     }
 }
 

@@ -1,7 +1,7 @@
 mod limits;
 
 use baler_strategy::Situation;
-use baler_strategy::testing::{Recording, Tested, call, failed, pending, run};
+use baler_strategy::testing::{Recording, TestRun, call, failed, pending, run};
 
 use crate::Tiered;
 
@@ -59,7 +59,7 @@ fn ledger() -> Recording {
 }
 
 #[track_caller]
-fn reduced_in(recording: &Recording, situation: &Situation, config: &str) -> Tested {
+fn reduced_in(recording: &Recording, situation: &Situation, config: &str) -> TestRun {
     let tested = run::<Tiered>(recording, situation, config)
         .unwrap_or_else(|failure| panic!("failed: {failure:?}"));
     assert!(
@@ -71,7 +71,7 @@ fn reduced_in(recording: &Recording, situation: &Situation, config: &str) -> Tes
 }
 
 #[track_caller]
-fn reduced(recording: &Recording, budget: u32) -> Tested {
+fn reduced(recording: &Recording, budget: u32) -> TestRun {
     reduced_in(recording, &recording.situation(budget), "")
 }
 

@@ -1,30 +1,31 @@
-//! Which units stay.
+//! Chooses the units to keep.
 
 use baler_strategy::{
-    Content, Conversation, Room, Situation, Traits, Unit, UnitKind, opening_note,
+    Content, Conversation, FreeBudget, Situation, Traits, Unit, UnitKind, opening_note,
 };
 
 use crate::Config;
 use crate::config::Keep;
 use crate::counter::messages;
 
-/// What becomes of a unit.
+/// The outcome of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// what the host keeps anyway
+pub(crate) enum UnitOutcome {
+    /// Protected.
     Protected,
-    /// the first message, which is the user's
+    /// The first message, which is the user's.
     Initial,
-    /// in the newest part
+    /// In the newest part.
     Recent,
-    /// the newest calls with their outputs, where what came after them does not fit
+    /// The newest calls with their outputs, if the units after them do not fit.
     Batch,
-    /// an earlier summary
+    /// An earlier summary.
     Summary,
-    Dropped,
+    /// Not in the result.
+    Removed,
 }
 
-impl Fate {
+impl UnitOutcome {
     pub(crate) fn code(self) -> Option<&'static str> {
         match self {
             Self::Protected => None,
@@ -32,26 +33,26 @@ impl Fate {
             Self::Recent => Some("recent"),
             Self::Batch => Some("batch"),
             Self::Summary => Some("summary"),
-            Self::Dropped => Some("dropped"),
+            Self::Removed => Some("dropped"),
         }
     }
 }
 
-/// What is chosen: the fate of each unit, and where the newest part begins.
+/// The outcome of each unit, and the index at which the newest part begins.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    pub fates: Vec<Fate>,
+    pub outcomes: Vec<UnitOutcome>,
     pub start: usize,
-    /// the first message is the user's and was asked to stay
+    /// The unit of the first message, if it is the user's and the config keeps it.
     pub initial: Option<usize>,
 }
 
 impl Choice {
     pub(crate) fn stays(&self, index: usize) -> bool {
-        self.fates[index] != Fate::Dropped
+        self.outcomes[index] != UnitOutcome::Removed
     }
 
-    /// Whether something stays, and the result is smaller even with the host's note.
+    /// Returns whether the result is not empty, and smaller even with the host's note.
     pub(crate) fn is_a_trim(&self, units: &[Unit], situation: &Situation) -> bool {
         let units = || units.iter().enumerate();
         let gone = units().filter(|(index, _)| !self.stays(*index));
@@ -67,13 +68,13 @@ impl Choice {
     }
 }
 
-/// How many turns have something in the part of the units that begins there.
+/// Returns how many turns have units from index `start` on.
 pub(crate) fn turns_from(units: &[Unit], start: usize) -> u64 {
     let part = units.get(start..).unwrap_or_default();
     part.chunk_by(|one, next| one.turn == next.turn).count() as u64
 }
 
-/// Chooses what stays by the config, as far as it fits the situation.
+/// Chooses what to keep by the config, as far as it fits the situation.
 pub(crate) fn choose(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -101,24 +102,25 @@ pub(crate) fn choose(
         start = aligned(conversation, start);
     }
     let mut choice = Choice {
-        fates: units
+        outcomes: units
             .iter()
             .map(|unit| match unit.is_protected() {
-                true => Fate::Protected,
-                false => Fate::Dropped,
+                true => UnitOutcome::Protected,
+                false => UnitOutcome::Removed,
             })
             .collect(),
         start,
         initial,
     };
-    let mut room = Room::beside_protected(situation, units);
+    let mut room = FreeBudget::after_protected(situation, units);
     take_what_matters_most(units, &mut choice, batch, &mut room);
     take_recent(conversation, &mut choice, &mut room);
     shorten_for_the_note(units, situation, &mut choice, &mut room);
     choice
 }
 
-/// Where the last so many turns begin. What comes before the first turn is older than any.
+/// Returns the index at which the newest `turns` turns begin. Units before the first turn are older than
+/// any turn.
 fn first_of_turns(units: &[Unit], turns: u32) -> usize {
     let newest = units.last().map_or(0, |unit| unit.turn);
     match newest.checked_sub(turns) {
@@ -127,7 +129,7 @@ fn first_of_turns(units: &[Unit], turns: u32) -> usize {
     }
 }
 
-/// Where the last so many messages begin. A unit stays as a whole or not at all.
+/// Returns the index at which the newest `limit` messages begin. Units are never split.
 fn first_of_messages(units: &[Unit], limit: u32) -> usize {
     let mut left = limit;
     let mut start = units.len();
@@ -144,13 +146,13 @@ fn first_of_messages(units: &[Unit], limit: u32) -> usize {
     start
 }
 
-/// The newest calls of the newest turn that have all their outputs. Those of older turns have
-/// been answered.
+/// Returns the unit with the newest calls of the newest turn, if they have all their outputs. Calls of
+/// older turns were answered.
 fn newest_batch(conversation: &Conversation<'_>) -> Option<usize> {
     let units = conversation.units();
     let newest = units.last()?.turn;
     let begin = units.partition_point(|unit| unit.turn < newest);
-    // Outputs are messages of their own, so most other steps need not be read.
+    // Outputs are separate messages, so most other steps need not be read.
     let may_be = |index: &usize| {
         let unit = &units[*index];
         unit.kind == UnitKind::Step && unit.messages > 1 && !unit.traits.contains(Traits::PENDING)
@@ -169,8 +171,8 @@ fn has_calls(conversation: &Conversation<'_>, index: usize) -> bool {
         .any(|part| matches!(part.content, Content::Call(_)))
 }
 
-/// Where the newest part begins with a message of the user's or with calls. A reply without
-/// what it replies to says little, unless it is the newest of all.
+/// Returns the first index from `start` on that has a user message or calls. A reply without what it
+/// replies to says little, unless it is the newest unit.
 fn aligned(conversation: &Conversation<'_>, start: usize) -> usize {
     let units = conversation.units();
     let begins = |index: &usize| {
@@ -194,53 +196,53 @@ fn aligned(conversation: &Conversation<'_>, start: usize) -> usize {
         .unwrap_or(units.len())
 }
 
-/// Takes what the newest part should not cost: the first request, earlier summaries, the newest
+/// Keeps what takes precedence over the newest part: the first request, earlier summaries and the newest
 /// calls.
 fn take_what_matters_most(
     units: &[Unit],
     choice: &mut Choice,
     batch: Option<usize>,
-    room: &mut Room,
+    room: &mut FreeBudget,
 ) {
-    let mut take = |index: usize, fate: Fate| {
-        if choice.fates[index] == Fate::Dropped && room.take(&units[index]) {
-            choice.fates[index] = fate;
+    let mut take = |index: usize, outcome: UnitOutcome| {
+        if choice.outcomes[index] == UnitOutcome::Removed && room.take(&units[index]) {
+            choice.outcomes[index] = outcome;
         }
     };
     if let Some(initial) = choice.initial {
-        take(initial, Fate::Initial);
+        take(initial, UnitOutcome::Initial);
     }
     for index in (0..units.len()).rev() {
         if units[index].kind == UnitKind::Summary {
-            take(index, Fate::Summary);
+            take(index, UnitOutcome::Summary);
         }
     }
     if let Some(batch) = batch {
-        take(batch, Fate::Batch);
+        take(batch, UnitOutcome::Batch);
     }
 }
 
-/// Takes the newest part from its end on, up to the first unit that does not fit.
-fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut Room) {
+/// Keeps the newest part, newest unit first, up to the first unit that does not fit.
+fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut FreeBudget) {
     let units = conversation.units();
     let mut start = units.len();
     for index in (choice.start..units.len()).rev() {
         let unit = &units[index];
-        match choice.fates[index] {
-            Fate::Dropped if unit.kind == UnitKind::Summary => {}
-            Fate::Dropped if room.take(unit) => choice.fates[index] = Fate::Recent,
-            Fate::Dropped => break,
-            Fate::Batch => choice.fates[index] = Fate::Recent,
+        match choice.outcomes[index] {
+            UnitOutcome::Removed if unit.kind == UnitKind::Summary => {}
+            UnitOutcome::Removed if room.take(unit) => choice.outcomes[index] = UnitOutcome::Recent,
+            UnitOutcome::Removed => break,
+            UnitOutcome::Batch => choice.outcomes[index] = UnitOutcome::Recent,
             _ => {}
         }
         start = index;
     }
     if start > choice.start {
         let begin = aligned(conversation, start);
-        let cut = choice.fates[start..begin].iter_mut();
-        for (fate, unit) in cut.zip(&units[start..begin]) {
-            if *fate == Fate::Recent {
-                *fate = Fate::Dropped;
+        let cut = choice.outcomes[start..begin].iter_mut();
+        for (outcome, unit) in cut.zip(&units[start..begin]) {
+            if *outcome == UnitOutcome::Recent {
+                *outcome = UnitOutcome::Removed;
                 room.release(unit);
             }
         }
@@ -248,23 +250,23 @@ fn take_recent(conversation: &Conversation<'_>, choice: &mut Choice, room: &mut 
     }
 }
 
-/// Where the result would start with the model, the host may put a note first. Drops the first
-/// units until there is room for it, or no need.
+/// If the result would start with a message of the model, the host may insert a note. Removes the first
+/// units until the note fits or is not needed.
 fn shorten_for_the_note(
     units: &[Unit],
     situation: &Situation,
     choice: &mut Choice,
-    room: &mut Room,
+    room: &mut FreeBudget,
 ) {
     for (index, unit) in units.iter().enumerate() {
-        if choice.fates[index] == Fate::Dropped || unit.kind == UnitKind::Instructions {
+        if choice.outcomes[index] == UnitOutcome::Removed || unit.kind == UnitKind::Instructions {
             continue;
         }
         let fits = opening_note(situation, Some(unit)) <= room.tokens();
-        if fits || choice.fates[index] == Fate::Protected {
+        if fits || choice.outcomes[index] == UnitOutcome::Protected {
             return;
         }
-        choice.fates[index] = Fate::Dropped;
+        choice.outcomes[index] = UnitOutcome::Removed;
         room.release(unit);
     }
 }

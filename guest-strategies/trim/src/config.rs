@@ -3,44 +3,44 @@ use std::num::NonZeroU32;
 
 use serde::Deserialize;
 
-/// The config; `config.schema.json` says the same as JSON Schema.
+/// The config. `config.schema.json` is its JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
-    /// How many of the newest turns stay; 3 unless messages are counted.
+    /// How many of the newest turns are kept; 3 if neither field is given.
     pub keep_recent_turns: Option<NonZeroU32>,
-    /// How many of the newest messages stay, in place of turns.
+    /// How many of the newest messages are kept, instead of turns.
     pub keep_recent_messages: Option<NonZeroU32>,
-    /// Whether the first message stays where it is the user's.
+    /// Whether to keep the first message if it is the user's.
     pub keep_initial_user: bool,
-    /// When it is time.
+    /// When to compact.
     pub trigger: Trigger,
-    /// What counts tokens.
+    /// How tokens are counted.
     pub token_counter: TokenCounter,
 }
 
-/// When it is time: at more turns than that, or from so many tokens on.
+/// When to compact: at more than `turns` turns, or from `tokens` tokens on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, NonZeroU32>")]
 pub struct Trigger {
-    /// The most turns before it is time.
+    /// The most turns without compacting.
     pub turns: Option<NonZeroU32>,
-    /// The fewest tokens at which it is time.
+    /// The fewest tokens at which to compact.
     pub tokens: Option<NonZeroU32>,
 }
 
-/// What counts tokens.
+/// How tokens are counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenCounter {
-    /// The host, for the model in use.
+    /// By the host, for the model in use.
     #[default]
     Host,
     /// A quarter of the characters of each message.
     Quarter,
 }
 
-/// How much of the newest part stays.
+/// How much of the newest part is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     Turns(u32),
@@ -84,7 +84,7 @@ impl Default for Config {
     }
 }
 
-/// An object of exactly these fields: a derived reader would take a list as well.
+/// Accepts only an object with these fields. A derived reader would also accept a list.
 impl TryFrom<BTreeMap<String, NonZeroU32>> for Trigger {
     type Error = String;
 

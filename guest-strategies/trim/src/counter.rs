@@ -1,10 +1,10 @@
-//! Tokens of units, by one counter or the other.
+//! Counts the tokens of units by the configured counter.
 
 use baler_strategy::{Content, Conversation, Message, Situation, Unit, UnitKind};
 
 use crate::TokenCounter;
 
-/// What a conversation costs. It is an estimate of the pressure, not the truth.
+/// The tokens of a conversation. With `quarter` they are only an estimate.
 #[derive(Debug)]
 pub(crate) struct Costs {
     overhead: u64,
@@ -33,7 +33,7 @@ impl Costs {
         }
     }
 
-    /// Tokens of the units that stay, and of what always does.
+    /// Returns the tokens of the overhead and of all units for which `stays` returns true.
     pub(crate) fn of_kept(&self, stays: impl Fn(usize) -> bool) -> u64 {
         let units = self.units.iter().enumerate();
         let kept = units.filter(|(index, _)| stays(*index));
@@ -41,14 +41,14 @@ impl Costs {
     }
 }
 
-/// Messages of the units, without instructions.
+/// Returns the number of messages in the units for which `stays` returns true, without instructions.
 pub(crate) fn messages(units: &[Unit], stays: impl Fn(usize) -> bool) -> u64 {
     let kept = units.iter().enumerate().filter(|(index, _)| stays(*index));
     let messages = kept.filter(|(_, unit)| unit.kind != UnitKind::Instructions);
     messages.map(|(_, unit)| u64::from(unit.messages)).sum()
 }
 
-/// A quarter of the characters of everything that is sent as text.
+/// Returns a quarter of the characters of everything that is sent as text.
 fn quarter(message: &Message) -> u64 {
     let characters = |text: &str| text.chars().count();
     let parts = message.parts.iter().map(|part| match &part.content {

@@ -1,6 +1,6 @@
 //! Keeps the first request and the newest turns, under pressure of turns or tokens.
 //!
-//! The rules are those of ptc_runner's `:trim`, with its defects mended: units are never parted,
+//! The rules are those of ptc_runner's `:trim`, without its defects: units are never split,
 //! the newest request and the newest calls survive, and the result fits the budget.
 
 mod config;
@@ -14,9 +14,11 @@ mod choice;
 #[cfg(test)]
 mod tests;
 
-use baler_strategy::{Conversation, Decision, Draft, Failure, Report, Situation, Strategy, Value};
+use baler_strategy::{
+    Conversation, Decision, Failure, PlanBuilder, Report, Situation, Strategy, Value,
+};
 
-use choice::{Choice, Fate, choose, turns_from};
+use choice::{Choice, UnitOutcome, choose, turns_from};
 pub use config::{Config, TokenCounter, Trigger};
 use counter::{Costs, messages};
 use pressure::Pressure;
@@ -100,16 +102,16 @@ impl Strategy for Trim {
         if !choice.is_a_trim(conversation.units(), situation) {
             return unchanged(format!("{}, but nothing to drop", pressure.name()));
         }
-        let mut draft = Draft::dropping(choice.fates.len());
-        for (index, fate) in choice.fates.iter().enumerate() {
-            if *fate != Fate::Dropped {
-                draft.keep(index);
+        let mut builder = PlanBuilder::removing_all(choice.outcomes.len());
+        for (index, outcome) in choice.outcomes.iter().enumerate() {
+            if *outcome != UnitOutcome::Removed {
+                builder.keep(index);
             }
-            if let Some(code) = fate.code() {
-                draft.reason(index..index + 1, code);
+            if let Some(code) = outcome.code() {
+                builder.reason(index..index + 1, code);
             }
         }
-        let report = Report::compacted(draft.build()?);
+        let report = Report::compacted(builder.build()?);
         Ok(figures(
             report,
             conversation,
@@ -121,9 +123,9 @@ impl Strategy for Trim {
     }
 }
 
-const NO_PRESSURE: &str = "there are fewer turns and tokens than the trigger says";
+const NO_PRESSURE: &str = "there are fewer turns and tokens than the trigger requires";
 
-/// The same eleven figures whether something happened or not.
+/// Adds the metrics, the same eleven for every outcome.
 fn figures(
     report: Report,
     conversation: &Conversation<'_>,

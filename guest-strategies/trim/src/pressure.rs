@@ -1,24 +1,24 @@
-//! Whether it is time.
+//! Decides whether to compact now.
 
-use baler_strategy::{Conversation, Failure, Room, Situation, Trigger as AskedBecause};
+use baler_strategy::{Conversation, Failure, FreeBudget, Situation, Trigger as AskedBecause};
 use serde::Deserialize;
 
 use crate::counter::Costs;
 use crate::{Config, TokenCounter};
 
-/// Why it is time.
+/// Why to compact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pressure {
-    /// more turns than the trigger says
+    /// More turns than the trigger allows.
     Turns,
-    /// at least as many tokens as the trigger says
+    /// At least as many tokens as the trigger says.
     Tokens,
-    /// neither, but the host or a person asks for a smaller conversation
+    /// Neither, but the host or a person requests a smaller conversation.
     Host,
 }
 
 impl Pressure {
-    /// The name in the metrics.
+    /// Returns the name in the metric `reason`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Turns => "turn_pressure",
@@ -28,14 +28,14 @@ impl Pressure {
     }
 }
 
-/// What the embedding program says of this call. Other fields are for other strategies.
+/// The context of the call that the embedding program provides. Other fields are for other strategies.
 #[derive(Debug, Default, Deserialize)]
 struct Context {
-    /// the turn that is about to start, counted from 1
+    /// The turn that is about to start, counted from 1.
     turn: Option<u32>,
 }
 
-/// The pressure of the config's own trigger: of turns first.
+/// Returns the pressure by the config's trigger. Turns take precedence over tokens.
 pub(crate) fn of_trigger(
     conversation: &Conversation<'_>,
     situation: &Situation,
@@ -57,9 +57,9 @@ pub(crate) fn of_trigger(
         .map(|_| Pressure::Tokens))
 }
 
-/// Whether the host needs a smaller conversation, whatever the trigger says.
+/// Returns [`Pressure::Host`] if the host needs a smaller conversation, whatever the trigger says.
 pub(crate) fn of_host(conversation: &Conversation<'_>, situation: &Situation) -> Option<Pressure> {
-    let mut room = Room::of(situation);
+    let mut room = FreeBudget::of(situation);
     for unit in conversation.units() {
         room.charge(unit);
     }
@@ -67,11 +67,11 @@ pub(crate) fn of_host(conversation: &Conversation<'_>, situation: &Situation) ->
         AskedBecause::Overflow | AskedBecause::Manual(_) => true,
         AskedBecause::Threshold | AskedBecause::Scheduled => situation.required,
     };
-    let is_over = !room.is_kept() || situation.used > situation.budget;
+    let is_over = !room.is_within_limits() || situation.used > situation.budget;
     (is_asked || is_over).then_some(Pressure::Host)
 }
 
-/// The turn that is about to start: as the program says, or else the turn of the newest unit.
+/// Returns the turn that is about to start: that of the context, or else the turn of the newest unit.
 fn turn(conversation: &Conversation<'_>, situation: &Situation) -> Result<u32, Failure> {
     let context: Context = match situation.context.trim() {
         "" => Context::default(),

@@ -4,7 +4,7 @@ mod limits;
 
 mod vectors;
 
-use baler_strategy::testing::{Recording, Tested, run};
+use baler_strategy::testing::{Recording, TestRun, run};
 use baler_strategy::{Situation, Value};
 
 use crate::Trim;
@@ -23,7 +23,7 @@ fn alternate(messages: usize) -> Recording {
 }
 
 #[track_caller]
-fn trimmed_in(recording: &Recording, situation: &Situation, config: &str) -> Tested {
+fn trimmed_in(recording: &Recording, situation: &Situation, config: &str) -> TestRun {
     let tested = run::<Trim>(recording, situation, config)
         .unwrap_or_else(|failure| panic!("failed: {failure:?}"));
     assert!(
@@ -36,13 +36,13 @@ fn trimmed_in(recording: &Recording, situation: &Situation, config: &str) -> Tes
 
 /// The result when a turn is about to start and there is room for everything.
 #[track_caller]
-fn trimmed(recording: &Recording, turn: u32, config: &str) -> Tested {
+fn trimmed(recording: &Recording, turn: u32, config: &str) -> TestRun {
     let mut situation = recording.situation(PLENTY);
     situation.context = format!(r#"{{"turn":{turn}}}"#);
     trimmed_in(recording, &situation, config)
 }
 
-fn value(tested: &Tested, metric: &str) -> Value {
+fn value(tested: &TestRun, metric: &str) -> Value {
     let mut metrics = tested.report.metrics.iter();
     metrics
         .find(|found| found.name == metric)
@@ -50,11 +50,11 @@ fn value(tested: &Tested, metric: &str) -> Value {
         .unwrap_or_else(|| panic!("no metric `{metric}`"))
 }
 
-fn flag(tested: &Tested, metric: &str) -> bool {
+fn flag(tested: &TestRun, metric: &str) -> bool {
     value(tested, metric) == Value::Flag(true)
 }
 
-fn reason(tested: &Tested) -> String {
+fn reason(tested: &TestRun) -> String {
     match value(tested, "reason") {
         Value::Text(reason) => reason,
         other => panic!("no text: {other:?}"),

@@ -9,7 +9,7 @@ fn after(messages: &[&str]) -> Recording {
         .fold(Recording::new(), |recording, text| recording.user(text))
         .step("work", [])
         .tokens(1_000);
-    saying(turn(recording, "next", 10), "Work.")
+    with_answer(turn(recording, "next", 10), "Work.")
 }
 
 fn retaining(tokens: u32) -> String {
@@ -24,7 +24,7 @@ fn no_message_is_kept_in_part() {
         .step("work", [])
         .tokens(1_000)
         .user("new message");
-    let recording = saying(recording, "Work.");
+    let recording = with_answer(recording, "Work.");
     let config = r#"{"preserve-turns":0,"max-retained-user-tokens":3}"#;
     assert_eq!(anchored(&recording, PLENTY, config).kept(), [2]);
     let recording = after(&["abcdefghij"]);
@@ -93,7 +93,7 @@ fn an_anchor_keeps_its_pictures() {
         .attached("image/png", None)
         .step("A cat.", [])
         .tokens(1_000);
-    let recording = saying(turn(recording, "next", 10), "A cat was seen.");
+    let recording = with_answer(turn(recording, "next", 10), "A cat was seen.");
     let tested = anchored(&recording, PLENTY, ONE);
     assert_eq!(tested.kept(), [0, 2, 3]);
     // 300 tokens of the picture and 4 of the text.
@@ -116,11 +116,11 @@ fn anchors_are_bounded_by_the_window() {
 #[test]
 fn anchors_alone_are_not_summarised() {
     let recording = Recording::new().user("one").user("two");
-    let recording = saying(turn(recording, "next", 10), "never asked");
+    let recording = with_answer(turn(recording, "next", 10), "never asked");
     let tested = anchored(&recording, PLENTY, ONE);
     assert_eq!(
         tested.unchanged(),
-        Some("beside what stays there is nothing to summarise")
+        Some("there is nothing to summarise except units that are kept")
     );
     assert!(recording.asked().is_empty());
 }

@@ -11,7 +11,7 @@ fn agent() -> Recording {
 /// AP-N11: a single turn that is too large is compacted as well.
 #[test]
 fn a_long_loop_is_compacted() {
-    let recording = saying(agent(), "Ten steps.");
+    let recording = with_answer(agent(), "Ten steps.");
     let tested = anchored(&recording, 5_000, "");
     assert_eq!(tested.kept(), [0, 1]);
     assert_eq!(tested.count("units-summarized"), Some(10));
@@ -19,7 +19,7 @@ fn a_long_loop_is_compacted() {
 
 #[test]
 fn without_room_for_a_summary_it_fails() {
-    let recording = saying(agent(), "never asked");
+    let recording = with_answer(agent(), "never asked");
     for budget in [0, 60] {
         let failure = attempt(&recording, &recording.situation(budget), "");
         assert!(matches!(failure, Err(Failure::Other(_))), "{failure:?}");
@@ -30,7 +30,7 @@ fn without_room_for_a_summary_it_fails() {
 #[test]
 fn a_long_summary_has_its_share_of_the_room() {
     let recording = turn(turn(Recording::new(), "old", 5_000), "new", 100);
-    let recording = saying(recording, &"It was so. ".repeat(600));
+    let recording = with_answer(recording, &"It was so. ".repeat(600));
     let tested = anchored(&recording, 1_000, ONE);
     assert!(
         tested
@@ -61,7 +61,7 @@ fn limits_of_media_take_turns_away_too() {
         .fold(Recording::new(), |recording, text| {
             turn(recording, text, 500).attached("image", None)
         });
-    let recording = saying(recording, "Pictures.");
+    let recording = with_answer(recording, "Pictures.");
     let mut situation = recording.situation(PLENTY);
     situation.max_media = Some(1);
     let tested = anchored_in(&recording, &situation, "");
@@ -71,7 +71,7 @@ fn limits_of_media_take_turns_away_too() {
 #[test]
 fn text_of_any_script_is_anchored() {
     let recording = turn(turn(Recording::new(), "古い話", 1_000), "新しい話", 10);
-    let recording = saying(recording, "昔の話。");
+    let recording = with_answer(recording, "昔の話。");
     let tested = anchored(&recording, PLENTY, ONE);
     assert_eq!(tested.kept(), [0, 2, 3]);
     assert!(tested.render().contains("<context_summary>\\n昔の話。\\n"));
@@ -81,7 +81,7 @@ fn text_of_any_script_is_anchored() {
 #[test]
 fn what_the_user_wants_kept_is_handed_on() {
     let recording = turn(turn(Recording::new(), "old", 1_000), "new", 10);
-    let recording = saying(recording, "The API.");
+    let recording = with_answer(recording, "The API.");
     let mut situation = recording.situation(PLENTY);
     situation.trigger = baler_strategy::Trigger::Manual(Some("keep the API".to_owned()));
     anchored_in(&recording, &situation, ONE);
@@ -96,7 +96,7 @@ fn what_the_user_wants_kept_is_handed_on() {
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let output = baler_strategy::testing::call("ls", "{}", &"z ".repeat(3_000));
-    let recording = saying(agent().step("", [output]).unseen(60), "Ten steps.");
+    let recording = with_answer(agent().step("", [output]).unseen(60), "Ten steps.");
     let mut plans = 0;
     for budget in (0..recording.situation(0).used).step_by(97) {
         let Ok(tested) = attempt(&recording, &recording.situation(budget), "") else {

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn the_newest_turns_stay() {
     let recording = turn(turn(Recording::new(), "u1", 1_000), "u2", 10).user("u3");
-    let recording = saying(recording, "An answer.");
+    let recording = with_answer(recording, "An answer.");
     let tested = anchored(&recording, PLENTY, "");
     assert_eq!(tested.kept(), [0, 2, 3, 4]);
     assert_eq!(
@@ -22,7 +22,7 @@ fn too_few_turns_change_nothing() {
     let one = turn(Recording::new(), "u1", 1_000);
     let two = turn(one.clone(), "u2", 1_000);
     for recording in [Recording::new(), one, two] {
-        let recording = saying(recording, "never asked");
+        let recording = with_answer(recording, "never asked");
         assert!(anchored(&recording, PLENTY, "").unchanged().is_some());
         assert!(recording.asked().is_empty());
     }
@@ -39,7 +39,7 @@ fn in_a_window_of_1000(recording: &Recording, config: &str) -> Vec<usize> {
 fn turns_that_are_too_large_are_fewer() {
     let recording = turn(Recording::new(), "u1", 10);
     let recording = turn(turn(recording, "u2", 1_000), "u3", 10);
-    let recording = saying(recording, "Answers.");
+    let recording = with_answer(recording, "Answers.");
     assert_eq!(in_a_window_of_1000(&recording, ""), [0, 2, 4, 5]);
 }
 
@@ -49,7 +49,7 @@ fn turns_that_are_too_large_are_fewer() {
 fn the_newest_turn_may_be_too_large() {
     let recording = turn(Recording::new(), "u1", 10);
     let recording = turn(turn(recording, "u2", 10), "u3", 1_000);
-    let recording = saying(recording, "Answers.");
+    let recording = with_answer(recording, "Answers.");
     assert_eq!(in_a_window_of_1000(&recording, ""), [0, 2, 4]);
 }
 
@@ -59,7 +59,7 @@ fn turns_go_one_by_one() {
     let recording = (0..6).fold(Recording::new(), |recording, n| {
         turn(recording, &format!("u{n}"), 200)
     });
-    let recording = saying(recording, "Answers.");
+    let recording = with_answer(recording, "Answers.");
     let config = r#"{"preserve-turns":5,"max-retained-user-tokens":0}"#;
     assert_eq!(
         in_a_window_of_1000(&recording, config),
@@ -80,7 +80,7 @@ fn the_whole_request_is_tested() {
             .step("working", [])
             .tokens(100)
             .live();
-        saying(recording, "Answers.")
+        with_answer(recording, "Answers.")
     };
     assert_eq!(in_a_window_of_1000(&history(0), ""), [0, 2, 3, 4, 5, 6, 7]);
     assert_eq!(in_a_window_of_1000(&history(300), ""), [0, 2, 4, 5, 6, 7]);
@@ -90,7 +90,7 @@ fn the_whole_request_is_tested() {
 #[test]
 fn no_turn_may_be_preserved() {
     let recording = turn(Recording::new(), "u1", 1_000).user("now").live();
-    let recording = saying(recording, "An answer.");
+    let recording = with_answer(recording, "An answer.");
     let config = r#"{"preserve-turns":0}"#;
     assert_eq!(
         anchored(&recording, PLENTY, config).render(),
@@ -111,7 +111,7 @@ fn a_pending_call_stays_after_the_summary() {
         .step("", [call("ls", "{}", "a"), call("ls", "{}", "b")])
         .tokens(2_000)
         .step("", [pending("make", "{}")]);
-    let recording = saying(recording, "Files were listed.");
+    let recording = with_answer(recording, "Files were listed.");
     let tested = anchored(&recording, 500, "");
     assert_eq!(
         tested.render(),

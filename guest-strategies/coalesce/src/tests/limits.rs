@@ -97,7 +97,10 @@ fn a_text_that_does_not_fit_becomes_shorter() {
 #[test]
 fn without_room_for_a_text_nothing_changes() {
     let tested = coalesced(&agent(5), 10, "");
-    assert_eq!(tested.unchanged(), Some("there is no room for the text"));
+    assert_eq!(
+        tested.unchanged(),
+        Some("the budget leaves too few tokens for the text")
+    );
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn a_text_that_is_no_shorter_is_not_written() {
         .step("", [call("search", "{}", "")]);
     assert_eq!(
         coalesced(&recording, PLENTY, ALL).unchanged(),
-        Some("the text would be no shorter than what it stands for")
+        Some("the text would not be shorter than the units that it replaces")
     );
 }
 

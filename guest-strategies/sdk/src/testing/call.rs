@@ -10,7 +10,7 @@ pub struct Call {
     pub(super) fixed: bool,
 }
 
-/// A call with its output.
+/// Returns a call with its output.
 pub fn call(name: &str, arguments: &str, output: &str) -> Call {
     Call {
         output: Some(ToolOutput {
@@ -24,7 +24,7 @@ pub fn call(name: &str, arguments: &str, output: &str) -> Call {
     }
 }
 
-/// A call that failed.
+/// Returns a call that failed, with its output.
 pub fn failed(name: &str, arguments: &str, output: &str) -> Call {
     let mut call = call(name, arguments, output);
     if let Some(output) = &mut call.output {
@@ -33,7 +33,7 @@ pub fn failed(name: &str, arguments: &str, output: &str) -> Call {
     call
 }
 
-/// A call that has no output yet.
+/// Returns a pending call: it has no output yet.
 pub fn pending(name: &str, arguments: &str) -> Call {
     Call {
         name: name.to_owned(),
@@ -45,7 +45,7 @@ pub fn pending(name: &str, arguments: &str) -> Call {
 }
 
 impl Call {
-    /// The output holds a picture beside its text.
+    /// Adds a picture to the output.
     #[must_use]
     pub fn with_picture(mut self) -> Self {
         if let Some(output) = &mut self.output {
@@ -58,14 +58,14 @@ impl Call {
         self
     }
 
-    /// An earlier compaction wrote the output.
+    /// Marks the output as rewritten by an earlier compaction.
     #[must_use]
     pub fn rewritten(mut self) -> Self {
         self.rewritten = true;
         self
     }
 
-    /// The host's policy does not let a plan change the output.
+    /// Makes the output one that a plan may not rewrite.
     #[must_use]
     pub fn fixed(mut self) -> Self {
         self.fixed = true;

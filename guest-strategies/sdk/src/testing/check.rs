@@ -4,7 +4,7 @@ use crate::{
     Situation, Source, Unit, UnitKind,
 };
 
-/// The first rule of the contract that the plan breaks, in words.
+/// Returns the first rule of the contract that the plan breaks, as a message, or `None` if the plan is valid.
 pub fn violation(recording: &Recording, situation: &Situation, plan: &Plan) -> Option<String> {
     check(recording, situation, plan).err()
 }
@@ -22,7 +22,10 @@ fn check(recording: &Recording, situation: &Situation, plan: &Plan) -> Result<()
             Piece::Rewrite(rewrite) => (rewrite.unit as usize, 1),
             Piece::Insert(insertion) => {
                 if matches!(insertion.role, Role::Assistant | Role::Tool) {
-                    return Err(format!("piece {index} speaks as {:?}", insertion.role));
+                    return Err(format!(
+                        "piece {index} inserts a text with the role {:?}",
+                        insertion.role
+                    ));
                 }
                 if insertion.text.trim().is_empty() {
                     return Err(format!("piece {index} inserts an empty text"));
@@ -30,7 +33,7 @@ fn check(recording: &Recording, situation: &Situation, plan: &Plan) -> Result<()
                 if insertion.placement != Placement::Alone
                     && !joins(recording, &units, &plan.pieces, index, insertion)
                 {
-                    return Err(format!("piece {index} joins nothing"));
+                    return Err(format!("piece {index} has no kept message to join"));
                 }
                 continue;
             }
@@ -53,14 +56,14 @@ fn check(recording: &Recording, situation: &Situation, plan: &Plan) -> Result<()
     }
     for (index, (unit, kept)) in units.iter().zip(kept).enumerate() {
         if unit.is_protected() && !kept {
-            return Err(format!("protected unit {index} is dropped"));
+            return Err(format!("protected unit {index} is removed"));
         }
     }
     for reason in &plan.reasons {
         let end = reason.units.first.saturating_add(reason.units.count) as usize;
         if reason.units.count == 0 || end > units.len() {
             return Err(format!(
-                "a reason names units that are not there: {:?}",
+                "a reason names units that do not exist: {:?}",
                 reason.units
             ));
         }
@@ -68,8 +71,8 @@ fn check(recording: &Recording, situation: &Situation, plan: &Plan) -> Result<()
     Ok(())
 }
 
-/// Whether the insertion has a kept message of its own role beside it, of the user's or of
-/// instructions. Other insertions that join it may lie between.
+/// Returns whether the insertion is next to a kept message of the same role, of the user or of instructions.
+/// Other insertions that join that message may be in between.
 fn joins(
     recording: &Recording,
     units: &[Unit],
@@ -119,7 +122,7 @@ fn check_rewrite(
         let part = messages
             .get(edit.message as usize)
             .and_then(|message| message.parts.get(edit.part as usize))
-            .ok_or_else(|| format!("{place}: not there"))?;
+            .ok_or_else(|| format!("{place}: does not exist"))?;
         check_edit(situation, unit, part, edit).map_err(|error| format!("{place}: {error}"))?;
     }
     let thinks = |part: &&Part| matches!(part.content, Content::Thinking(_));
@@ -132,7 +135,9 @@ fn check_rewrite(
         .map(|edit| &messages[edit.message as usize].parts[edit.part as usize]);
     let removed = removed.filter(thinks).count();
     if removed > 0 && removed < all {
-        return Err(format!("unit {number}: thinking goes as a whole"));
+        return Err(format!(
+            "unit {number}: only some of its thinking is removed"
+        ));
     }
     for (index, message) in messages.iter().enumerate() {
         let removed = rewrite
@@ -173,28 +178,28 @@ fn check_edit(
 #[cfg(test)]
 mod tests {
     use crate::testing::{Recording, violation};
-    use crate::{Conversation, Draft, Insertion, Placement};
+    use crate::{Conversation, Insertion, Placement, PlanBuilder};
 
     #[track_caller]
     fn violation_of(place: usize, placement: Placement) -> Option<String> {
         let recording = Recording::new().user("the task").step("a step", []);
-        let mut draft = Draft::keeping(Conversation::new(&recording).units().len());
-        draft
+        let mut builder = PlanBuilder::keeping_all(Conversation::new(&recording).units().len());
+        builder
             .insert(place, Insertion::note("one").placed(placement))
             .insert(place, Insertion::note("two").placed(placement));
-        let plan = draft.build().expect("it keeps all");
+        let plan = builder.build().expect("the plan keeps all units");
         violation(&recording, &recording.situation(1000), &plan)
     }
 
     #[test]
-    fn an_insertion_joins_a_message_of_the_users_beside_it() {
+    fn joining_insertion_needs_an_adjacent_user_message() {
         assert_eq!(violation_of(1, Placement::JoinBefore), None);
         assert_eq!(violation_of(0, Placement::JoinAfter), None);
         assert_eq!(violation_of(2, Placement::Alone), None);
-        let nothing = Some("piece 1 joins nothing".to_owned());
+        let nothing = Some("piece 1 has no kept message to join".to_owned());
         assert_eq!(violation_of(2, Placement::JoinBefore), nothing);
         assert_eq!(violation_of(1, Placement::JoinAfter), nothing);
-        let nothing = Some("piece 0 joins nothing".to_owned());
+        let nothing = Some("piece 0 has no kept message to join".to_owned());
         assert_eq!(violation_of(0, Placement::JoinBefore), nothing);
     }
 }

@@ -1,9 +1,9 @@
-//! Messages and parts with their figures.
+//! Messages and parts of test conversations, with their tokens and bytes.
 
 use super::count;
 use crate::{Content, Message, Part, PartTraits, Role};
 
-/// Tokens of a picture.
+/// The tokens of a media part.
 const PICTURE: u32 = 300;
 
 pub(super) fn message(role: Role, parts: Vec<Part>) -> Message {

@@ -1,5 +1,5 @@
-//! Tests of strategies, natively: a conversation made up for the test, a run of the strategy,
-//! and a check of its plan by the contract's rules.
+//! Tests strategies natively: a conversation written for the test, a run of the strategy, and a check of its
+//! plan by the rules of the contract.
 //!
 //! ```
 //! use baler_strategy::testing::{Recording, call, failed};
@@ -17,7 +17,7 @@
 #![allow(
     clippy::cast_possible_truncation,
     clippy::panic,
-    reason = "for tests: sizes are small, and what is wrong should fail the test at once"
+    reason = "for tests: sizes are small, and an error should fail the test at once"
 )]
 
 mod recording;
@@ -36,9 +36,9 @@ pub use call::{Call, call, failed, pending};
 pub use check::violation;
 pub use model::ScriptedModel;
 pub use recording::Recording;
-pub use run::{Tested, run};
+pub use run::{TestRun, run};
 
-/// The counter of the tests: one token for each four bytes, rounded up.
+/// Counts tokens in tests: one for every four bytes of `text`, rounded up.
 pub fn count(text: &str) -> u32 {
     text.len().div_ceil(4) as u32
 }

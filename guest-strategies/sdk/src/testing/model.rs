@@ -1,14 +1,14 @@
 use std::cell::{Cell, RefCell};
 
 use super::count;
-use crate::model::Answers;
+use crate::model::ModelSource;
 use crate::{Completion, Finish, ModelError, ModelInfo, ModelRequest};
 
-/// A model of a test: it gives the answers of its script, one after the other, the last one
-/// again and again, and remembers what it was asked.
+/// A model for tests. It returns the answers of its script in order, repeats the last one, and records the
+/// requests.
 ///
-/// A request that does not fit the window is answered by `too-long` and uses up no answer. A
-/// text over the request's limit is cut off there.
+/// A request that does not fit the window fails with `too-long` and uses up no answer. An answer that exceeds
+/// the limit of the request is cut off there.
 #[derive(Debug, Clone)]
 pub struct ScriptedModel {
     info: ModelInfo,
@@ -33,62 +33,62 @@ impl ScriptedModel {
         }
     }
 
-    /// A model that answers with this text.
+    /// Creates a model that answers with `text`.
     pub fn answering(text: &str) -> Self {
         Self::new(Ok((text.to_owned(), Finish::Stop)))
     }
 
-    /// A model whose answer ends in another way.
+    /// Creates a model whose answer ends with `finish`, such as a refusal.
     pub fn ending(text: &str, finish: Finish) -> Self {
         Self::new(Ok((text.to_owned(), finish)))
     }
 
-    /// A model that does not answer.
+    /// Creates a model that always fails with `error`.
     pub fn failing(error: ModelError) -> Self {
         Self::new(Err(error))
     }
 
-    /// The next answer of the script.
+    /// Adds an answer to the script.
     #[must_use]
     pub fn then(mut self, text: &str) -> Self {
         self.answers.push(Ok((text.to_owned(), Finish::Stop)));
         self
     }
 
-    /// The context window, of request and answer together.
+    /// Sets the context window in tokens, for request and answer together.
     #[must_use]
     pub fn window(mut self, tokens: u32) -> Self {
         self.info.context_window = tokens;
         self
     }
 
-    /// The longest answer.
+    /// Sets the most tokens of an answer.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.info.max_output_tokens = tokens;
         self
     }
 
-    /// Whatever its window is said to be, requests of more tokens are too long.
+    /// Rejects requests of more than `tokens` tokens, whatever context window the model reports.
     #[must_use]
-    pub fn that_takes(mut self, tokens: u32) -> Self {
+    pub fn rejecting_above(mut self, tokens: u32) -> Self {
         self.fits = Some(tokens);
         self
     }
 
-    /// What it was asked in the last run.
+    /// Returns the requests of the last run.
     pub(super) fn asked(&self) -> Vec<ModelRequest> {
         self.asked.borrow().clone()
     }
 
-    /// Starts its script anew.
+    /// Restarts the script and forgets all requests.
     pub(super) fn rewind(&self) {
         self.given.set(0);
         self.asked.borrow_mut().clear();
     }
 }
 
-impl Answers for ScriptedModel {
+impl ModelSource for ScriptedModel {
     fn info(&self) -> Option<ModelInfo> {
         Some(self.info.clone())
     }
@@ -134,12 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_script_there_is_no_model() {
+    fn conversation_without_a_script_has_no_model() {
         assert!(Conversation::new(&Recording::new()).model().is_none());
     }
 
     #[test]
-    fn answers_come_in_order_and_the_last_repeats() {
+    fn scripted_model_answers_in_order_and_repeats_the_last() {
         let recording = Recording::new().model(ScriptedModel::answering("one").then("two"));
         let conversation = Conversation::new(&recording);
         let model = conversation.model().expect("there is one");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_holds_request_and_answer() {
+    fn scripted_model_counts_request_and_answer_toward_its_window() {
         let model = ScriptedModel::answering("long enough").window(10);
         assert_eq!(
             model.complete(&request("twelve bytes", 8)),

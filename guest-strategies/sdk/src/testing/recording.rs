@@ -9,10 +9,11 @@ use crate::{
     ToolCall, Traits, Trigger, UnitKind,
 };
 
-/// A conversation made up for a test.
+/// A conversation written for a test.
 ///
-/// `system`, `user`, `step`, `summary` and `other` add a unit; the methods after them change the
-/// newest one. Figures and traits follow from the content, as a host would work them out.
+/// `system`, `user`, `step`, `summary` and `other` add a unit. `joined`, `beside`, `thinking`, `opaque`,
+/// `attached`, `pin`, `live`, `unseen` and `tokens` change the newest unit. Figures and traits are derived
+/// from the content, as a host would do.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     units: Vec<Recorded>,
@@ -35,7 +36,7 @@ struct Recorded {
 }
 
 impl Recording {
-    /// A conversation without units.
+    /// Creates a conversation without units.
     pub fn new() -> Self {
         Self::default()
     }
@@ -49,7 +50,7 @@ impl Recording {
         )
     }
 
-    /// Adds a message of the user's.
+    /// Adds a user message.
     #[must_use]
     pub fn user(self, text: &str) -> Self {
         self.with(UnitKind::User, vec![message(Role::User, vec![plain(text)])])
@@ -62,7 +63,7 @@ impl Recording {
         self.with(UnitKind::Summary, vec![message(Role::User, vec![part])])
     }
 
-    /// Adds something that is none of the others, such as an output without a call.
+    /// Adds a unit of the kind `other`, such as an output without a call.
     #[must_use]
     pub fn other(self, text: &str) -> Self {
         self.with(
@@ -71,7 +72,7 @@ impl Recording {
         )
     }
 
-    /// Adds a text that an earlier compaction wrote to the newest unit's first message.
+    /// Adds a text that an earlier compaction wrote to the first message of the newest unit.
     #[must_use]
     pub fn joined(self, text: &str) -> Self {
         let part = part(Content::Text(text.to_owned()), PartTraits::REWRITTEN);
@@ -126,7 +127,7 @@ impl Recording {
             .and(|unit| unit.traits |= traits)
     }
 
-    /// The user says this beside the outputs of the newest step.
+    /// Adds a user message to the newest unit, after its outputs.
     #[must_use]
     pub fn beside(self, text: &str) -> Self {
         self.and(|unit| {
@@ -134,7 +135,7 @@ impl Recording {
         })
     }
 
-    /// The newest unit starts with thinking.
+    /// Adds thinking at the start of the newest unit.
     #[must_use]
     pub fn thinking(self, text: &str) -> Self {
         let thought = part(Content::Thinking(text.to_owned()), PartTraits::empty());
@@ -146,8 +147,8 @@ impl Recording {
         })
     }
 
-    /// The newest unit starts with a part of this kind that nobody may change, such as what a
-    /// provider's own compaction left.
+    /// Adds an opaque part of this kind at the start of the newest unit, such as the result of a provider's
+    /// own compaction. No plan may change it.
     #[must_use]
     pub fn opaque(self, kind: &str) -> Self {
         let own = part(Content::Opaque(kind.to_owned()), PartTraits::empty());
@@ -159,7 +160,7 @@ impl Recording {
         })
     }
 
-    /// The newest unit's first message ends with a picture, document or the like.
+    /// Adds a media part, such as a picture, at the end of the newest unit's first message.
     #[must_use]
     pub fn attached(self, kind: &str, name: Option<&str>) -> Self {
         let media = Media {
@@ -176,13 +177,13 @@ impl Recording {
         })
     }
 
-    /// The embedding program asked for the newest unit to stay.
+    /// Pins the newest unit.
     #[must_use]
     pub fn pin(self) -> Self {
         self.and(|unit| unit.traits |= Traits::PINNED)
     }
 
-    /// The newest unit came after the state that is to be compacted.
+    /// Marks the newest unit as live: it arrived after the state that is to be compacted.
     #[must_use]
     pub fn live(self) -> Self {
         self.and(|unit| unit.traits |= Traits::LIVE)
@@ -202,13 +203,13 @@ impl Recording {
         })
     }
 
-    /// The newest unit costs so many tokens, whatever is in it.
+    /// Sets the tokens of the newest unit, whatever its content.
     #[must_use]
     pub fn tokens(self, tokens: u32) -> Self {
         self.and(|unit| unit.tokens = Some(tokens))
     }
 
-    /// The request has a system prompt and tool definitions of so many tokens beside the
+    /// Sets the tokens of the system prompt and the tool definitions that the request has in addition to its
     /// messages.
     #[must_use]
     pub fn definitions(mut self, tokens: u32) -> Self {
@@ -216,7 +217,7 @@ impl Recording {
         self
     }
 
-    /// The request offers a tool to the model. `parameters` is a JSON Schema.
+    /// Adds a tool that the request offers to the model. `parameters` is a JSON Schema.
     #[must_use]
     pub fn tool(mut self, name: &str, description: &str, parameters: &str) -> Self {
         self.tools.push(Tool {
@@ -227,29 +228,29 @@ impl Recording {
         self
     }
 
-    /// A slice holds at most so many units, whatever the strategy asks for.
+    /// Limits each slice to `units` units, however many the strategy requests.
     #[must_use]
     pub fn slices_of(mut self, units: u32) -> Self {
         self.slice = Some(units.max(1));
         self
     }
 
-    /// There is no archive, so no unit has a reference.
+    /// Removes the archive, so no unit has a reference.
     #[must_use]
     pub fn without_archive(mut self) -> Self {
         self.no_archive = true;
         self
     }
 
-    /// The model that the strategy may ask.
+    /// Sets the model that the strategy may ask.
     #[must_use]
     pub fn model(mut self, model: ScriptedModel) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// The state of things for this conversation and a budget: the host decided on its own,
-    /// a mark costs 40 tokens, and there is no other limit. Change the fields as needed.
+    /// Returns the situation of this conversation for a budget in tokens: triggered by the threshold, 40
+    /// tokens for each mark, no limit of bytes or media. Change its fields as needed.
     pub fn situation(&self, budget: u32) -> Situation {
         let units = self.units();
         let instructions = units
@@ -278,31 +279,31 @@ impl Recording {
         }
     }
 
-    /// How many units the strategy has read so far.
+    /// Returns how many units were read so far.
     pub fn units_read(&self) -> usize {
         self.units_read.get()
     }
 
-    /// What the strategy has logged so far.
+    /// Returns the log of the strategy so far, oldest first.
     pub fn log(&self) -> Vec<(Level, String)> {
         self.log.borrow().clone()
     }
 
-    /// What the model was asked in the last run.
+    /// Returns the requests to the model in the last run, oldest first.
     pub fn asked(&self) -> Vec<ModelRequest> {
         self.model
             .as_ref()
             .map_or_else(Vec::new, ScriptedModel::asked)
     }
 
-    /// Starts the model's script anew.
+    /// Restarts the script of the model.
     pub(super) fn rewind(&self) {
         if let Some(model) = &self.model {
             model.rewind();
         }
     }
 
-    /// The messages of every unit.
+    /// Returns the messages of a unit, empty if the unit does not exist.
     pub(super) fn messages(&self, unit: usize) -> &[Message] {
         self.units.get(unit).map_or(&[], |unit| &unit.messages)
     }

@@ -6,37 +6,41 @@ use crate::{
     Strategy, Unit, Value, config, guest,
 };
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tested {
-    /// The strategy's answer.
+pub struct TestRun {
+    /// The report of the strategy.
     pub report: Report,
     units: Vec<Unit>,
     before: Vec<Vec<Vec<u32>>>,
     situation: Situation,
 }
 
-/// Runs a strategy as a host would, twice, and checks the plan by the contract's rules.
+/// Runs a strategy twice, as a host would, and checks its plan by the rules of the contract. `config` is the
+/// JSON text of its config, empty for the default.
 ///
 /// # Errors
-/// What the strategy itself reports.
+/// Returns the failure that the strategy declared.
 ///
 /// # Panics
-/// When the strategy breaks a rule: its plan is invalid or makes the conversation no smaller,
-/// the two runs differ, or it uses a code or metric that it does not declare.
+/// Panics if the plan is invalid or does not make the conversation smaller, if the two runs differ, or if a
+/// reason code or metric is not declared.
 #[track_caller]
 pub fn run<S: Strategy>(
     recording: &Recording,
     situation: &Situation,
     config: &str,
-) -> Result<Tested, Failure> {
+) -> Result<TestRun, Failure> {
     guest::introspect::<S>(Some(config))?;
     let config = config::parse::<S>(config)?;
     recording.rewind();
     let report = S::compact(&Conversation::new(recording), situation, &config)?;
     recording.rewind();
     let again = S::compact(&Conversation::new(recording), situation, &config)?;
-    assert_eq!(report, again, "the same input gave two answers");
+    assert_eq!(
+        report, again,
+        "two runs with the same input returned different reports"
+    );
     for Metric { name, .. } in &report.metrics {
         assert!(
             S::METRIC_NAMES.contains(&name.as_str()),
@@ -50,7 +54,7 @@ pub fn run<S: Strategy>(
             .map(|message| message.parts.iter().map(|part| part.tokens).collect())
             .collect()
     };
-    let tested = Tested {
+    let tested = TestRun {
         report,
         before: (0..units.len()).map(tokens).collect(),
         units,
@@ -76,8 +80,8 @@ pub fn run<S: Strategy>(
     Ok(tested)
 }
 
-impl Tested {
-    /// The plan, where there is one.
+impl TestRun {
+    /// Returns the plan, `None` if the strategy returned `unchanged`.
     pub fn plan(&self) -> Option<&Plan> {
         match &self.report.outcome {
             Outcome::Compacted(plan) => Some(plan),
@@ -85,7 +89,7 @@ impl Tested {
         }
     }
 
-    /// Why nothing should be done, where that is the answer.
+    /// Returns the reason for `unchanged`, `None` if there is a plan.
     pub fn unchanged(&self) -> Option<&str> {
         match &self.report.outcome {
             Outcome::Compacted(_) => None,
@@ -93,7 +97,7 @@ impl Tested {
         }
     }
 
-    /// The units that stay, verbatim or rewritten.
+    /// Returns the indices of the units that are kept or rewritten.
     pub fn kept(&self) -> Vec<usize> {
         let Some(plan) = self.plan() else {
             return (0..self.units.len()).collect();
@@ -109,7 +113,7 @@ impl Tested {
         kept
     }
 
-    /// Tokens of the request after the plan.
+    /// Returns the tokens of the request after the plan, with the overhead and the marks.
     pub fn tokens(&self) -> u64 {
         let mut tokens = self
             .situation
@@ -137,8 +141,8 @@ impl Tested {
         tokens
     }
 
-    /// Whether the result fits the budget, or the floor where the budget is below it. Outputs that
-    /// the model has not seen count as a host can shorten them.
+    /// Returns whether the result fits the budget, or the floor if the budget is below it. Unseen outputs
+    /// count with the fewest tokens that a host can shorten them to.
     pub fn fits(&self) -> bool {
         let kept = self.kept();
         let units = kept.iter().filter_map(|unit| self.units.get(*unit));
@@ -149,7 +153,7 @@ impl Tested {
         tokens <= u64::from(self.situation.budget.max(self.situation.floor))
     }
 
-    /// The value of a counting metric.
+    /// Returns the value of a metric that is a count, `None` if the report has none of this name.
     pub fn count(&self, metric: &str) -> Option<u32> {
         let found = self
             .report
@@ -162,7 +166,8 @@ impl Tested {
         }
     }
 
-    /// The plan as text, a line for each unit and insertion, to compare with what is expected.
+    /// Returns the plan as text, to compare in a test: one line for each unit, insertion and edit. `drop`
+    /// marks a removed unit.
     pub fn render(&self) -> String {
         let mut text = String::new();
         let Some(plan) = self.plan() else {

@@ -81,7 +81,7 @@ fn a_single_unit_that_cannot_fit_is_not_dropped() {
         .tokens(100);
     assert_eq!(
         window(&recording, 50, "").unchanged(),
-        Some("not even the newest unit fits")
+        Some("the newest unit does not fit the budget")
     );
     assert!(window(&recording, 200, "").unchanged().is_some());
 }

@@ -23,7 +23,7 @@ fn with_planck_an_earlier_summary_stands_above_the_new_one() {
         Recording::new().summary("First summary."),
         |recording, _| recording.step(&chars(4_000), []),
     );
-    let recording = saying(steps.summary("Second summary."), "New.");
+    let recording = with_answer(steps.summary("Second summary."), "New.");
     let tested = summarized(&recording, PLENTY, config);
     assert_eq!(
         tested.render(),
@@ -41,7 +41,7 @@ fn with_planck_the_newest_user_message_stays_in_its_place() {
         Recording::new().summary("First summary."),
         |recording, _| recording.user(&chars(4_000)),
     );
-    let recording = saying(recording.summary("Second summary."), "New.");
+    let recording = with_answer(recording.summary("Second summary."), "New.");
     let config = r#"{"preset":"planck","keep-last-messages":1}"#;
     assert_eq!(
         summarized(&recording, PLENTY, config).render(),
@@ -54,7 +54,7 @@ fn with_planck_the_newest_user_message_stays_in_its_place() {
 /// PL-N1, PU-N18, ALL-N1: the model merges them, and they are not wrapped again.
 #[test]
 fn an_earlier_summary_is_merged() {
-    let recording = saying(
+    let recording = with_answer(
         after("[Conversation Summary]\n\nThe build is red.", 2),
         "[Conversation Summary]\n\nThe build was red and is green.",
     );
@@ -86,7 +86,7 @@ fn a_failure_loses_no_earlier_summary() {
 /// PL-N5, ALL-N5: the result of a compaction is not compacted again.
 #[test]
 fn compacting_the_result_again_changes_nothing() {
-    let recording = saying(after("Done so far.", 0), "never asked");
+    let recording = with_answer(after("Done so far.", 0), "never asked");
     for config in [LAST, "", r#"{"preset":"planck"}"#] {
         assert!(summarized(&recording, PLENTY, config).unchanged().is_some());
     }
@@ -96,7 +96,7 @@ fn compacting_the_result_again_changes_nothing() {
 #[test]
 fn what_leaves_no_room_is_merged_even_with_planck() {
     let long = "The build is red. ".repeat(200);
-    let recording = saying(after(&long, 1), "Short.");
+    let recording = with_answer(after(&long, 1), "Short.");
     let config = r#"{"preset":"planck","keep-last-messages":1,"max-output-tokens":1000}"#;
     let tested = summarized(&recording, PLENTY, config);
     assert_eq!(summary(&tested), "Short.");
@@ -110,7 +110,7 @@ fn a_summary_in_the_newest_part_stays_there() {
         .tokens(4_000)
         .summary("Done so far.")
         .user("Go on.");
-    let recording = saying(recording, "Old things.");
+    let recording = with_answer(recording, "Old things.");
     let tested = summarized(&recording, PLENTY, r#"{"keep-last-units":2}"#);
     assert_eq!(tested.kept(), [1, 2]);
 }

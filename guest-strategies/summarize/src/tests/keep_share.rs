@@ -5,7 +5,7 @@ use baler_strategy::testing::call;
 
 /// Keeps `share` of a window of 1000 tokens.
 fn kept(recording: Recording, share: f64) -> Vec<usize> {
-    let recording = saying(recording, "S");
+    let recording = with_answer(recording, "S");
     let mut situation = recording.situation(PLENTY);
     situation.context_window = 1_000;
     situation.insertion_overhead = 0;
@@ -60,13 +60,13 @@ fn the_share_is_widened_to_whole_units() {
 /// ALL-N12: by default a tenth of the window stays, or of the budget where none is known.
 #[test]
 fn a_tenth_stays_by_default() {
-    let recording = saying(costs(&[100; 12]), "S");
+    let recording = with_answer(costs(&[100; 12]), "S");
     assert_eq!(summarized(&recording, 1_000, "").kept(), [11]);
 }
 
 #[test]
 fn units_may_be_counted_instead() {
-    let recording = saying(costs(&[100; 12]), "S");
+    let recording = with_answer(costs(&[100; 12]), "S");
     let tested = summarized(&recording, PLENTY, r#"{"keep-last-units":2}"#);
     assert_eq!(tested.kept(), [10, 11]);
 }

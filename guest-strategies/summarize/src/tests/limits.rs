@@ -22,7 +22,7 @@ const SHORT: &str = "Six steps were done.";
 /// PL-N4, PU-N5, ALL-N7: what does not fit beside the summary is summarised as well.
 #[test]
 fn the_budget_bounds_whatever_the_config_says() {
-    let recording = saying(agent(), SHORT);
+    let recording = with_answer(agent(), SHORT);
     let tested = summarized(&recording, 5_000, r#"{"keep-last-units":10}"#);
     assert_eq!(tested.kept(), [0, 1, 9, 10, 11]);
     assert_eq!(tested.count("units-summarized"), Some(7));
@@ -30,7 +30,7 @@ fn the_budget_bounds_whatever_the_config_says() {
 
 #[test]
 fn the_summary_follows_what_it_stands_for() {
-    let recording = saying(agent(), SHORT);
+    let recording = with_answer(agent(), SHORT);
     let tested = summarized(&recording, PLENTY, r#"{"keep-last-units":1}"#);
     assert!(tested.render().starts_with(
         "keep 0 instructions protected
@@ -44,7 +44,7 @@ insert \"Six steps were done.\"
 
 #[test]
 fn a_summary_that_is_too_long_for_the_room_is_cut_at_a_sentence() {
-    let recording = saying(agent(), &"One more step was done. ".repeat(400));
+    let recording = with_answer(agent(), &"One more step was done. ".repeat(400));
     let tested = summarized(&recording, 1_200, r#"{"keep-last-units":1}"#);
     assert!(summary(&tested).ends_with("done. …"));
     assert_eq!(tested.count("model-calls"), Some(2));
@@ -60,7 +60,7 @@ fn pins_and_pending_calls_stay() {
         .tokens(1_000)
         .step("", [pending("make", "")])
         .tokens(100);
-    let recording = saying(recording, SHORT);
+    let recording = with_answer(recording, SHORT);
     let tested = summarized(&recording, PLENTY, r#"{"keep-last-units":1}"#);
     assert_eq!(tested.kept(), [0, 1, 12, 14]);
     assert!(
@@ -74,12 +74,12 @@ fn pins_and_pending_calls_stay() {
 #[test]
 fn without_room_for_a_summary_it_fails() {
     for budget in [0, 80, 120] {
-        let recording = saying(agent(), SHORT);
+        let recording = with_answer(agent(), SHORT);
         let failure = attempt(&recording, &recording.situation(budget), "");
         assert_eq!(
             failure,
             Err(Failure::Other(
-                "there is no room for a summary beside what has to stay".to_owned()
+                "the budget leaves too few tokens for a summary".to_owned()
             ))
         );
         assert!(recording.asked().is_empty());
@@ -89,10 +89,10 @@ fn without_room_for_a_summary_it_fails() {
 /// PL-N5: what cannot become smaller is not tried.
 #[test]
 fn what_is_as_short_as_a_summary_is_left_alone() {
-    let recording = saying(users(5, 10), "never asked");
+    let recording = with_answer(users(5, 10), "never asked");
     assert_eq!(
         summarized(&recording, PLENTY, r#"{"keep-last-units":1}"#).unchanged(),
-        Some("a summary would be no shorter than what it stands for")
+        Some("a summary would not be shorter than the units that it replaces")
     );
     assert!(recording.asked().is_empty());
 }
@@ -103,7 +103,7 @@ fn limits_of_bytes_and_media_bound_it_too() {
         .step("", [call("look", "{}", "").with_picture()])
         .step("", [call("look", "{}", "").with_picture()])
         .user("And now?");
-    let recording = saying(recording, "Two pictures.");
+    let recording = with_answer(recording, "Two pictures.");
     let mut situation = recording.situation(PLENTY);
     situation.max_media = Some(1);
     let config = r#"{"keep-last-units":3}"#;
@@ -140,7 +140,7 @@ fn text_of_any_script_is_summarised() {
     let recording = Recording::new()
         .user(&"古い話。".repeat(1_000))
         .user("新しい話");
-    let recording = saying(recording, "古い話でした。");
+    let recording = with_answer(recording, "古い話でした。");
     let tested = summarized(&recording, 1_000, r#"{"keep-last-messages":1}"#);
     assert_eq!(summary(&tested), "古い話でした。");
 }
@@ -155,7 +155,7 @@ fn a_pinned_step_at_the_front_leaves_room_for_a_note() {
         .tokens(1_000)
         .user("new")
         .tokens(100);
-    let recording = saying(recording, &"word ".repeat(600));
+    let recording = with_answer(recording, &"word ".repeat(600));
     let mut situation = recording.situation(500);
     situation.opening_note = 100;
     let tested = attempt(&recording, &situation, r#"{"keep-last-messages":1}"#)
@@ -167,7 +167,7 @@ fn a_pinned_step_at_the_front_leaves_room_for_a_note() {
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let recording = agent().step("", [call("ls", "{}", &"z ".repeat(3_000))]);
-    let recording = saying(recording.unseen(60), SHORT);
+    let recording = with_answer(recording.unseen(60), SHORT);
     let mut plans = 0;
     for budget in (0..recording.situation(0).used).step_by(97) {
         let situation = recording.situation(budget);

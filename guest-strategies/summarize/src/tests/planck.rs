@@ -16,7 +16,7 @@ fn keeping(messages: usize) -> String {
 #[test]
 fn a_short_conversation_is_left_alone() {
     assert!(!compacts(10, 1_000, PLANCK));
-    let recording = saying(users(5, 10), "never asked");
+    let recording = with_answer(users(5, 10), "never asked");
     assert!(summarized(&recording, PLENTY, PLANCK).unchanged().is_some());
     assert!(recording.asked().is_empty());
 }
@@ -25,7 +25,7 @@ fn a_short_conversation_is_left_alone() {
 /// ALL-N11, PU-N6: it is told to be a summary.
 #[test]
 fn the_older_part_becomes_one_summary() {
-    let recording = saying(users(3, 4_000), "Summary of old messages.");
+    let recording = with_answer(users(3, 4_000), "Summary of old messages.");
     let tested = summarized(&recording, 2_000, &keeping(1));
     assert_eq!(
         tested.render(),
@@ -46,7 +46,7 @@ fn the_older_part_becomes_one_summary() {
 /// P5, PL-S3, PL-10: the last two messages stay.
 #[test]
 fn the_newest_messages_stay() {
-    let recording = saying(users(5, 4_000), "a, b and c.");
+    let recording = with_answer(users(5, 4_000), "a, b and c.");
     assert_eq!(summarized(&recording, 3_000, &keeping(2)).kept(), [3, 4]);
 }
 
@@ -72,7 +72,7 @@ fn an_error_of_the_model_changes_nothing() {
 #[test]
 fn a_blank_text_changes_nothing() {
     for text in ["", " \n "] {
-        let recording = saying(users(12, 400), text);
+        let recording = with_answer(users(12, 400), text);
         assert_eq!(
             attempt(&recording, &recording.situation(PLENTY), PLANCK),
             Err(Failure::Model("no summary: the answer is blank".to_owned()))
@@ -91,7 +91,7 @@ fn thinking_is_not_summarised() {
         .thinking("More reasoning.")
         .tokens(500)
         .user(&chars(4_000));
-    let recording = saying(recording, "A reply.");
+    let recording = with_answer(recording, "A reply.");
     assert_eq!(summarized(&recording, PLENTY, &keeping(1)).kept(), [2]);
     assert_eq!(recording.asked()[0].prompt, "Assistant: Visible reply.");
 }
@@ -105,14 +105,14 @@ fn long_arguments_compact_too() {
     let recording = Recording::new()
         .step("", [call("bash", &long, "")])
         .step("", [call("bash", &long, "")]);
-    let recording = saying(recording, "A command ran.");
+    let recording = with_answer(recording, "A command ran.");
     assert_eq!(summarized(&recording, PLENTY, &keeping(1)).kept(), [1]);
 }
 
 /// P16: another strategy keeps 3 messages of 20.
 #[test]
 fn a_fixed_summary_and_three_messages() {
-    let recording = saying(users(20, 200), "Test summary.");
+    let recording = with_answer(users(20, 200), "Test summary.");
     let tested = summarized(&recording, 500, &keeping(3));
     assert_eq!(tested.kept(), [17, 18, 19]);
     assert_eq!(summary(&tested), "Test summary.");
@@ -144,11 +144,11 @@ fn without_material_the_model_is_not_asked() {
         recording.user(&chars(4_000))
     });
     for recording in [eight, ten] {
-        let recording = saying(recording, "never asked");
+        let recording = with_answer(recording, "never asked");
         let tested = summarized(&recording, PLENTY, PLANCK);
         assert_eq!(
             tested.unchanged(),
-            Some("beside what stays there is nothing to summarise")
+            Some("there is nothing to summarise except units that are kept")
         );
         assert!(recording.asked().is_empty());
     }
@@ -162,7 +162,7 @@ fn the_cut_never_parts_a_call_from_its_output() {
         .step("", [call("ls", "{}", &chars(4_000))])
         .step("", [call("a", "{}", "1"), call("b", "{}", "2")])
         .user("And now?");
-    let recording = saying(recording, "Files were listed.");
+    let recording = with_answer(recording, "Files were listed.");
     let tested = summarized(&recording, PLENTY, &keeping(2));
     assert_eq!(tested.kept(), [2, 3]);
 }
@@ -175,7 +175,7 @@ fn the_model_sees_the_calls() {
         .tokens(8_000)
         .step("", [failed("bash", r#"{"command":"make"}"#, "no rule")])
         .user("Well?");
-    let recording = saying(recording, "The build failed.");
+    let recording = with_answer(recording, "The build failed.");
     summarized(&recording, PLENTY, &keeping(1));
     let asked = &recording.asked()[0];
     assert_eq!(
@@ -217,7 +217,7 @@ fn it_asks_for_a_deadline() {
 /// PV7: it does the work where another strategy could not.
 #[test]
 fn it_stands_in_for_another_strategy() {
-    let recording = saying(users(12, 400), "fallback summary");
+    let recording = with_answer(users(12, 400), "fallback summary");
     assert_eq!(
         summary(&summarized(&recording, PLENTY, PLANCK)),
         "fallback summary"
@@ -227,7 +227,7 @@ fn it_stands_in_for_another_strategy() {
 /// PL-I9: a forced compaction hands the user's text on.
 #[test]
 fn what_the_user_wants_kept_is_handed_on() {
-    let recording = saying(users(3, 40_000), "The API.");
+    let recording = with_answer(users(3, 40_000), "The API.");
     let mut situation = recording.situation(PLENTY);
     situation.trigger = baler_strategy::Trigger::Manual(Some("keep the API design".to_owned()));
     attempt(&recording, &situation, &keeping(1)).expect("the model answers");

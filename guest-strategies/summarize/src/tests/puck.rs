@@ -10,7 +10,7 @@ fn keeping(messages: u32) -> String {
 #[test]
 fn no_more_than_stays_is_left_alone() {
     for recording in [Recording::new(), talk(1)] {
-        let recording = saying(recording, "never asked");
+        let recording = with_answer(recording, "never asked");
         let tested = summarized(&recording, PLENTY, r#"{"preset":"puck"}"#);
         assert!(tested.unchanged().is_some());
         assert!(recording.asked().is_empty());
@@ -21,7 +21,7 @@ fn no_more_than_stays_is_left_alone() {
 #[test]
 fn the_summary_has_a_header() {
     let text = "This is a summary of the conversation.";
-    let recording = saying(talk(3), text);
+    let recording = with_answer(talk(3), text);
     let tested = summarized(&recording, PLENTY, &keeping(2));
     assert_eq!(
         tested.render(),
@@ -37,7 +37,7 @@ fn the_summary_has_a_header() {
 /// step (section 0.5 of the description). What goes into the metadata the host writes.
 #[test]
 fn the_newest_user_message_stays_beside_the_last() {
-    let recording = saying(talk(2), "Talk.");
+    let recording = with_answer(talk(2), "Talk.");
     let tested = summarized(&recording, PLENTY, &keeping(1));
     assert_eq!(tested.kept(), [2, 3]);
     assert_eq!(
@@ -51,7 +51,7 @@ fn the_newest_user_message_stays_beside_the_last() {
 fn the_instruction_reaches_the_model() {
     let prompt = |config: &str| {
         let long = Recording::new().user("Q0").tokens(8_000);
-        let recording = saying(long.step("A0", []).user("Q1"), "Talk.");
+        let recording = with_answer(long.step("A0", []).user("Q1"), "Talk.");
         summarized(&recording, PLENTY, config);
         let mut asked = recording.asked();
         asked.remove(0).prompt
@@ -105,7 +105,7 @@ fn the_transcript_stands_between_tags() {
         .attached("document", Some("f.pdf"))
         .step("B", [])
         .user("Next.");
-    let recording = saying(recording, "A and B.");
+    let recording = with_answer(recording, "A and B.");
     summarized(&recording, PLENTY, &keeping(1));
     assert!(recording.asked()[0].prompt.ends_with(
         "\n\n<conversation>\nUser: A\n[image]\n[file: f.pdf]\n\nAssistant: B\n</conversation>"
@@ -116,7 +116,7 @@ fn the_transcript_stands_between_tags() {
 /// SU11: one message of four is summarised.
 #[test]
 fn a_single_message_is_summarised() {
-    let recording = saying(talk(2), "A question.");
+    let recording = with_answer(talk(2), "A question.");
     let tested = summarized(&recording, PLENTY, r#"{"preset":"puck"}"#);
     assert_eq!(tested.kept(), [1, 2, 3]);
     assert_eq!(tested.count("units-summarized"), Some(1));
@@ -125,7 +125,7 @@ fn a_single_message_is_summarised() {
 /// PU-N3, ALL-N3: a header alone is no summary.
 #[test]
 fn a_header_alone_is_no_summary() {
-    let recording = saying(talk(2), "[Conversation Summary]\n\n");
+    let recording = with_answer(talk(2), "[Conversation Summary]\n\n");
     assert!(attempt(&recording, &recording.situation(PLENTY), &keeping(1)).is_err());
 }
 
@@ -133,7 +133,7 @@ fn a_header_alone_is_no_summary() {
 #[test]
 fn no_setting_drops_the_newest_request() {
     let recording = talk(2).step("Working.", []).tokens(1_000);
-    let recording = saying(recording, "Talk.");
+    let recording = with_answer(recording, "Talk.");
     let tested = summarized(&recording, PLENTY, &keeping(1));
     assert_eq!(tested.kept(), [2, 4]);
 }

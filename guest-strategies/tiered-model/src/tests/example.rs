@@ -1,4 +1,4 @@
-//! The example of the README of all strategies.
+//! The example in the README of the strategies.
 
 use super::*;
 

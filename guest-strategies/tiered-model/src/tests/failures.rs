@@ -12,7 +12,10 @@ fn scripts() -> [(&'static str, ScriptedModel); 9] {
         ("refused", failing(ModelError::Refused(why()))),
         ("spent", failing(ModelError::Spent(why()))),
         ("other", failing(ModelError::Other(why()))),
-        ("too long", ScriptedModel::answering(STORY).that_takes(10)),
+        (
+            "too long",
+            ScriptedModel::answering(STORY).rejecting_above(10),
+        ),
         (
             "declined",
             ScriptedModel::ending("I cannot help.", Finish::Refusal),

@@ -11,7 +11,7 @@ const QUESTIONS: usize = 2;
 fn every_budget_is_kept() {
     let long = "One more part was mended. ".repeat(400);
     for story in [STORY, &long] {
-        let recording = saying(ledger(), story);
+        let recording = with_answer(ledger(), story);
         let situation = recording.situation(0);
         let mut written = 0;
         // `reduced` checks that the plan is legal and fits.
@@ -31,7 +31,7 @@ fn an_answer_that_is_too_long_is_shortened_or_cut_at_a_sentence() {
     let tested = reduced(&recording, 1_500);
     assert!(text(&tested).starts_with(STORY));
     assert_eq!(tested.count("model-calls"), Some(2));
-    let recording = saying(ledger(), &long);
+    let recording = with_answer(ledger(), &long);
     let tested = reduced(&recording, 1_500);
     let text = text(&tested);
     assert!(text.contains("mended. …\n\n## "), "{text}");
@@ -45,7 +45,7 @@ fn pins_and_pending_calls_stay() {
         recording.step("", [read(&format!("src/part_{part}.rs"))])
     });
     let recording = recording.step("", [pending("shell", r#"{"command":"git commit"}"#)]);
-    let recording = saying(recording, STORY);
+    let recording = with_answer(recording, STORY);
     let tested = reduced(&recording, 1_000);
     let kept = tested.kept();
     assert!(
@@ -58,7 +58,7 @@ fn pins_and_pending_calls_stay() {
 
 #[test]
 fn the_result_is_not_told_again() {
-    let recording = saying(
+    let recording = with_answer(
         Recording::new().summary(STORY).user("Go on."),
         "never asked",
     );
@@ -78,7 +78,7 @@ fn whatever_comes_the_result_fits_or_there_is_a_reason() {
 
 #[test]
 fn limits_of_bytes_and_media_bound_it_too() {
-    let recording = saying(ledger(), &"One more part was mended. ".repeat(200));
+    let recording = with_answer(ledger(), &"One more part was mended. ".repeat(200));
     let units = baler_strategy::Source::units(&recording);
     let mut written = 0;
     for limit in (4_000..30_000).step_by(1_000) {
@@ -101,7 +101,7 @@ fn limits_of_bytes_and_media_bound_it_too() {
 #[test]
 fn unseen_outputs_stay_as_they_are() {
     let recording = ledger().step("", [read("src/new.rs")]).unseen(60);
-    let recording = saying(recording, STORY);
+    let recording = with_answer(recording, STORY);
     let whole = recording.situation(0);
     let mut plans = 0;
     for budget in (whole.floor..whole.used).step_by(97) {

@@ -1,10 +1,10 @@
 use super::Recording;
-use crate::model::Answers;
+use crate::model::ModelSource;
 use crate::testing::content::{bytes, media};
 use crate::testing::count;
 use crate::{Level, Message, Source, Tool, Traits, Unit, UnitKind};
 
-/// Tokens of a message beside its parts.
+/// The tokens of a message in addition to its parts.
 const ENVELOPE: u32 = 4;
 
 impl Source for Recording {
@@ -68,7 +68,7 @@ impl Source for Recording {
         self.log.borrow_mut().push((level, message.to_owned()));
     }
 
-    fn model(&self) -> Option<&dyn Answers> {
-        self.model.as_ref().map(|model| model as &dyn Answers)
+    fn model(&self) -> Option<&dyn ModelSource> {
+        self.model.as_ref().map(|model| model as &dyn ModelSource)
     }
 }
