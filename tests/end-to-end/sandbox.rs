@@ -57,7 +57,7 @@ async fn a_corrupt_cache_entry_is_compiled_again_and_never_run() {
             .expect("a host");
         let error = without.load("sliding-window", sliding_window()).await;
         assert!(
-            matches!(error, Err(LoadError::NotACompiler { .. })),
+            matches!(error, Err(LoadError::CompilerNotStarted { .. })),
             "{error:?}"
         );
         builder(&state)

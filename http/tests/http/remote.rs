@@ -105,10 +105,10 @@ fn remote_strategies_of_one_server_have_distinct_names() {
     ] {
         assert_eq!(behind(url).name(), name, "{url}");
     }
-    let long = "http://strategies.of.a.long.host.example.org/team";
+    let long = "http://strategies.of.a.host.with.a.long.name.example.org/team";
     let [one, other] = ["one", "two"].map(|path| behind(&format!("{long}/{path}")));
     assert_ne!(one.name(), other.name());
-    let start = "strategies.of.a.long.host.ex-";
+    let start = "strategies.of.a.host.with.a.long.name.e-";
     assert!(one.name().starts_with(start), "{}", one.name());
 }
 
