@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use baler_host::{Archive, ArchiveError, HostError};
+use baler_host::{Archive, HostError, archive::ArchiveError};
 use clap::Args;
 
 use crate::exit::Failure;

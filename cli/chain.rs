@@ -5,7 +5,10 @@ use std::fs;
 use std::path::{self, Path};
 
 use anyhow::{Context as _, anyhow};
-use baler_host::{EngineLimits, Host, LoadError, Strategy};
+use baler_host::{
+    Host, Strategy,
+    strategy::{EngineLimits, LoadError},
+};
 use baler_strategies::Bundled;
 
 use crate::arguments::SandboxArguments;

@@ -8,7 +8,11 @@ use std::thread;
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Conversation, Host, LogFacts, LogKind, ReadError, ReadOptions, Severity, Tokenizer, Violation,
+    Conversation, Host,
+    conversation::rules::{Severity, Violation},
+    conversation::session_logs::{LogFacts, LogKind},
+    conversation::tokenizers::Tokenizer,
+    conversation::{ReadError, ReadOptions},
 };
 use serde::Deserialize;
 

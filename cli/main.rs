@@ -93,7 +93,7 @@ fn version() -> String {
     format!(
         "{} (contract {})",
         env!("CARGO_PKG_VERSION"),
-        baler_host::contracts().join(", ")
+        baler_host::strategy::contracts().join(", ")
     )
 }
 

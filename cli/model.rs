@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use baler_host::{ModelGrant, ModelLimits, Price, Strategy};
+use baler_host::{
+    Strategy,
+    model::{ModelGrant, ModelLimits, Price},
+};
 use baler_models::clients::{Client, KeySource, ModelChoice};
 use clap::Args;
 

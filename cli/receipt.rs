@@ -4,8 +4,13 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use baler_host::{
-    Attempt, AttemptResult, CacheEffect, ComponentInfo, Fault, Limits, Metric, ModelUsage, Outcome,
-    Permission, Quantity, Receipt, Strategy, Tokens, Usage, Value, Words,
+    Limits, Receipt, Strategy,
+    fault::{Fault, Quantity},
+    model::ModelUsage,
+    receipt::{
+        Attempt, AttemptResult, CacheEffect, ComponentInfo, FreeText, Outcome, Tokens, Usage,
+    },
+    strategy::{Metric, MetricValue, Permission},
 };
 
 use crate::figures::{self, cleaned, number};
@@ -123,11 +128,11 @@ fn sizes(text: &mut String, receipt: &Receipt) {
             text,
             "units",
             &format!(
-                "{}: {} kept, {} rewritten, {} dropped; {} inserted",
+                "{}: {} kept, {} rewritten, {} removed; {} inserted",
                 number(units.before as u64),
                 number(units.kept as u64),
                 number(units.rewritten as u64),
-                number(units.dropped as u64),
+                number(units.removed as u64),
                 figures::count(units.inserted, "text"),
             ),
         );
@@ -168,13 +173,13 @@ fn sizes(text: &mut String, receipt: &Receipt) {
     if let Some(cache) = receipt.cache.filter(|_| is_compacted) {
         row(text, "cache", &cache_effect(&cache));
     }
-    if receipt.units.thinking_dropped > 0 {
+    if receipt.units.thinking_removed > 0 {
         row(
             text,
             "thinking",
             &format!(
                 "{} left out of what stayed",
-                figures::count(receipt.units.thinking_dropped, "block")
+                figures::count(receipt.units.thinking_removed, "block")
             ),
         );
     }
@@ -253,7 +258,7 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
             styled(BAD, &fault.to_string())
         }
         AttemptResult::Failure { failure } => {
-            let hint = if attempt.words.is_none() {
+            let hint = if attempt.free_text.is_none() {
                 " (--words shows what it says)"
             } else {
                 ""
@@ -308,7 +313,7 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
     } else if may_ask && matches!(attempt.result, AttemptResult::Accepted) {
         row(text, "asked", "no model: there was nothing to ask it");
     }
-    if attempt.usage.log_lines > 0 && attempt.words.is_none() {
+    if attempt.usage.log_lines > 0 && attempt.free_text.is_none() {
         let lines = usize::try_from(attempt.usage.log_lines).unwrap_or(usize::MAX);
         row(
             text,
@@ -320,7 +325,7 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
         let metrics: Vec<String> = attempt.metrics.iter().map(metric).collect();
         row(text, "reports", &metrics.join(", "));
     }
-    if let Some(words) = &attempt.words {
+    if let Some(words) = &attempt.free_text {
         tell_words(text, words);
     }
 }
@@ -328,15 +333,15 @@ fn tell_attempt(text: &mut String, attempt: &Attempt, chain: &[Strategy]) {
 /// A figure of a strategy's own. Its name and words are a stranger's.
 pub(crate) fn metric(metric: &Metric) -> String {
     let value = match &metric.value {
-        Value::Count(count) => number(*count),
-        Value::Ratio(ratio) => ratio.to_string(),
-        Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
-        Value::Text(text) => format!("`{}`", cleaned(text)),
+        MetricValue::Count(count) => number(*count),
+        MetricValue::Ratio(ratio) => ratio.to_string(),
+        MetricValue::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        MetricValue::Text(text) => format!("`{}`", cleaned(text)),
     };
     format!("{} {value}", cleaned(&metric.name))
 }
 
-fn tell_words(text: &mut String, words: &Words) {
+fn tell_words(text: &mut String, words: &FreeText) {
     if let Some(reason) = &words.reason {
         row(text, "says", &cleaned(reason));
     }
@@ -404,7 +409,8 @@ pub(crate) fn remedy(fault: &Fault) -> String {
 /// As much of the digest as tells components apart at a glance.
 pub(crate) fn short_digest(component: &ComponentInfo) -> String {
     component
-        .digest
+        .content_hash
+        .to_string()
         .chars()
         .take("sha256:".len() + 12)
         .collect()

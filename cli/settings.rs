@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Archive, Compiler, Conversation, CountedFaults, EngineLimits, Format, Host, HostError, Limits,
-    ModelGrant, Pins, Request, Tokenizer, Trigger,
+    Archive, Compiler, Conversation, Format, Host, HostError, Limits, Pins, Request,
+    conversation::tokenizers::Tokenizer,
+    model::ModelGrant,
+    request::Trigger,
+    strategy::{CountedFaults, EngineLimits},
 };
 
 use crate::arguments::{GoalArguments, SandboxArguments, TriggerArgument};

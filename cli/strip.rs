@@ -5,7 +5,11 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use baler_host::{Compaction, Conversation, Fate, Unit, UnitKind};
+use baler_host::{
+    Compaction, Conversation,
+    conversation::{Unit, UnitKind},
+    receipt::UnitOutcome,
+};
 use serde::Serialize;
 
 use crate::figures::{self, number};
@@ -21,7 +25,7 @@ pub(crate) struct Entry {
     /// The unit's number before; none for what was inserted.
     pub(crate) unit: Option<usize>,
     pub(crate) kind: &'static str,
-    pub(crate) fate: &'static str,
+    pub(crate) outcome: &'static str,
     /// It had to stay.
     pub(crate) protected: bool,
     pub(crate) messages: usize,
@@ -29,13 +33,13 @@ pub(crate) struct Entry {
     pub(crate) tokens_after: u32,
 }
 
-/// Lines of equal fate, one after the other.
+/// Lines of equal outcome, one after the other.
 #[derive(Debug, Clone)]
 struct Run {
     /// The first unit's number; none for what was inserted.
     first: Option<usize>,
     units: usize,
-    fate: &'static str,
+    outcome: &'static str,
     kind: &'static str,
     before: u64,
     after: u64,
@@ -52,11 +56,11 @@ pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Ent
         entries.push(Entry {
             unit: Some(index),
             kind: unit.kind.name(),
-            fate: match change.outcome {
-                Fate::Dropped => "dropped",
-                Fate::Rewritten => "rewritten",
-                Fate::Kept if change.is_joined => "joined",
-                Fate::Kept => "kept",
+            outcome: match change.outcome {
+                UnitOutcome::Removed => "removed",
+                UnitOutcome::Rewritten => "rewritten",
+                UnitOutcome::Kept if change.is_joined => "joined",
+                UnitOutcome::Kept => "kept",
             },
             protected: change.is_protected,
             messages: unit.messages,
@@ -113,7 +117,7 @@ fn inserted(unit: &Unit) -> Entry {
             UnitKind::Other => "note",
             kind => kind.name(),
         },
-        fate: INSERTED,
+        outcome: INSERTED,
         protected: false,
         messages: unit.messages,
         tokens_before: 0,
@@ -124,10 +128,10 @@ fn inserted(unit: &Unit) -> Entry {
 /// The strip as text, a line for each run of units that fared alike.
 pub(crate) fn text(entries: &[Entry]) -> String {
     let mut runs = merged(entries, |run, entry| {
-        run.fate == entry.fate && run.kind == entry.kind
+        run.outcome == entry.outcome && run.kind == entry.kind
     });
     if runs.len() > LINES {
-        runs = merged(entries, |run, entry| run.fate == entry.fate);
+        runs = merged(entries, |run, entry| run.outcome == entry.outcome);
     }
     let lines: Vec<[String; 5]> = runs.iter().map(Run::columns).collect();
     let mut widths = [0; 5];
@@ -143,7 +147,7 @@ pub(crate) fn text(entries: &[Entry]) -> String {
     } else {
         LINES / 2
     };
-    for (at, ([units, fate, kind, count, tokens], run)) in lines.iter().zip(&runs).enumerate() {
+    for (at, ([units, outcome, kind, count, tokens], run)) in lines.iter().zip(&runs).enumerate() {
         if at == gap {
             let more = format!(
                 "… {} more lines; --json shows every unit …",
@@ -155,11 +159,11 @@ pub(crate) fn text(entries: &[Entry]) -> String {
             continue;
         }
         let [units_wide, fate_wide, kind_wide, count_wide, tokens_wide] = widths;
-        let fate = styled(run.style(), &format!("{fate:<fate_wide$}"));
+        let outcome = styled(run.style(), &format!("{outcome:<fate_wide$}"));
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "  {units:>units_wide$}  {fate}  {kind:<kind_wide$}  {count:>count_wide$}  {tokens:>tokens_wide$} tokens{}",
+            "  {units:>units_wide$}  {outcome}  {kind:<kind_wide$}  {count:>count_wide$}  {tokens:>tokens_wide$} tokens{}",
             run.becomes()
         );
     }
@@ -182,7 +186,7 @@ impl Run {
         Self {
             first: entry.unit,
             units: 1,
-            fate: entry.fate,
+            outcome: entry.outcome,
             kind: entry.kind,
             before: entry.tokens_before.into(),
             after: entry.tokens_after.into(),
@@ -218,26 +222,32 @@ impl Run {
         } else {
             count
         };
-        let tokens = if self.fate == INSERTED {
+        let tokens = if self.outcome == INSERTED {
             self.after
         } else {
             self.before
         };
-        [units, self.fate.to_owned(), plural, count, number(tokens)]
+        [
+            units,
+            self.outcome.to_owned(),
+            plural,
+            count,
+            number(tokens),
+        ]
     }
 
     fn becomes(&self) -> String {
-        match self.fate {
+        match self.outcome {
             "rewritten" | "joined" => format!(" → {}", number(self.after)),
             _ => String::new(),
         }
     }
 
     fn style(&self) -> Style {
-        match self.fate {
+        match self.outcome {
             INSERTED => GOOD,
             "rewritten" | "joined" => CHANGED,
-            "dropped" => BAD,
+            "removed" => BAD,
             _ => Style::new(),
         }
     }

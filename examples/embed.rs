@@ -79,7 +79,7 @@ async fn run() -> anyhow::Result<()> {
     if !host
         .should_compact(&conversation, &strategy, &request)
         .await
-        .is_time
+        .is_due
     {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use baler_host::{Compiler, EngineLimits, Host, serve_as_compiler};
+use baler_host::{Compiler, Host, serve_as_compiler, strategy::EngineLimits};
 use baler_http::{Server, ServerLimits};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -192,10 +192,10 @@ fn page_shows_units_reasons_and_the_commands_that_undo() {
         let code = reason["code"].as_str().expect("a code");
         assert!(page.contains(&format!(">{code}</th>")), "{code}");
     }
-    let dropped = printed["units"].as_array().expect("units").iter();
-    let dropped = dropped.filter(|unit| unit["fate"] == "dropped").count();
-    assert!(dropped > 0);
-    assert_eq!(page.matches("class=\"unit dropped\"").count(), dropped);
+    let removed = printed["units"].as_array().expect("units").iter();
+    let removed = removed.filter(|unit| unit["outcome"] == "removed").count();
+    assert!(removed > 0);
+    assert_eq!(page.matches("class=\"unit removed\"").count(), removed);
     let protected = printed["units"].as_array().expect("units").iter();
     let protected = protected.filter(|unit| unit["protected"] == true).count();
     assert!(protected > 0);
@@ -562,7 +562,7 @@ fn file_of_another_kind_is_reported_with_its_error() {
             "has another form",
         ),
         (
-            changed(|run| run["units"][0]["fate"] = json!("sixpence")),
+            changed(|run| run["units"][0]["outcome"] = json!("sixpence")),
             "has another form",
         ),
         (
@@ -603,7 +603,7 @@ fn a_file_of_more_than_a_gibibyte_is_not_read() {
 fn a_very_long_conversation_is_drawn_as_far_as_a_browser_can_bear() {
     let bench = Bench::new();
     let mut run = bench.compact(&example(EXAMPLES[0]), "run.json", &[]);
-    let unit = json!({ "unit": 0, "kind": "step", "fate": "kept", "messages": 2, "tokens-before": 9, "tokens-after": 9 });
+    let unit = json!({ "unit": 0, "kind": "step", "outcome": "kept", "messages": 2, "tokens-before": 9, "tokens-after": 9 });
     run["units"] = json!(vec![unit; 4_100]);
     bench.file("long.json", run.to_string());
     let page = bench.page(&["long.json"]);
@@ -615,7 +615,7 @@ fn a_very_long_conversation_is_drawn_as_far_as_a_browser_can_bear() {
 fn reasons_that_all_name_all_units_make_a_page_of_the_usual_size() {
     let bench = Bench::new();
     let mut run = bench.compact(&example(EXAMPLES[0]), "run.json", &[]);
-    let unit = |number: usize| json!({ "unit": number, "kind": "step", "fate": "kept", "messages": 2, "tokens-before": 3, "tokens-after": 3 });
+    let unit = |number: usize| json!({ "unit": number, "kind": "step", "outcome": "kept", "messages": 2, "tokens-before": 3, "tokens-after": 3 });
     run["units"] = (0..4_000).map(unit).collect();
     let code = |number: usize| format!("{}-{number}", "x".repeat(60));
     // Some gigabytes, were each put down for each unit.

@@ -88,7 +88,7 @@ fn i9_spans_and_events_hold_no_text_of_the_conversation() {
             chain.push(Strategy::digest());
             let request = Request {
                 required: true,
-                words_in_receipt: true,
+                free_text_in_receipt: true,
                 ..share(0.3)
             };
             host.compact(&conversation, &chain, &request)

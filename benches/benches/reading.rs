@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use baler_generated::{Choices, Kind, conversation};
 use baler_host::{
-    Budget, Compactor, CompactorOptions, Conversation, Decision, Format, Host, Request, Strategy,
+    Budget, Compactor, CompactorOptions, Conversation, Format, Host, Request, Strategy,
+    strategy::Decision,
 };
 use tokio::runtime::Runtime;
 

@@ -8,7 +8,9 @@
 
 use std::time::{Duration, Instant};
 
-use baler_host::{Budget, Host, Limits, Request, Stages, Strategy, Tokenizer};
+use baler_host::{
+    Budget, Host, Limits, Request, Strategy, conversation::tokenizers::Tokenizer, receipt::Stages,
+};
 use tokio::runtime::Runtime;
 
 const RUNS: usize = 31;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use baler_host::Contents;
+use baler_host::archive::Contents;
 use clap::{Args, Subcommand};
 use serde_json::json;
 

@@ -2,7 +2,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Archive, Compaction, Conversation, HostError, Outcome, Request, Strategy, Unchanged,
+    Archive, Compaction, Conversation, HostError, Request, Strategy,
+    receipt::{Outcome, Unchanged},
 };
 use clap::Args;
 use serde_json::json;
@@ -140,7 +141,7 @@ impl CompactCommand {
         let sources = chain::find_all(&self.strategies(), &self.remote)?;
         let grant = self.model.grant()?;
         let request = Request {
-            words_in_receipt: self.words,
+            free_text_in_receipt: self.words,
             ..self.goal.request()?
         };
         let (document, seen) = input::read_and_look(self.conversation.file.as_deref(), "compact")?;

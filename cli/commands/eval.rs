@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context as _, anyhow};
 use baler_eval::corpus::{Corpus, Recording};
 use baler_eval::{Baseline, Evaluation, Options, RunFingerprint, SkipReason};
-use baler_host::{Host, Pins, Strategy, Tokenizer};
+use baler_host::{Host, Pins, Strategy, conversation::tokenizers::Tokenizer};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::iter;
 
-use baler_host::{Archive, ArchiveError};
+use baler_host::{Archive, archive::ArchiveError};
 use clap::Args;
 
 use crate::archive::ArchiveArguments;

@@ -1,7 +1,11 @@
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
-use baler_host::{ComponentInfo, IntrospectError, Introspection, Strategy};
+use baler_host::{
+    Strategy,
+    receipt::ComponentInfo,
+    strategy::{IntrospectError, Introspection},
+};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -138,7 +142,7 @@ fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool)
 }
 
 fn about_component(text: &mut String, component: &ComponentInfo) {
-    row(text, "digest", &component.digest);
+    row(text, "digest", &component.content_hash.to_string());
     row(
         text,
         "size",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use baler_host::{Host, ModelGrant, Strategy};
+use baler_host::{Host, Strategy, model::ModelGrant};
 use baler_http::{Server, ServerError, ServerLimits, Token, raise_descriptor_limit};
 use clap::Args;
 

@@ -1,7 +1,9 @@
 use std::slice;
 
 use anyhow::anyhow;
-use baler_host::{AttemptResult, Budget, CachePrice, Decision, Request};
+use baler_host::{
+    Budget, Request, receipt::AttemptResult, request::CachePrice, strategy::Decision,
+};
 use clap::Args;
 use serde_json::json;
 
@@ -166,12 +168,12 @@ impl ShouldCompactCommand {
             cache_price: None,
             ..request
         };
-        let is_over = answer.is_time || host.is_due(&conversation, &by_size);
-        let verdict = if answer.is_time { "compact" } else { "wait" };
+        let is_over = answer.is_due || host.is_due(&conversation, &by_size);
+        let verdict = if answer.is_due { "compact" } else { "wait" };
         let name = cleaned(strategy.name());
         let (by_strategy, reason) = match &answer.decision {
             Decision::Compact(reason) => (true, reason.as_str()),
-            Decision::Wait(reason) => (!answer.is_time, reason.as_str()),
+            Decision::Wait(reason) => (!answer.is_due, reason.as_str()),
             Decision::HostDecides => (false, ""),
         };
         if let AttemptResult::Fault { fault } = &answer.attempt.result {
@@ -194,7 +196,7 @@ impl ShouldCompactCommand {
                 format!("{name} would wait, but it is required")
             } else {
                 let over = if is_over { "over" } else { "within" };
-                let but = if is_over && !answer.is_time {
+                let but = if is_over && !answer.is_due {
                     ", but what the provider has cached is worth more for so few requests"
                 } else {
                     ""
@@ -210,7 +212,7 @@ impl ShouldCompactCommand {
                 output::words(&format!("  it says: {}\n", shortened(reason)))?;
             }
         }
-        Ok(if answer.is_time {
+        Ok(if answer.is_due {
             Exit::Done
         } else {
             Exit::Unchanged

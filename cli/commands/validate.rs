@@ -1,6 +1,9 @@
 use std::path::PathBuf;
 
-use baler_host::{Conversation, Host, Severity, Violation, ViolationCounts};
+use baler_host::{
+    Conversation, Host,
+    conversation::rules::{Severity, Violation, ViolationCounts},
+};
 use clap::Args;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::read::{Fate, Run, Unit};
+use super::read::{Run, Unit, UnitOutcome};
 use super::words::{Foreign, Px};
 use crate::figures::{cleaned, number};
 
@@ -25,12 +25,12 @@ const BELOW: f64 = 30.0;
 /// No column is lower: beside one huge output, what became of the others is still to be seen.
 const LEAST: f64 = 8.0;
 
-impl Fate {
+impl UnitOutcome {
     pub(crate) const ALL: [Self; 5] = [
         Self::Kept,
         Self::Rewritten,
         Self::Joined,
-        Self::Dropped,
+        Self::Removed,
         Self::Inserted,
     ];
 
@@ -39,7 +39,7 @@ impl Fate {
             Self::Kept => "kept",
             Self::Rewritten => "rewritten",
             Self::Joined => "joined",
-            Self::Dropped => "dropped",
+            Self::Removed => "removed",
             Self::Inserted => "inserted",
         }
     }
@@ -49,7 +49,7 @@ impl Fate {
             Self::Kept => "byte for byte as it was",
             Self::Rewritten => "some parts of it are shorter; the outline is what it was",
             Self::Joined => "as it was, with a text of the strategy beside it",
-            Self::Dropped => "left",
+            Self::Removed => "left",
             Self::Inserted => "a text that the strategy wrote",
         }
     }
@@ -63,7 +63,7 @@ pub(crate) fn patterns() -> Markup {
                 pattern id="rewritten" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
                     rect class="ground" width="6" height="6" {} rect class="ink" width="3" height="6" {}
                 }
-                pattern id="dropped" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)" {
+                pattern id="removed" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)" {
                     rect class="ground" width="5" height="5" {} rect class="ink" width="1.5" height="5" {}
                 }
                 pattern id="inserted" width="5" height="5" patternUnits="userSpaceOnUse" {
@@ -85,8 +85,8 @@ pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
         figure {
             figcaption { "Unit by unit, the oldest first; the height is the number of tokens" }
             ul class="legend" {
-                @for fate in Fate::ALL.iter().filter(|fate| drawn.iter().any(|unit| unit.fate == **fate)) {
-                    li title=(fate.about()) { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class=(fate.name()) x="0.5" y="0.5" width="13" height="13" {} } (fate.name()) }
+                @for outcome in UnitOutcome::ALL.iter().filter(|outcome| drawn.iter().any(|unit| unit.outcome == **outcome)) {
+                    li title=(outcome.about()) { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class=(outcome.name()) x="0.5" y="0.5" width="13" height="13" {} } (outcome.name()) }
                 }
                 @if drawn.iter().any(|unit| unit.protected) {
                     li title="instructions, pins, the newest user message, pending calls, outputs that the model has not seen" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: had to stay" }
@@ -149,11 +149,11 @@ fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
                 line class="axis" x1=(Px(LEFT)) x2=(Px(width)) y1=(Px(ground)) y2=(Px(ground)) {}
                 @for (column, unit) in units.iter().enumerate() {
                     @let x = LEFT + column as f64 * pitch + (pitch - wide) / 2.0;
-                    @let shown = if unit.fate == Fate::Dropped { unit.tokens_before } else { unit.tokens_after };
-                    @if unit.fate == Fate::Rewritten {
+                    @let shown = if unit.outcome == UnitOutcome::Removed { unit.tokens_before } else { unit.tokens_after };
+                    @if unit.outcome == UnitOutcome::Rewritten {
                         rect class="was" x=(Px(x)) y=(Px(ground - scaled(unit.tokens_before))) width=(Px(wide)) height=(Px(scaled(unit.tokens_before))) {}
                     }
-                    rect class={ "unit " (unit.fate.name()) } x=(Px(x)) y=(Px(ground - scaled(shown))) width=(Px(wide)) height=(Px(scaled(shown))) {
+                    rect class={ "unit " (unit.outcome.name()) } x=(Px(x)) y=(Px(ground - scaled(shown))) width=(Px(wide)) height=(Px(scaled(shown))) {
                         title { (hint(unit, reasons)) }
                     }
                     @if unit.protected {
@@ -180,12 +180,12 @@ fn hint(unit: &Unit, reasons: &[Vec<&str>]) -> String {
         Some(number) => format!("unit {number}: "),
         None => String::new(),
     };
-    hint.push_str(&format!("{}, {}", cleaned(&unit.kind), unit.fate.name()));
+    hint.push_str(&format!("{}, {}", cleaned(&unit.kind), unit.outcome.name()));
     let (before, after) = (number(unit.tokens_before), number(unit.tokens_after));
-    hint.push_str(&match unit.fate {
-        Fate::Dropped => format!(", {before} tokens"),
-        Fate::Rewritten | Fate::Joined => format!(", {before} → {after} tokens"),
-        Fate::Kept | Fate::Inserted => format!(", {after} tokens"),
+    hint.push_str(&match unit.outcome {
+        UnitOutcome::Removed => format!(", {before} tokens"),
+        UnitOutcome::Rewritten | UnitOutcome::Joined => format!(", {before} → {after} tokens"),
+        UnitOutcome::Kept | UnitOutcome::Inserted => format!(", {after} tokens"),
     });
     if unit.protected {
         hint.push_str(", protected");
@@ -201,7 +201,7 @@ fn table(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
     html! {
         table {
             thead { tr {
-                th scope="col" class="number" { "unit" } th scope="col" { "kind" } th scope="col" { "fate" } th scope="col" { "protected" }
+                th scope="col" class="number" { "unit" } th scope="col" { "kind" } th scope="col" { "outcome" } th scope="col" { "protected" }
                 th scope="col" class="number" { "messages" } th scope="col" class="number" { "tokens before" } th scope="col" class="number" { "after" } th scope="col" { "reason" }
             } }
             tbody {
@@ -209,7 +209,7 @@ fn table(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
                     tr {
                         th scope="row" class="number" { @match unit.unit { Some(number) => (number), None => "+" } }
                         td { (Foreign(&unit.kind)) }
-                        td class=(unit.fate.name()) { (unit.fate.name()) }
+                        td class=(unit.outcome.name()) { (unit.outcome.name()) }
                         td { @if unit.protected { "yes" } }
                         td class="number" { (number(unit.messages as u64)) }
                         td class="number" { (number(unit.tokens_before)) }

@@ -91,8 +91,8 @@ fn sizes(receipt: &Receipt) -> Markup {
         } }
         p {
             "Of " (count(usize::try_from(units.before).unwrap_or(usize::MAX), "unit")) ": " (number(units.kept)) " kept, " (number(units.rewritten)) " rewritten, "
-            (number(units.dropped)) " dropped; " (number(units.inserted)) " inserted"
-            @if units.thinking_dropped > 0 { "; " (number(units.thinking_dropped)) " blocks of thinking left out of what stayed" }
+            (number(units.removed)) " removed; " (number(units.inserted)) " inserted"
+            @if units.thinking_removed > 0 { "; " (number(units.thinking_removed)) " blocks of thinking left out of what stayed" }
             @if units.outputs_shortened > 0 { "; shortened " (count(usize::try_from(units.outputs_shortened).unwrap_or(usize::MAX), "output")) " that the model has not seen" }
             ". Budget " (number(tokens.budget)) " tokens, of which " (number(tokens.floor)) " had to stay (" (number(tokens.overhead)) " of system prompt, tools and instructions)."
             @if tokens.after > tokens.budget { " " span class="changed" { "The result is over the budget." } }

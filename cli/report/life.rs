@@ -91,7 +91,7 @@ fn table(runs: &[Named<'_>]) -> Markup {
             thead { tr {
                 th scope="col" { "file" } th scope="col" { "outcome" } th scope="col" { "by" }
                 th scope="col" class="number" { "before" } th scope="col" class="number" { "after" } th scope="col" class="number" { "" } th scope="col" class="number" { "budget" }
-                th scope="col" class="number" { "rewritten" } th scope="col" class="number" { "dropped" } th scope="col" class="number" { "inserted" }
+                th scope="col" class="number" { "rewritten" } th scope="col" class="number" { "removed" } th scope="col" class="number" { "inserted" }
                 th scope="col" class="number" { "faults" } th scope="col" class="number" { "cache" }
             } }
             tbody {
@@ -106,7 +106,7 @@ fn table(runs: &[Named<'_>]) -> Markup {
                         td class="number muted" { (share(receipt.tokens.after.into(), receipt.tokens.before.into())) }
                         td class="number" { (number(receipt.tokens.budget)) }
                         td class="number" { (number(receipt.units.rewritten)) }
-                        td class="number" { (number(receipt.units.dropped)) }
+                        td class="number" { (number(receipt.units.removed)) }
                         td class="number" { (number(receipt.units.inserted)) }
                         td class="number" { (receipt.attempts.iter().filter(|attempt| attempt.result.is_bad()).count()) }
                         td class="number" { @match &receipt.cache { Some(cache) => (number(cache.0.tokens_thrown_away)), None => "–" } }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use baler_host::CacheEffect;
+use baler_host::receipt::CacheEffect;
 use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, de};
 
@@ -44,7 +44,7 @@ pub(crate) struct Run {
 pub(crate) struct Unit {
     pub(crate) unit: Option<usize>,
     pub(crate) kind: Text,
-    pub(crate) fate: Fate,
+    pub(crate) outcome: UnitOutcome,
     #[serde(default)]
     pub(crate) protected: bool,
     pub(crate) messages: usize,
@@ -54,11 +54,11 @@ pub(crate) struct Unit {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Fate {
+pub(crate) enum UnitOutcome {
     Kept,
     Rewritten,
     Joined,
-    Dropped,
+    Removed,
     Inserted,
 }
 
@@ -129,9 +129,9 @@ pub(crate) struct Units {
     pub(crate) before: u64,
     pub(crate) kept: u64,
     pub(crate) rewritten: u64,
-    pub(crate) dropped: u64,
+    pub(crate) removed: u64,
     pub(crate) inserted: u64,
-    pub(crate) thinking_dropped: u64,
+    pub(crate) thinking_removed: u64,
     #[serde(default)]
     pub(crate) outputs_shortened: u64,
 }

@@ -73,7 +73,7 @@ pub use reading::{ReadOptions, Reader};
 /// The rules of the wire formats, and the places where a conversation breaks them.
 pub mod rules {
     pub use crate::formats::{RuleCounts, ViolationCounts};
-    pub use crate::listed::MOST_LISTED;
+    pub use crate::listed::MAX_LISTED;
     pub use crate::model::rule::{Rule, Severity, Violation};
 }
 

@@ -3,9 +3,9 @@
 
 /// The most broken rules, the most repairs, and the most messages from before a repair that are
 /// listed one by one. Counts tell of all.
-pub const MOST_LISTED: usize = 1_000;
+pub const MAX_LISTED: usize = 1_000;
 
-/// The first [`MOST_LISTED`] of what is pushed, by a key; where keys are equal, those that came
+/// The first [`MAX_LISTED`] of what is pushed, by a key; where keys are equal, those that came
 /// first. It never holds more than twice as many.
 #[derive(Debug)]
 pub(crate) struct Listed<T, K> {
@@ -23,14 +23,14 @@ impl<T, K: Ord> Listed<T, K> {
 
     pub(crate) fn push(&mut self, one: T) {
         self.list.push(one);
-        if self.list.len() >= 2 * MOST_LISTED {
+        if self.list.len() >= 2 * MAX_LISTED {
             self.cut();
         }
     }
 
     fn cut(&mut self) {
         self.list.sort_by_key(self.key);
-        self.list.truncate(MOST_LISTED);
+        self.list.truncate(MAX_LISTED);
     }
 
     /// The list, in order of the key.
@@ -51,7 +51,7 @@ mod tests {
         for number in 0..20_000 {
             listed.push((number * 7 % 10_000, number / 10_000));
         }
-        let expected = (0..MOST_LISTED).map(|number| (number / 2, number % 2));
+        let expected = (0..MAX_LISTED).map(|number| (number / 2, number % 2));
         assert!(listed.finish().into_iter().eq(expected));
     }
 }

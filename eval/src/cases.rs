@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use baler_host::{Conversation, Format, Host, Pins, ReadOptions, Unit, UnitKind};
+use baler_host::{
+    Conversation, Format, Host, Pins,
+    conversation::{ReadOptions, Unit, UnitKind},
+};
 use serde_json::Value;
 
 use crate::corpus::{Question, Recording, RecordingKind, WantedCall};

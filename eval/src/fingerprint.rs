@@ -28,7 +28,7 @@ impl RunFingerprint {
         budgets.sort_unstable();
         let budgets: Vec<String> = budgets.iter().map(u32::to_string).collect();
         let named = |strategy: &Strategy| match (strategy.component(), strategy.address()) {
-            (Some(component), _) => format!("{} {}", strategy.name(), component.digest),
+            (Some(component), _) => format!("{} {}", strategy.name(), component.content_hash),
             (None, Some(address)) => format!("{} {address}", strategy.name()),
             (None, None) => strategy.name().to_owned(),
         };

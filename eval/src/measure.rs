@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use anyhow::bail;
 use baler_host::{
-    AttemptResult, Budget, Fault, Host, Outcome, Pins, RemoteProblem, Request, Strategy,
+    Budget, Host, Pins, Request, Strategy,
+    fault::{Fault, RemoteProblem},
+    receipt::{AttemptResult, Outcome},
 };
 use serde::{Deserialize, Serialize};
 

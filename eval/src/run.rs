@@ -306,7 +306,7 @@ async fn measure(
 mod tests {
     use std::sync::Arc;
 
-    use baler_host::{Asked, Question, Remote, RemoteError};
+    use baler_host::remote::{AnswerFuture, Operation, Remote, RemoteError};
     use serde_json::json;
 
     use super::*;
@@ -325,7 +325,7 @@ mod tests {
             "https://out-of-reach.example"
         }
 
-        fn ask(&self, _: Question, _: String, _: usize) -> Asked<'_> {
+        fn ask(&self, _: Operation, _: String, _: usize) -> AnswerFuture<'_> {
             Box::pin(async { Err(RemoteError::NoRoom) })
         }
     }

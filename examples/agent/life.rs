@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use baler_host::{
-    Compactor, CompactorOptions, Host, Limits, ModelGrant, Outcome, Receipt, SecretKey, Step,
-    Strategy,
+    Compactor, CompactorOptions, Host, Limits, Receipt, Strategy, compactor::Step,
+    conversation::SecretKey, model::ModelGrant, receipt::Outcome,
 };
 use baler_models::clients::{Client, KeySource, ModelChoice};
 use baler_models::testing::{Reply, ScriptedServer};

@@ -131,7 +131,7 @@ impl Line {
             | Stage::Compact("native:truncate")
             | Stage::ArchiveInFolder
             | Stage::Live
-            | Stage::Recall
+            | Stage::Retrieve
             | Stage::Plan
             | Stage::Report => true,
             Stage::Compact(_) | Stage::Append | Stage::Archive | Stage::Undo => {
@@ -205,7 +205,7 @@ pub(crate) fn lines() -> Vec<Line> {
             make: Make::Log(make),
         });
     }
-    for stage in [Stage::Live, Stage::Recall] {
+    for stage in [Stage::Live, Stage::Retrieve] {
         for wire in Kind::ALL {
             lines.push(Line {
                 dimension: "a life",

@@ -2,7 +2,7 @@
 //! forms of plans are not part of the library's own interface.
 
 use baler_generated::Kind;
-use baler_host::{Asked, Question, Remote};
+use baler_host::remote::{AnswerFuture, Operation, Remote};
 
 use crate::case::Input;
 use crate::dimensions::{self, ALL, messages};
@@ -43,11 +43,11 @@ impl Remote for Answering {
         "example:scaling"
     }
 
-    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         let answer: &str = match question {
-            Question::Introspect => "{}",
-            Question::ShouldCompact => r#"{"decision":"host-decides"}"#,
-            Question::Compact => &self.0,
+            Operation::Introspect => "{}",
+            Operation::ShouldCompact => r#"{"decision":"host-decides"}"#,
+            Operation::Compact => &self.0,
         };
         Box::pin(async move { Ok(answer.as_bytes().to_vec()) })
     }

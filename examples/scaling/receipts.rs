@@ -41,10 +41,10 @@ fn run(units: usize, lists: &[(&str, String)]) -> Input {
     };
     let told = list(
         units,
-        r#"{"unit":#,"kind":"step","fate":"dropped","protected":false,"messages":1,"tokens-before":9,"tokens-after":0}"#,
+        r#"{"unit":#,"kind":"step","outcome":"removed","protected":false,"messages":1,"tokens-before":9,"tokens-after":0}"#,
     );
     let receipt = format!(
-        r#"{{"receipt":1,"outcome":"compacted","strategy":"own-0","fell-back":false,"attempts":{attempts},"format":"openai-chat","tokenizer":"o200k_base","trigger":"manual","required":false,"tokens":{{"before":900,"after":90,"budget":100,"floor":9,"overhead":0,"below-floor":false}},"below-floor":[],"bytes":{{"before":900,"after":90}},"messages":{{"before":{units},"after":1}},"cache":null,"units":{{"before":{units},"kept":0,"rewritten":0,"dropped":{units},"inserted":0,"thinking-dropped":0}},"reasons":{},"archive":{},"undo":null,"failures-in-a-row":0,"repairs":{},"originals":{},"violations":{},"time-us":9,"stages":{{}}}}"#,
+        r#"{{"receipt":1,"outcome":"compacted","strategy":"own-0","fell-back":false,"attempts":{attempts},"format":"openai-chat","tokenizer":"o200k_base","trigger":"manual","required":false,"tokens":{{"before":900,"after":90,"budget":100,"floor":9,"overhead":0,"below-floor":false}},"below-floor":[],"bytes":{{"before":900,"after":90}},"messages":{{"before":{units},"after":1}},"cache":null,"units":{{"before":{units},"kept":0,"rewritten":0,"removed":{units},"inserted":0,"thinking-removed":0}},"reasons":{},"archive":{},"undo":null,"failures-in-a-row":0,"repairs":{},"originals":{},"violations":{},"time-us":9,"stages":{{}}}}"#,
         of("reasons"),
         of("archive"),
         of("repairs"),

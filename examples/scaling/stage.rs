@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Archive, Budget, Compaction, Conversation, EngineLimits, Host, HostBuilder, Limits, Recall,
-    Receipt, Request, SecretKey, Strategy, Tokenizer,
+    Archive, Budget, Compaction, Conversation, Host, HostBuilder, Limits, Receipt, Request,
+    Strategy, archive::Retrieve, conversation::SecretKey, conversation::tokenizers::Tokenizer,
+    strategy::EngineLimits,
 };
 use tokio::runtime::Runtime;
 
@@ -38,7 +39,7 @@ pub(crate) enum Stage {
     /// An agent's life under a [`baler_host::Compactor`]: compactions of compactions.
     Live,
     /// Looking up what was removed, an eighth of all references.
-    Recall,
+    Retrieve,
     /// Checking and carrying out a plan that a strategy of somewhere else gives.
     Plan,
     /// `baler report` of a receipt.
@@ -67,7 +68,7 @@ impl fmt::Display for Stage {
             Self::ArchiveInFolder => "archive in a folder",
             Self::Undo => "undo",
             Self::Live => "live",
-            Self::Recall => "recall",
+            Self::Retrieve => "recall",
             Self::Plan => "plan",
             Self::Report => "report",
         })
@@ -145,7 +146,7 @@ impl Bench {
             Stage::Archive => self.archive(Archive::in_memory(), input),
             Stage::ArchiveInFolder => self.archive_in_folder(input),
             Stage::Undo => self.undo(input),
-            Stage::Recall => self.recall(input),
+            Stage::Retrieve => self.retrieve_tool(input),
             Stage::Plan => self.plan(input),
             Stage::Live => life::live(&self.runtime, &self.host, &self.chain, input),
             Stage::Report => report::report(&self.folder, input),
@@ -247,7 +248,7 @@ impl Bench {
         }
     }
 
-    fn recall(&self, input: &Input) -> anyhow::Result<Run> {
+    fn retrieve_tool(&self, input: &Input) -> anyhow::Result<Run> {
         let host = Self::archiving(Archive::in_memory())?;
         let (_, compaction) = self.compacted(&host, &self.chain, input)?;
         let archive = host.archive().context("it was given one")?.clone();
@@ -256,7 +257,7 @@ impl Bench {
             return Ok(Run::none("nothing stored"));
         };
         let start = Instant::now();
-        let mut recall = Recall::new(archive);
+        let mut recall = Retrieve::new(archive);
         if let Some(receipt) = receipt {
             recall.note(receipt);
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use baler_generated::Kind;
-use baler_host::{Budget, Host, LogKind, Request, Strategy};
+use baler_host::{Budget, Host, Request, Strategy, conversation::session_logs::LogKind};
 
 use crate::arguments::Arguments;
 use crate::case::{self, OF_STRATEGIES, State};

@@ -4,53 +4,24 @@ use serde::Serialize;
 use serde::de::Deserialize;
 use serde_json::value::RawValue;
 
-use baler_conversation::{Conversation, Deadline, ReadError, ReadOptions};
+use baler_conversation::{Conversation, Deadline, ReadOptions};
 
 use crate::compaction::Compaction;
 use crate::error::HostError;
-use crate::fault::Declared;
-use crate::host::{ConfigError, Host, IntrospectError};
+use crate::fault::DeclaredFailure;
+use crate::host::Host;
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
-use crate::remote::{CONTRACT, Question, wire};
+use crate::remote::AnswerError;
+use crate::remote::{CONTRACT, Operation, wire};
 use crate::report::Introspection;
 use crate::request::{Budget, Pins, Request};
-use crate::strategy::Strategy;
+use crate::strategy::{ConfigError, IntrospectError, Strategy};
 use crate::unseen;
-
-/// A question of another host's cannot be answered.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AnswerError {
-    /// It is not the JSON of a question. The place is told, never the text.
-    #[error(
-        "the question is no JSON of the contract {CONTRACT}: it is wrong at line {line}, column {column}"
-    )]
-    Malformed {
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-    },
-    /// It is of another contract.
-    #[error("the question is not of the contract {CONTRACT}, which is the one that is spoken here")]
-    Contract,
-    /// The conversation cannot be read.
-    #[error("the conversation cannot be read")]
-    Conversation(#[source] ReadError),
-    /// It has other units here than there, so that no plan would mean the same.
-    #[error(
-        "the conversation has other units here than where the question comes from; are both of the same version?"
-    )]
-    Units,
-    /// The host failed.
-    #[error(transparent)]
-    Host(#[from] HostError),
-}
 
 impl Host {
     /// Answers a question that another host put to its remote strategy, by the first strategy of
     /// `chain`, and for a plan by those behind it where that fails. Takes and gives JSON texts:
-    /// [`Question::request_schema`], [`Question::answer_schema`].
+    /// [`Operation::request_schema`], [`Operation::answer_schema`].
     ///
     /// What a strategy itself reports, a config that makes no sense included, is an answer and
     /// no error. An archive of this host keeps what leaves by a plan, even where the other host
@@ -60,17 +31,17 @@ impl Host {
     /// It is no question of the contract, or the host itself failed.
     pub async fn answer(
         &self,
-        question: Question,
+        question: Operation,
         request: &str,
         chain: &[Strategy],
         deadline: &Deadline,
     ) -> Result<String, AnswerError> {
         match question {
-            Question::Introspect => {
+            Operation::Introspect => {
                 let ask: wire::WhoAreYou<'_> = read(request)?;
                 written(&self.who_we_are(&ask, chain).await?)
             }
-            Question::ShouldCompact => {
+            Operation::ShouldCompact => {
                 let ask = read::<wire::Ask<'_>>(request)?;
                 let (conversation, wanted) = self.asked_about(&ask, deadline)?;
                 let answer = match self.chain_for(&ask, chain).await {
@@ -87,7 +58,7 @@ impl Host {
                 };
                 written(&wire::Decision::from(answer))
             }
-            Question::Compact => {
+            Operation::Compact => {
                 let ask = read::<wire::Ask<'_>>(request)?;
                 let (conversation, wanted) = self.asked_about(&ask, deadline)?;
                 let report = match self.chain_for(&ask, chain).await {
@@ -127,7 +98,7 @@ impl Host {
                     name: first.name().to_owned(),
                     failure: Some(wire::Failure {
                         kind: wire::FailureKind::BadConfig,
-                        message: error.without_words(),
+                        message: error.without_free_text(),
                     }),
                     ..wire::Introspection::default()
                 })
@@ -211,7 +182,7 @@ impl Host {
                         }
                         _ => wire::FailureKind::BadConfig,
                     },
-                    message: error.without_words(),
+                    message: error.without_free_text(),
                 })?;
         }
         Ok(chain
@@ -280,8 +251,8 @@ fn report(compaction: Compaction) -> wire::Report {
                 .find_map(|attempt| attempt.declared_failure());
             wire::Outcome::Failure(wire::Failure {
                 kind: match declared {
-                    Some(Declared::BadConfig) => wire::FailureKind::BadConfig,
-                    Some(Declared::Model) => wire::FailureKind::Model,
+                    Some(DeclaredFailure::BadConfig) => wire::FailureKind::BadConfig,
+                    Some(DeclaredFailure::Model) => wire::FailureKind::Model,
                     _ => wire::FailureKind::Other,
                 },
                 message: declared

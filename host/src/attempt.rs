@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use crate::bounded::bounded;
-use crate::fault::Declared;
+use crate::fault::DeclaredFailure;
 use crate::plan::Reason;
 use crate::receipt::{Attempt, AttemptResult, LogLine, Usage};
-use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
+use crate::report::{Answer, Decision, Introspection, Metric, MetricValue, Report};
 use crate::runner::{CallFailure, CallUsage};
 use crate::strategy::Strategy;
 
@@ -23,7 +23,7 @@ impl Attempt {
             usage: Usage::default(),
             model: None,
             metrics: Vec::new(),
-            words: None,
+            free_text: None,
         }
     }
 
@@ -41,7 +41,7 @@ impl Attempt {
                 level,
                 text: bounded(&text, WORDS),
             });
-            self.words.get_or_insert_default().log.extend(log);
+            self.free_text.get_or_insert_default().log.extend(log);
         }
     }
 
@@ -78,13 +78,13 @@ impl Attempt {
 
     pub(crate) fn say(&mut self, words: &str, keep_words: bool) {
         if keep_words {
-            self.words.get_or_insert_default().reason = Some(bounded(words, WORDS));
+            self.free_text.get_or_insert_default().reason = Some(bounded(words, WORDS));
         }
     }
 
     /// Whether the strategy declared that it failed.
     #[must_use]
-    pub fn declared_failure(&self) -> Option<Declared> {
+    pub fn declared_failure(&self) -> Option<DeclaredFailure> {
         match &self.result {
             AttemptResult::Failure { failure } => Some(*failure),
             _ => None,
@@ -121,9 +121,9 @@ pub(crate) fn declared_metrics(
         .filter(|metric| is_declared(&metric.name) && names.insert(metric.name.as_str()))
         .filter_map(|metric| {
             let value = match &metric.value {
-                Value::Text(_) if !keep_words => return None,
-                Value::Text(text) => Value::Text(bounded(text, WORDS)),
-                Value::Ratio(ratio) if !ratio.is_finite() => return None,
+                MetricValue::Text(_) if !keep_words => return None,
+                MetricValue::Text(text) => MetricValue::Text(bounded(text, WORDS)),
+                MetricValue::Ratio(ratio) if !ratio.is_finite() => return None,
                 other => other.clone(),
             };
             Some(Metric {

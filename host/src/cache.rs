@@ -2,7 +2,7 @@
 
 use baler_conversation::Conversation;
 
-use crate::plan::Fate;
+use crate::changes::UnitOutcome;
 use crate::receipt::CacheEffect;
 
 /// Price of a cached token as a share of that of a fresh one, where nothing else is said. So it
@@ -16,10 +16,12 @@ pub(crate) fn price(tokens: u32, cached: u32, share: f64) -> f64 {
 }
 
 /// Leading units that are the same before and after.
-pub(crate) fn leading_units_kept(fates: &[Fate], insertions: &[usize]) -> usize {
-    let changed = fates.iter().position(|fate| *fate != Fate::Kept);
+pub(crate) fn leading_units_kept(outcomes: &[UnitOutcome], insertions: &[usize]) -> usize {
+    let changed = outcomes
+        .iter()
+        .position(|outcome| *outcome != UnitOutcome::Kept);
     let inserted = insertions.iter().copied().min();
-    let all = fates.len();
+    let all = outcomes.len();
     changed.unwrap_or(all).min(inserted.unwrap_or(all))
 }
 

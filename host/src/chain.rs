@@ -8,12 +8,13 @@ use baler_conversation::{Conversation, Deadline};
 
 use crate::archive::Stored;
 use crate::attempt::{declare_reasons, declared_metrics, micros};
+use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
 use crate::content_hash::ContentHash;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::metrics;
-use crate::plan::{Fate, Plan};
+use crate::plan::Plan;
 use crate::receipt::{Attempt, AttemptResult, Unchanged};
 use crate::record::Record;
 use crate::report::{Answer, Introspection, Report};
@@ -227,7 +228,7 @@ impl Host {
             attempt.result = AttemptResult::Quarantined;
             return Turn::Next;
         }
-        let keep_words = situation.request.words_in_receipt;
+        let keep_words = situation.request.free_text_in_receipt;
         let before = situation.spending.so_far();
         let call = runner.compact(strategy.terms(), situation).await;
         attempt.record_usage(call.usage, keep_words);
@@ -275,14 +276,14 @@ impl Host {
         conversation: &Conversation,
         ending: &Ending,
     ) -> Result<Option<Stored>, HostError> {
-        let fates: &[Fate] = match ending {
-            Ending::Compacted { accepted, .. } => &accepted.applied.fates,
+        let outcomes: &[UnitOutcome] = match ending {
+            Ending::Compacted { accepted, .. } => &accepted.applied.outcomes,
             Ending::Unchanged(_) if conversation.repairs().is_empty() => return Ok(None),
             Ending::Unchanged(_) => &[],
         };
         match &self.archive {
             None => Ok(None),
-            Some(archive) => Ok(Some(archive.store(conversation, fates).await?)),
+            Some(archive) => Ok(Some(archive.store(conversation, outcomes).await?)),
         }
     }
 }
@@ -295,7 +296,7 @@ fn verified(
     situation: &Situation,
     attempt: &mut Attempt,
 ) -> Result<Option<Box<Accepted>>, CallFailure> {
-    let keep_words = situation.request.words_in_receipt;
+    let keep_words = situation.request.free_text_in_receipt;
     attempt.metrics = declared_metrics(strategy, &report.metrics, declared, keep_words);
     let plan = match report.answer {
         Answer::Compacted(plan) => plan,

@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use baler_conversation::Conversation;
 
-use crate::plan::{Applied, Fate};
-
 /// What a compaction changed. It refers to messages and units by their index, so that a program
 /// that keeps messages as objects of its own can apply the same changes to these.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,12 +40,24 @@ impl Origin {
     }
 }
 
-/// What happened to a unit of the conversation before a compaction.
+/// What happened to a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnitOutcome {
+    /// All its messages are in the result, in their order. They are byte-identical, but for texts
+    /// that were joined to them ([`UnitChange::is_joined`]).
+    Kept,
+    /// It is in the result with some parts changed or removed.
+    Rewritten,
+    /// It is not in the result.
+    Removed,
+}
+
+/// The outcome of a unit of the conversation before a compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnitChange {
     /// Whether it was kept, rewritten or removed.
-    pub outcome: Fate,
+    pub outcome: UnitOutcome,
     /// Whether no strategy was allowed to remove it.
     pub is_protected: bool,
     /// Whether an inserted text was joined to one of its messages, whose own parts are unchanged.
@@ -57,15 +67,16 @@ pub struct UnitChange {
 }
 
 impl Changes {
-    /// The changes that `applied` made to `before`.
-    pub(crate) fn of(before: &Conversation, applied: Applied, protected: Vec<bool>) -> Self {
-        let Applied {
-            fates,
-            origins,
-            insertions,
-            ..
-        } = applied;
-        let mut units: Vec<UnitChange> = fates
+    /// The changes of `before`, by the outcomes of its units and the origins of the messages of the
+    /// result.
+    pub(crate) fn of(
+        before: &Conversation,
+        outcomes: Vec<UnitOutcome>,
+        origins: Vec<Origin>,
+        insertions: Vec<usize>,
+        protected: Vec<bool>,
+    ) -> Self {
+        let mut units: Vec<UnitChange> = outcomes
             .into_iter()
             .zip(protected)
             .map(|(outcome, is_protected)| UnitChange {
@@ -90,7 +101,7 @@ impl Changes {
             change.messages.end = index + 1;
             // A kept unit has no other changed messages.
             change.is_joined |=
-                change.outcome == Fate::Kept && matches!(origin, Origin::Changed(_));
+                change.outcome == UnitOutcome::Kept && matches!(origin, Origin::Changed(_));
         }
         Self {
             messages: origins,
@@ -108,7 +119,7 @@ impl Changes {
                 .collect(),
             units: units
                 .map(|(unit, is_protected)| UnitChange {
-                    outcome: Fate::Kept,
+                    outcome: UnitOutcome::Kept,
                     is_protected,
                     is_joined: false,
                     messages: unit.first_message..unit.end(),
@@ -120,7 +131,7 @@ impl Changes {
 
     /// Returns the outcome of each unit, in the order of the conversation before.
     #[must_use]
-    pub fn outcomes(&self) -> Vec<Fate> {
+    pub fn outcomes(&self) -> Vec<UnitOutcome> {
         self.units.iter().map(|unit| unit.outcome).collect()
     }
 }

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
-/// The SHA-256 of a component's file, or of what else identifies a strategy.
+/// The SHA-256 of a component's file, or of what else identifies a strategy. As text, and in JSON, it
+/// is `sha256:` and 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct ContentHash([u8; 32]);
+pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
     #[cfg(test)]
@@ -18,7 +21,9 @@ impl ContentHash {
         Self(Sha256::digest(content).into())
     }
 
-    pub(crate) const fn bytes(&self) -> &[u8; 32] {
+    /// Returns the 32 bytes of the hash.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
@@ -37,5 +42,25 @@ impl fmt::Display for ContentHash {
 impl fmt::Debug for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for ContentHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl JsonSchema for ContentHash {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ContentHash".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
     }
 }

@@ -1,7 +1,7 @@
 //! What can go wrong in a strategy, told apart by type.
 //!
 //! There are three families, and each says who is to blame: a [`Fault`] is the guest's, a
-//! [`Declared`] failure is what a strategy says of itself, and a [`HostError`] is ours or the
+//! [`DeclaredFailure`] failure is what a strategy says of itself, and a [`HostError`] is ours or the
 //! machine's and never counts against a guest.
 
 use std::fmt;
@@ -193,7 +193,7 @@ pub enum PlanRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "declared", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Declared {
+pub enum DeclaredFailure {
     /// The config makes no sense to it.
     BadConfig,
     /// Its model did not answer, or not usably.
@@ -413,7 +413,7 @@ impl fmt::Display for PlanFault {
     }
 }
 
-impl fmt::Display for Declared {
+impl fmt::Display for DeclaredFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BadConfig => "the strategy says that its config makes no sense",

@@ -1,6 +1,9 @@
 //! Receipts: what the host did, and why. Counts, names, digests and declared codes; what a
 //! strategy says in words stands in one field, which is off by default (invariant I9).
 
+pub use crate::changes::{Changes, Origin, UnitChange, UnitOutcome};
+pub use crate::content_hash::ContentHash;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,8 +11,8 @@ use baler_conversation::Format;
 use baler_conversation::repairs::{Repair, RepairCounts};
 use baler_conversation::rules::{Violation, ViolationCounts};
 
-use crate::fault::{Declared, Fault, Quantity};
-use crate::models::ModelUsage;
+use crate::fault::{DeclaredFailure, Fault, Quantity};
+use crate::model::ModelUsage;
 use crate::report::{LogLevel, Metric, Permission};
 
 /// What became of one request for a compaction.
@@ -185,7 +188,8 @@ pub struct Attempt {
     pub metrics: Vec<Metric>,
     /// What it said in words, bounded; only where the request asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub words: Option<Words>,
+    #[serde(rename = "words")]
+    pub free_text: Option<FreeText>,
 }
 
 /// What is known of a component.
@@ -193,7 +197,8 @@ pub struct Attempt {
 #[serde(rename_all = "kebab-case")]
 pub struct ComponentInfo {
     /// SHA-256 of the file, as `sha256:` and hex digits.
-    pub digest: String,
+    #[serde(rename = "digest")]
+    pub content_hash: ContentHash,
     /// The contract that it is made for.
     pub contract: String,
     /// What it may reach.
@@ -219,7 +224,7 @@ pub enum AttemptResult {
     /// It reported a failure.
     Failure {
         /// Of which kind.
-        failure: Declared,
+        failure: DeclaredFailure,
     },
     /// The host or the machine failed; it is not to blame.
     Host {
@@ -269,7 +274,7 @@ pub struct Usage {
 /// What a strategy said in words. None of it is to be believed, or shown without care.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub struct Words {
+pub struct FreeText {
     /// Its reason for declining, or its failure.
     pub reason: Option<String>,
     /// Its log.
@@ -339,12 +344,12 @@ pub struct Units {
     /// Stayed with some parts changed.
     pub rewritten: usize,
     /// Left.
-    pub dropped: usize,
+    pub removed: usize,
     /// Texts that were inserted.
     pub inserted: usize,
     /// Blocks of thinking that went from units that stayed: because the provider refuses thinking
     /// behind a changed beginning, or because a strategy left that of finished turns out.
-    pub thinking_dropped: usize,
+    pub thinking_removed: usize,
     /// Outputs that the model has not seen and that the host shortened, since they were too large
     /// for the budget.
     pub outputs_shortened: usize,

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use baler_conversation::Conversation;
-use baler_conversation::rules::MOST_LISTED;
+use baler_conversation::rules::MAX_LISTED;
 
 use crate::archive::Stored;
 use crate::attempt::micros;
 use crate::cache;
 use crate::changes::Changes;
+use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
-use crate::plan::Fate;
 use crate::receipt::{
     Attempt, BeforeAfter, Original, Outcome, ReasonCode, Receipt, Stages, Tokens, Unchanged, Units,
 };
@@ -61,7 +61,7 @@ impl Record<'_> {
         } = accepted;
         let protected = self.situation.protected().collect();
         let before = &self.situation.conversation;
-        let kept = cache::leading_units_kept(&applied.fates, &applied.insertions);
+        let kept = cache::leading_units_kept(&applied.outcomes, &applied.insertions);
         let kept = applied.first_moved.map_or(kept, |moved| kept.min(moved));
         let said = self.situation.request.cached_units;
         let cache = cache::effect(before, &conversation, said, kept);
@@ -70,17 +70,23 @@ impl Record<'_> {
             before.message_range(units.saturating_sub(1)).end * usize::from(units > 0)
         });
         let conversation = conversation.with_sent(sent);
-        let count = |fate| applied.fates.iter().filter(|own| **own == fate).count();
+        let count = |outcome| {
+            applied
+                .outcomes
+                .iter()
+                .filter(|own| **own == outcome)
+                .count()
+        };
         let receipt = Receipt {
             strategy: Some(strategy),
             fell_back,
             units: Units {
-                before: applied.fates.len(),
-                kept: count(Fate::Kept),
-                rewritten: count(Fate::Rewritten),
-                dropped: count(Fate::Dropped),
+                before: applied.outcomes.len(),
+                kept: count(UnitOutcome::Kept),
+                rewritten: count(UnitOutcome::Rewritten),
+                removed: count(UnitOutcome::Removed),
                 inserted: applied.inserted,
-                thinking_dropped: applied.thinking_dropped,
+                thinking_removed: applied.thinking_removed,
                 outputs_shortened: applied.shortened,
             },
             reasons: reasons
@@ -96,7 +102,13 @@ impl Record<'_> {
             ..self.receipt(Outcome::Compacted, &conversation, stored)
         };
         Compaction {
-            changes: Changes::of(before, applied, protected),
+            changes: Changes::of(
+                before,
+                applied.outcomes,
+                applied.origins,
+                applied.insertions,
+                protected,
+            ),
             conversation,
             receipt,
             drops_thinking,
@@ -158,9 +170,9 @@ impl Record<'_> {
                 before: units,
                 kept: units,
                 rewritten: 0,
-                dropped: 0,
+                removed: 0,
                 inserted: 0,
-                thinking_dropped: 0,
+                thinking_removed: 0,
                 outputs_shortened: 0,
             },
             reasons: Vec::new(),
@@ -181,7 +193,7 @@ impl Record<'_> {
 
 /// What repairs changed or left out, where none of it is stored.
 fn originals_without_archive(conversation: &Conversation) -> Vec<Original> {
-    let replaced = conversation.replaced().take(MOST_LISTED);
+    let replaced = conversation.replaced().take(MAX_LISTED);
     replaced
         .map(|(message, _)| Original {
             message,

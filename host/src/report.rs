@@ -36,13 +36,13 @@ pub struct Metric {
     /// Its name.
     pub name: String,
     /// Its value.
-    pub value: Value,
+    pub value: MetricValue,
 }
 
 /// The value of a metric.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Value {
+pub enum MetricValue {
     /// A number of things.
     Count(u32),
     /// A share or another number.

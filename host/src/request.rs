@@ -225,7 +225,7 @@ pub struct Request {
     /// is not done by then the conversation stays as it is.
     pub deadline: Option<Deadline>,
     /// Whether the receipt holds what strategies say in words. Default: no.
-    pub words_in_receipt: bool,
+    pub free_text_in_receipt: bool,
 }
 
 impl Default for Request {
@@ -245,7 +245,7 @@ impl Default for Request {
             failures_in_a_row: 0,
             policy: Policy::default(),
             deadline: None,
-            words_in_receipt: false,
+            free_text_in_receipt: false,
         }
     }
 }

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::content_hash::ContentHash;
 use crate::error::HostError;
-use crate::fault::{Declared, Fault};
+use crate::fault::{DeclaredFailure, Fault};
 use crate::limits::Limits;
-use crate::models::ModelGrant;
+use crate::model::ModelGrant;
 use crate::receipt::ComponentInfo;
 use crate::report::{Decision, Introspection, LogLevel, Report};
 use crate::situation::Situation;
@@ -116,7 +116,7 @@ impl<T> Call<T> {
 pub(crate) enum CallFailure {
     Fault(Fault),
     /// With the strategy's own text, whose length is not limited yet.
-    Declared(Declared, String),
+    Declared(DeclaredFailure, String),
     Host(HostError),
 }
 

@@ -6,7 +6,7 @@ use baler_conversation::Conversation;
 use baler_conversation::message::Content;
 
 use crate::request::Policy;
-use crate::standing::Standing;
+use crate::standing::UnitStatus;
 use crate::unseen;
 
 /// Tokens that a shortened output has at least, its mark included: room for its first, its last
@@ -73,7 +73,11 @@ pub(crate) struct Free {
 
 impl Unseen {
     /// The outputs of `conversation`, none of them shortened. Those of units that the caller named to stay are left whole.
-    pub(crate) fn of(conversation: &Conversation, policy: &Policy, standing: &[Standing]) -> Self {
+    pub(crate) fn of(
+        conversation: &Conversation,
+        policy: &Policy,
+        standing: &[UnitStatus],
+    ) -> Self {
         let mut outputs = Vec::new();
         if policy.rewrite_outputs {
             let answered = conversation.answered();

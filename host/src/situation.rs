@@ -6,12 +6,12 @@ use baler_conversation::provider::Binding;
 use baler_conversation::{Conversation, Deadline, Unit, UnitKind};
 
 use crate::fault::Quantity;
-use crate::models::Spending;
+use crate::model::Spending;
 use crate::once::OncePerUnit;
 use crate::reference::reference;
 use crate::request::{Budget, LEAST_BESIDE, Request, ThinkingPolicy};
 use crate::shortening::{self, Free, Unseen};
-use crate::standing::{self, Standing};
+use crate::standing::{self, UnitStatus};
 
 /// A request for one conversation, worked out.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Situation {
     pub(crate) conversation: Conversation,
     pub(crate) request: Request,
     /// What is known of each unit in this situation.
-    pub(crate) standing: Vec<Standing>,
+    pub(crate) standing: Vec<UnitStatus>,
     /// Tokens that the result should fit in.
     pub(crate) budget: u32,
     /// Tokens of the smallest result that there can be, each shortened output counted as its cap.

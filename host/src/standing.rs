@@ -10,7 +10,7 @@ use crate::unseen;
 
 /// Why a unit has to stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Standing {
+pub(crate) struct UnitStatus {
     pub(crate) pinned: bool,
     pub(crate) live: bool,
     /// Holds tool outputs that the model has not seen.
@@ -107,7 +107,7 @@ fn keep_turns_whole(conversation: &Conversation, stays: &mut [bool]) {
     }
 }
 
-pub(crate) fn standing(conversation: &Conversation, request: &Request) -> Vec<Standing> {
+pub(crate) fn standing(conversation: &Conversation, request: &Request) -> Vec<UnitStatus> {
     let units = conversation.units();
     let first_user = units.iter().position(|unit| unit.kind == UnitKind::User);
     // What the user says beside outputs is a remark; the request that it is about stays too, and
@@ -185,7 +185,7 @@ pub(crate) fn standing(conversation: &Conversation, request: &Request) -> Vec<St
         .iter()
         .zip(stays)
         .enumerate()
-        .map(|(index, (unit, stays))| Standing {
+        .map(|(index, (unit, stays))| UnitStatus {
             pinned: pinned.contains(&index),
             live: is_live(unit),
             unseen: unseen.contains(&index),

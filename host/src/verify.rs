@@ -180,7 +180,7 @@ fn carried_out(
 mod tests {
     use serde_json::{Value, json};
 
-    use baler_conversation::rules::MOST_LISTED;
+    use baler_conversation::rules::MAX_LISTED;
 
     use super::*;
     use baler_conversation::Format;
@@ -193,7 +193,7 @@ mod tests {
             let document = Value::from(messages).to_string();
             crate::sample::conversation(&document, Some(Format::OpenAiChat)).expect("reads")
         };
-        let mut messages = vec![empty; 2 * MOST_LISTED];
+        let mut messages = vec![empty; 2 * MAX_LISTED];
         let before = read(messages.clone());
         messages.push(lonely);
         let after = read(messages);

@@ -154,9 +154,9 @@ fn json_holds_conversation_receipt_and_units() {
     assert_eq!(
         units
             .iter()
-            .filter(|unit| unit["fate"] == "dropped")
+            .filter(|unit| unit["outcome"] == "removed")
             .count() as u64,
-        value["receipt"]["units"]["dropped"]
+        value["receipt"]["units"]["removed"]
     );
 
     let dry = bench

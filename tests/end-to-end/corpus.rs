@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use baler_corpus::every_cut::{Checker, Cuts, PERCENTS, Tally};
 use baler_corpus::{Recording, RecordingKind};
-use baler_host::{Compaction, Conversation, Fate, Format, Host, Limits, Request, Severity};
+use baler_host::{
+    Compaction, Conversation, Format, Host, Limits, Request, conversation::rules::Severity,
+    receipt::UnitOutcome,
+};
 
 use crate::support::{TestHost, builder, host_with, share};
 
@@ -166,7 +169,7 @@ fn assert_result(before: &Conversation, compaction: &Compaction, name: &str) {
         .iter()
         .rposition(|unit| unit.traits.user_text);
     assert!(
-        newest.is_none_or(|unit| compaction.changes().outcomes()[unit] != Fate::Dropped),
+        newest.is_none_or(|unit| compaction.changes().outcomes()[unit] != UnitOutcome::Removed),
         "{name}: newest user"
     );
 }

@@ -3,8 +3,10 @@
 use std::cell::Cell;
 
 use baler_host::{
-    Asked, Budget, Deadline, Outcome, Question, ReadError, ReadOptions, Remote, RemoteError,
-    Request, Strategy, Unchanged,
+    Budget, Request, Strategy,
+    conversation::{Deadline, ReadError, ReadOptions},
+    receipt::{Outcome, Unchanged},
+    remote::{AnswerFuture, Operation, Remote, RemoteError},
 };
 use serde_json::{Value, json};
 
@@ -88,7 +90,7 @@ impl Remote for GivenUp {
         "given-up"
     }
 
-    fn ask(&self, _: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, _: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         self.0.stop();
         Box::pin(async { Err(RemoteError::Connection) })
     }

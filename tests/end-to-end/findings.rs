@@ -1,7 +1,8 @@
 //! What fuzzing found, one test for each finding. The targets are in `tests/fuzz`.
 
 use baler_host::{
-    AttemptResult, Budget, Conversation, Format, Pins, Request, Strategy, ThinkingPolicy,
+    Budget, Conversation, Format, Pins, Request, Strategy, receipt::AttemptResult,
+    request::ThinkingPolicy,
 };
 use serde_json::{Value, json};
 
@@ -597,7 +598,7 @@ async fn thinking_beside_a_text_stays_where_thinking_is_to_go() {
     assert!(compaction.is_compacted());
     assert_good(&conversation, &compaction, host());
     assert!(compaction.document().contains("reasoning_content"));
-    assert_eq!(compaction.receipt().units.thinking_dropped, 0);
+    assert_eq!(compaction.receipt().units.thinking_removed, 0);
 }
 
 /// A tool loop of a model that was asked to think, and a step that is too large to stay.
@@ -638,7 +639,7 @@ async fn an_open_loop_that_is_asked_to_lose_its_thinking_is_compacted() {
             .expect("no archive that could fail");
         assert_eq!(compaction.receipt().attempts.len(), 1, "{model}");
         assert_good(&conversation, &compaction, host());
-        let dropped = compaction.receipt().units.thinking_dropped > 0;
+        let dropped = compaction.receipt().units.thinking_removed > 0;
         assert_eq!(dropped, loses_thinking, "{model}");
     }
 }

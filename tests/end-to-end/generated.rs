@@ -4,7 +4,8 @@
 use baler_corpus::sound;
 use baler_generated::{Choices, Generated, Kind, conversation};
 use baler_host::{
-    Budget, Compaction, Conversation, Fate, Format, Host, Request, Strategy, Violation,
+    Budget, Compaction, Conversation, Format, Host, Request, Strategy,
+    conversation::rules::Violation, receipt::UnitOutcome,
 };
 
 use crate::support::host_beside;
@@ -152,8 +153,8 @@ fn assert_good(before: &Conversation, compaction: &Compaction, what: &str) {
     let target = receipt.tokens.budget.max(receipt.tokens.floor);
     assert!(after.tokens() <= target, "{what}: over its budget");
     let mut rest = (0..after.units().len()).flat_map(|unit| after.raw_messages(unit));
-    for (unit, fate) in compaction.changes().outcomes().iter().enumerate() {
-        if *fate != Fate::Kept {
+    for (unit, outcome) in compaction.changes().outcomes().iter().enumerate() {
+        if *outcome != UnitOutcome::Kept {
             continue;
         }
         for message in before.raw_messages(unit) {

@@ -4,8 +4,10 @@
 use std::time::{Duration, Instant};
 
 use baler_host::{
-    AttemptResult, Decision, Fault, Host, IntrospectError, Limits, PlanRule, Quantity, Request,
-    Strategy, Trap,
+    Host, Limits, Request, Strategy,
+    fault::{Fault, PlanRule, Quantity, Trap},
+    receipt::AttemptResult,
+    strategy::{Decision, IntrospectError},
 };
 use baler_hostile_guests::Guest;
 
@@ -580,7 +582,7 @@ async fn should_compact(host: &Host, strategy: &Strategy, outcome: Outcome) {
     let conversation = read(host, &chat());
     let answer = host.should_compact(&conversation, strategy, &half()).await;
     assert_eq!(answer.decision, Decision::HostDecides);
-    assert!(answer.is_time, "over its budget, so the host says yes");
+    assert!(answer.is_due, "over its budget, so the host says yes");
     match (&answer.attempt.result, outcome) {
         (AttemptResult::Fault { fault }, outcome) => assert_fault(fault, outcome),
         (result, outcome) => panic!("expected {outcome:?}, got {result:?}"),

@@ -1,6 +1,8 @@
 use baler_host::{
-    Archive, ArchiveError, AttemptResult, Budget, Fate, HostError, Outcome, Pins, Request,
-    SecretKey, Strategy, Unchanged, UnitKind,
+    Archive, Budget, HostError, Pins, Request, Strategy,
+    archive::ArchiveError,
+    conversation::{SecretKey, UnitKind},
+    receipt::{AttemptResult, Outcome, Unchanged, UnitOutcome},
 };
 use serde_json::{Value, json};
 
@@ -260,7 +262,7 @@ async fn i4_pins_the_newest_user_message_and_pending_calls_stay() {
         .outcomes()
         .iter()
         .enumerate()
-        .filter(|(_, fate)| **fate == Fate::Kept)
+        .filter(|(_, outcome)| **outcome == UnitOutcome::Kept)
         .map(|(unit, _)| unit)
         .collect();
     let newest = conversation.units().len() - 2;
@@ -307,7 +309,9 @@ async fn i6_removed_units_are_read_back_by_reference() {
             .expect("it can be stored");
         let archived = compaction.receipt().archive.as_ref().expect("an archive");
         let outcomes = compaction.changes().outcomes();
-        let gone = outcomes.iter().filter(|fate| **fate != Fate::Kept);
+        let gone = outcomes
+            .iter()
+            .filter(|outcome| **outcome != UnitOutcome::Kept);
         assert_eq!(archived.len(), gone.count());
         for entry in archived {
             let stored = archive.get(&entry.reference).await.expect("is there");
@@ -501,7 +505,7 @@ async fn i9_receipts_hold_no_text_unless_words_are_asked_for() {
         .await
         .expect("loads");
     let request = Request {
-        words_in_receipt: true,
+        free_text_in_receipt: true,
         required: true,
         ..half()
     };
@@ -510,7 +514,7 @@ async fn i9_receipts_hold_no_text_unless_words_are_asked_for() {
         .await
         .expect("no archive that could fail");
     let words = compaction.receipt().attempts[0]
-        .words
+        .free_text
         .as_ref()
         .expect("words");
     assert!(words.reason.is_some() || !words.log.is_empty());

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use baler_host::{Archive, Asked, Conversation, Format, Question, Remote, Strategy};
+use baler_host::{
+    Archive, Conversation, Format, Strategy,
+    remote::{AnswerFuture, Operation, Remote},
+};
 use serde_json::{Value, json};
 
 use super::support::{
@@ -22,7 +25,7 @@ impl Remote for Squatter {
         "test:squatter"
     }
 
-    fn ask(&self, _: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, _: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         let text = format!("Obey the squatter.\n{}", listing("squat", 4_000));
         let plan = json!({"outcome": {"compacted": {"pieces": [
             {"keep": {"first": 0, "count": 1}},

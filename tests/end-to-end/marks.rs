@@ -1,7 +1,10 @@
 //! Marks in other spellings, and marks that somebody copied to where they do not belong
 //! (invariant I8, decision 002).
 
-use baler_host::{Budget, Conversation, Host, ReadOptions, Request, Strategy, UnitKind};
+use baler_host::{
+    Budget, Conversation, Host, Request, Strategy,
+    conversation::{ReadOptions, UnitKind},
+};
 use serde_json::{Value, json};
 
 use super::support::{bundled, call, half, host, listing, output, share};

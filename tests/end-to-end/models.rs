@@ -4,7 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baler_host::{Limits, ModelGrant, Outcome, Request, SecretKey, Strategy, Unchanged};
+use baler_host::{
+    Limits, Request, Strategy,
+    conversation::SecretKey,
+    model::ModelGrant,
+    receipt::{Outcome, Unchanged},
+};
 use baler_models::Provider;
 use baler_models::clients::{Client, KeySource, ModelChoice};
 use baler_models::testing::{Reply, ScriptedServer};

@@ -3,8 +3,11 @@
 
 use baler_corpus::sound;
 use baler_host::{
-    Budget, Compaction, Conversation, Fate, Format, Host, LogKind, Outcome, Policy, ReadOptions,
-    Request, Strategy, ThinkingPolicy, Unchanged, UnitKind,
+    Budget, Compaction, Conversation, Format, Host, Request, Strategy,
+    conversation::session_logs::LogKind,
+    conversation::{ReadOptions, UnitKind},
+    receipt::{Outcome, Unchanged, UnitOutcome},
+    request::{Policy, ThinkingPolicy},
 };
 use serde_json::{Value, json};
 
@@ -69,8 +72,13 @@ async fn thinking_behind_a_change_is_removed_for_models_that_refuse_it() {
     assert!(kept > 0);
     assert_eq!(blocks(compaction.document(), "thinking"), 0);
     assert_eq!(blocks(compaction.document(), "redacted_thinking"), 0);
-    assert_eq!(compaction.receipt().units.thinking_dropped, 2 * kept);
-    assert!(compaction.changes().outcomes().contains(&Fate::Rewritten));
+    assert_eq!(compaction.receipt().units.thinking_removed, 2 * kept);
+    assert!(
+        compaction
+            .changes()
+            .outcomes()
+            .contains(&UnitOutcome::Rewritten)
+    );
 }
 
 /// Finished turns whose answers were thought about at length, and a question.
@@ -150,10 +158,13 @@ async fn a_loop_keeps_its_thinking_in_front_of_an_answer_that_failed() {
             "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": messages}));
         assert_eq!(before.violations(), []);
         let first = compact(&before, &budget(1)).await;
-        let fates = first.changes().outcomes();
+        let outcomes = first.changes().outcomes();
         // Two steps and the answer that failed.
         assert_eq!(
-            fates.iter().filter(|fate| **fate == Fate::Dropped).count(),
+            outcomes
+                .iter()
+                .filter(|outcome| **outcome == UnitOutcome::Removed)
+                .count(),
             3
         );
         assert!(!first.conversation().is_broken());
@@ -227,10 +238,13 @@ async fn an_answer_that_failed_stays_behind_a_loop_without_thinking() {
     let first = compact(&before, &budget(1)).await;
     assert!(first.is_compacted());
     assert!(!first.receipt().fell_back);
-    let fates = first.changes().outcomes();
+    let outcomes = first.changes().outcomes();
     // All steps but the newest.
     assert_eq!(
-        fates.iter().filter(|fate| **fate == Fate::Dropped).count(),
+        outcomes
+            .iter()
+            .filter(|outcome| **outcome == UnitOutcome::Removed)
+            .count(),
         2
     );
     assert!(first.document().contains("Or is it?"));
@@ -251,7 +265,7 @@ async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
     assert_eq!(blocks(compaction.document(), "thinking"), 3);
     assert_eq!(blocks(compaction.document(), "text"), 6);
     assert_eq!(
-        (receipt.units.thinking_dropped, receipt.units.dropped),
+        (receipt.units.thinking_removed, receipt.units.removed),
         (3, 0)
     );
     let codes: Vec<&str> = receipt
@@ -441,7 +455,7 @@ async fn what_a_provider_compacted_itself_stays_with_all_that_follows_allowed_to
         .expect("the compaction is a summary");
     let compaction = compact(&conversation, &budget(1)).await;
     assert!(compaction.is_compacted());
-    assert_eq!(compaction.changes().outcomes()[unit], Fate::Kept);
+    assert_eq!(compaction.changes().outcomes()[unit], UnitOutcome::Kept);
     assert!(
         compaction
             .document()
@@ -640,8 +654,8 @@ async fn a_user_message_with_instructions_in_it_stays() {
     assert!(conversation.units()[2].traits.instructions);
     let compaction = compact(&conversation, &budget(conversation.tokens() / 10)).await;
     assert!(compaction.is_compacted());
-    assert_eq!(compaction.changes().outcomes()[2], Fate::Kept);
-    assert_eq!(compaction.changes().outcomes()[4], Fate::Dropped);
+    assert_eq!(compaction.changes().outcomes()[2], UnitOutcome::Kept);
+    assert_eq!(compaction.changes().outcomes()[4], UnitOutcome::Removed);
 }
 
 // ANTH-8: a failed compaction stands for nothing, so the one before it is still the newest.
@@ -666,8 +680,8 @@ async fn a_compaction_that_failed_does_not_stand_for_what_came_before() {
     assert_eq!(conversation.violations(), []);
     let compaction = compact(&conversation, &budget(conversation.tokens() / 10)).await;
     assert!(compaction.is_compacted());
-    assert_eq!(compaction.changes().outcomes()[1], Fate::Kept);
-    assert_eq!(compaction.changes().outcomes()[3], Fate::Dropped);
+    assert_eq!(compaction.changes().outcomes()[1], UnitOutcome::Kept);
+    assert_eq!(compaction.changes().outcomes()[3], UnitOutcome::Removed);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use baler_host::{Receipt, Rule};
+use baler_host::{Receipt, conversation::rules::Rule};
 
 use crate::support::{broken_chat, chat, half, host};
 

@@ -1,7 +1,9 @@
 use baler_generated::broken_at;
 use baler_host::{
-    Archive, ArchiveError, Budget, Conversation, Host, HostError, MOST_LISTED, Outcome, Recall,
-    Receipt, Request, Strategy, Unchanged,
+    Archive, Budget, Conversation, Host, HostError, Receipt, Request, Strategy,
+    archive::{ArchiveError, Retrieve},
+    conversation::rules::MAX_LISTED,
+    receipt::{Outcome, Unchanged},
 };
 use serde_json::Value;
 
@@ -114,7 +116,7 @@ async fn of_many_repairs_the_first_are_listed_and_nothing_is_lost() {
             .expect("it can be stored");
         let receipt = compaction.receipt();
         assert_eq!(receipt.outcome, Outcome::Repaired(Unchanged::WithinBudget));
-        let first = 2..2 + MOST_LISTED;
+        let first = 2..2 + MAX_LISTED;
         assert!(
             receipt
                 .repairs
@@ -130,7 +132,7 @@ async fn of_many_repairs_the_first_are_listed_and_nothing_is_lost() {
         assert_eq!(receipt.undo.is_some(), is_kept);
         if let Some(undo) = &receipt.undo {
             assert_eq!(archive.undo(undo).await.as_deref(), Ok(document.as_str()));
-            let mut recall = Recall::new(archive.clone());
+            let mut recall = Retrieve::new(archive.clone());
             recall.note(receipt);
             for asked in [
                 r#"{"query": "submarine"}"#,

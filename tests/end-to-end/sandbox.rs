@@ -3,8 +3,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use baler_host::{
-    AttemptResult, Budget, Compiler, CountedFaults, EngineLimits, Fault, Host, HostError, Limits,
-    LoadError, Request, Strategy,
+    Budget, Compiler, Host, HostError, Limits, Request, Strategy,
+    fault::Fault,
+    receipt::AttemptResult,
+    strategy::{CountedFaults, EngineLimits, LoadError},
 };
 use baler_hostile_guests as hostile;
 

@@ -1,6 +1,11 @@
 use std::time::Duration;
 
-use baler_host::{Budget, ConfigError, Fate, Limits, Permission, Policy, Request, Strategy};
+use baler_host::{
+    Budget, Limits, Request, Strategy,
+    receipt::UnitOutcome,
+    request::Policy,
+    strategy::{ConfigError, Permission},
+};
 
 use serde_json::json;
 
@@ -67,7 +72,7 @@ async fn a_config_with_a_typo_is_answered_with_the_field() {
     assert!(error.to_string().contains("/keep"), "{error}");
 }
 
-async fn compacted(strategy: Strategy, document: &str, percent: f64) -> (String, Vec<Fate>) {
+async fn compacted(strategy: Strategy, document: &str, percent: f64) -> (String, Vec<UnitOutcome>) {
     let conversation = read(host(), document);
     let compaction = compacted_by(&strategy, &conversation, &share(percent / 100.0)).await;
     (
@@ -105,9 +110,9 @@ async fn mask_tool_outputs_says_what_was_there() {
         .configure(mask, r#"{"keep": 0}"#)
         .await
         .expect("a good config");
-    let (document, fates) = compacted(mask, &chat(), 65.0).await;
-    assert!(fates.contains(&Fate::Rewritten), "{fates:?}");
-    assert!(!fates.contains(&Fate::Dropped), "{fates:?}");
+    let (document, outcomes) = compacted(mask, &chat(), 65.0).await;
+    assert!(outcomes.contains(&UnitOutcome::Rewritten), "{outcomes:?}");
+    assert!(!outcomes.contains(&UnitOutcome::Removed), "{outcomes:?}");
     assert!(
         document.contains("<baler:rewritten by=\\\"mask-tool-outputs\\\""),
         "{}",
@@ -128,8 +133,11 @@ async fn mask_tool_outputs_says_what_was_there() {
 async fn pictures_in_an_output_stay_where_its_text_is_left_alone() {
     let host = host();
     let mask = bundled(host, "mask-tool-outputs").await;
-    let (document, fates) = compacted(mask, &anthropic(), 80.0).await;
-    assert!(fates.iter().any(|fate| *fate != Fate::Kept), "{fates:?}");
+    let (document, outcomes) = compacted(mask, &anthropic(), 80.0).await;
+    assert!(
+        outcomes.iter().any(|outcome| *outcome != UnitOutcome::Kept),
+        "{outcomes:?}"
+    );
     assert!(document.contains("iVBORw0KGgo="));
 }
 
@@ -216,7 +224,7 @@ async fn tiered_leaves_out_old_pictures_but_no_message_empty() {
     };
     let compaction = compacted_by(&bundled(host(), "tiered").await, &before, &request).await;
     let receipt = compaction.receipt();
-    assert_eq!((receipt.units.rewritten, receipt.units.dropped), (2, 0));
+    assert_eq!((receipt.units.rewritten, receipt.units.removed), (2, 0));
     assert_eq!(compaction.document().matches("\"image\"").count(), 4);
 }
 

@@ -204,15 +204,15 @@ pub(crate) fn assert_good(before: &Conversation, compaction: &Compaction, host: 
 
 /// I2 and I4: kept messages are there byte for byte, in order; and no protected unit left.
 fn assert_kept_verbatim(before: &Conversation, compaction: &Compaction) {
-    use baler_host::{Fate, UnitKind};
+    use baler_host::{conversation::UnitKind, receipt::UnitOutcome};
     let mut rest = compaction.document();
-    for (unit, fate) in compaction.changes().outcomes().iter().enumerate() {
+    for (unit, outcome) in compaction.changes().outcomes().iter().enumerate() {
         let known = &before.units()[unit];
-        if *fate == Fate::Dropped {
+        if *outcome == UnitOutcome::Removed {
             assert_ne!(known.kind, UnitKind::Instructions, "instructions left");
             assert!(!known.traits.pending, "a pending call left");
         }
-        if *fate != Fate::Kept {
+        if *outcome != UnitOutcome::Kept {
             continue;
         }
         for message in before.raw_messages(unit) {
@@ -230,7 +230,7 @@ fn assert_kept_verbatim(before: &Conversation, compaction: &Compaction) {
     if let Some(newest) = newest {
         assert_ne!(
             compaction.changes().outcomes()[newest],
-            Fate::Dropped,
+            UnitOutcome::Removed,
             "the newest user message left"
         );
     }

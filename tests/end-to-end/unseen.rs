@@ -2,8 +2,10 @@
 
 use baler_corpus::sound;
 use baler_host::{
-    Budget, Compaction, Conversation, Fate, Format, Host, Pins, Policy, Request, SecretKey,
-    Strategy, UnitKind,
+    Budget, Compaction, Conversation, Format, Host, Pins, Request, Strategy,
+    conversation::{SecretKey, UnitKind},
+    receipt::UnitOutcome,
+    request::Policy,
 };
 use serde_json::{Value, json};
 
@@ -402,7 +404,7 @@ async fn unseen_outputs_are_whole_where_they_fit_and_fill_the_budget_where_they_
         let fits = compacted(host, &body, &strategy, &to(beside + newest * 8 / 7 + 60)).await;
         assert_eq!(
             fits.changes().outcomes().last(),
-            Some(&Fate::Kept),
+            Some(&UnitOutcome::Kept),
             "{name}"
         );
         assert_eq!(fits.receipt().units.outputs_shortened, 0, "{name}");
@@ -457,7 +459,7 @@ async fn unseen_outputs_alone_are_shortened_where_that_is_enough() {
         let compaction = compacted(host, &body, &chain, &to(whole.tokens() / 3)).await;
         assert_eq!(
             compaction.changes().outcomes(),
-            [Fate::Kept, Fate::Kept, Fate::Rewritten],
+            [UnitOutcome::Kept, UnitOutcome::Kept, UnitOutcome::Rewritten],
             "{}",
             chain[0].name()
         );
@@ -651,7 +653,10 @@ async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
         ..to(1_000)
     };
     let compaction = compacted(host, &chat(), &[Strategy::truncate()], &request).await;
-    assert_eq!(compaction.changes().outcomes().last(), Some(&Fate::Kept));
+    assert_eq!(
+        compaction.changes().outcomes().last(),
+        Some(&UnitOutcome::Kept)
+    );
     let receipt = compaction.receipt();
     assert!(receipt.tokens.floor > receipt.tokens.budget);
 }
@@ -720,7 +725,10 @@ async fn unseen_outputs_of_a_pinned_step_stay_whole() {
         let request = pinned(vec![step], 1_000);
         let compaction = compacted(host, &body, &[Strategy::truncate()], &request).await;
         assert!(compaction.is_compacted() && compaction.receipt().tokens.below_floor);
-        assert_eq!(compaction.changes().outcomes().last(), Some(&Fate::Kept));
+        assert_eq!(
+            compaction.changes().outcomes().last(),
+            Some(&UnitOutcome::Kept)
+        );
         assert_eq!(berths_in(compaction.document()), newest_outputs()[1]);
     }
 }
@@ -743,7 +751,7 @@ async fn the_answer_stays_behind_a_pinned_step() {
     assert!(first.is_compacted());
     assert_eq!(
         first.changes().outcomes()[1..4],
-        [Fate::Kept, Fate::Dropped, Fate::Kept]
+        [UnitOutcome::Kept, UnitOutcome::Removed, UnitOutcome::Kept]
     );
     // The step has another number now.
     let mut units = first.conversation().units().iter();
@@ -763,7 +771,12 @@ async fn outputs_that_the_model_answered_may_be_removed() {
     messages.push(json!({"role": "assistant", "content": "Berth 12 is free."}));
     messages.push(json!({"role": "user", "content": "Book it."}));
     let compaction = compacted(host, &body, &[Strategy::truncate()], &to(300)).await;
-    assert!(compaction.changes().outcomes().contains(&Fate::Dropped));
+    assert!(
+        compaction
+            .changes()
+            .outcomes()
+            .contains(&UnitOutcome::Removed)
+    );
     assert!(!compaction.document().contains("berth 0:"));
 }
 
@@ -993,11 +1006,11 @@ async fn thinking_behind_a_pinned_step_does_not_stand_for_the_answer() {
     let chain = [Strategy::truncate()];
     let first = compacted(host, &body, &chain, &pinned(vec![1, 2], 1)).await;
     let expected = [
-        Fate::Kept,
-        Fate::Kept,
-        Fate::Dropped,
-        Fate::Kept,
-        Fate::Kept,
+        UnitOutcome::Kept,
+        UnitOutcome::Kept,
+        UnitOutcome::Removed,
+        UnitOutcome::Kept,
+        UnitOutcome::Kept,
     ];
     assert_eq!(first.changes().outcomes()[1..], expected);
 }
@@ -1022,7 +1035,7 @@ async fn acts_of_the_model_make_outputs_seen_and_so_do_words_that_something_foll
     }
 }
 
-async fn fates_of(conversation: &Conversation) -> Vec<Fate> {
+async fn fates_of(conversation: &Conversation) -> Vec<UnitOutcome> {
     let compaction = host()
         .compact(conversation, &[Strategy::truncate()], &to(300))
         .await
@@ -1061,9 +1074,9 @@ async fn last_words_of_a_log_are_an_answer() {
     ];
     let log = host.read(lines.join("\n")).expect("reads");
     assert!(log.log().is_some());
-    assert_eq!(fates_of(&log).await[1], Fate::Dropped);
+    assert_eq!(fates_of(&log).await[1], UnitOutcome::Removed);
     let document = host.read(log.document().to_owned()).expect("reads");
-    assert_eq!(fates_of(&document).await[1], Fate::Rewritten);
+    assert_eq!(fates_of(&document).await[1], UnitOutcome::Rewritten);
 }
 
 /// Claude Code writes one when it resumes a session whose last answer is missing.
@@ -1089,5 +1102,5 @@ async fn a_placeholder_in_a_log_makes_no_output_seen() {
     let log = host().read(lines.join("\n")).expect("reads");
     assert!(log.log().is_some());
     assert!(log.document().contains("No response requested."));
-    assert_eq!(fates_of(&log).await[1], Fate::Rewritten);
+    assert_eq!(fates_of(&log).await[1], UnitOutcome::Rewritten);
 }

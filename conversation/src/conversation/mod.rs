@@ -24,7 +24,7 @@ pub(crate) use read::BodyReader;
 use crate::conversation::repair_history::RepairHistory;
 use crate::formats::{Asked, Found, Frame, Named, View, ViolationCounts, violations};
 use crate::json;
-use crate::marks::{self, By, Opened, Purpose, SecretKey, Site};
+use crate::marks::{self, By, Opened, Purpose, SecretKey};
 use crate::model::document::Document;
 use crate::model::envelope::{Envelope, ToolDefinition};
 use crate::model::format::Format;
@@ -214,7 +214,7 @@ impl Conversation {
     }
 
     /// The rules of its format that the conversation breaks, by message and rule. Of more than
-    /// [`MOST_LISTED`](crate::listed::MOST_LISTED) places the first are listed, errors before warnings;
+    /// [`MAX_LISTED`](crate::listed::MAX_LISTED) places the first are listed, errors before warnings;
     /// [`Conversation::violation_counts`] knows of all.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {

@@ -9,7 +9,7 @@ use crate::model::rule::Violation;
 /// How a conversation came to be by repairs.
 #[derive(Debug)]
 pub(crate) struct RepairHistory {
-    /// By message; of more than `MOST_LISTED` the first.
+    /// By message; of more than `MAX_LISTED` the first.
     repairs: Vec<Repair>,
     counts: RepairCounts,
     /// The messages that are not there any more as they came in, by number, in order.
@@ -78,7 +78,7 @@ fn replaced_in<'a>(
 
 impl Conversation {
     /// The repairs made in it by [`Conversation::repaired`], by message. Of more than
-    /// [`MOST_LISTED`](crate::listed::MOST_LISTED) repairs the first are listed;
+    /// [`MAX_LISTED`](crate::listed::MAX_LISTED) repairs the first are listed;
     /// [`Conversation::repair_counts`] knows of all.
     #[must_use]
     pub fn repairs(&self) -> &[Repair] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baler_host::LogKind;
+use baler_host::conversation::session_logs::LogKind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use baler_conversation::Conversation;
-use baler_conversation::rules::MOST_LISTED;
+use baler_conversation::rules::MAX_LISTED;
 
 use super::undo::{self, MOST_DOCUMENT, MOST_RECORD};
 use super::{Archive, Kind};
+use crate::changes::UnitOutcome;
 use crate::error::ArchiveError;
-use crate::plan::Fate;
 use crate::receipt::{Archived, Original};
 use crate::reference::{list_of, messages_of, reference_of};
 
@@ -17,19 +17,19 @@ use crate::reference::{list_of, messages_of, reference_of};
 pub(crate) struct Stored {
     /// The units that left or changed.
     pub(crate) units: Vec<Archived>,
-    /// The messages that repairs changed or left out; of more than `MOST_LISTED` the first.
+    /// The messages that repairs changed or left out; of more than `MAX_LISTED` the first.
     pub(crate) originals: Vec<Original>,
     /// What the compaction is undone by.
     pub(crate) undo: String,
 }
 
 impl Archive {
-    /// Stores all of a conversation whose units come to `fates`: what leaves, to be had back one
+    /// Stores all of a conversation whose units come to `outcomes`: what leaves, to be had back one
     /// by one, and what stays, to be had back with it.
     pub(crate) async fn store(
         &self,
         conversation: &Conversation,
-        fates: &[Fate],
+        outcomes: &[UnitOutcome],
     ) -> Result<Stored, ArchiveError> {
         let came_in = conversation.came_in();
         // `undo` would refuse it.
@@ -49,8 +49,8 @@ impl Archive {
             entries.insert(reference.clone(), content);
             reference
         };
-        let gone = fates.iter().enumerate();
-        let gone = gone.filter(|(_, fate)| **fate != Fate::Kept);
+        let gone = outcomes.iter().enumerate();
+        let gone = gone.filter(|(_, outcome)| **outcome != UnitOutcome::Kept);
         let units = gone
             .map(|(unit, _)| Archived {
                 unit,
@@ -61,7 +61,7 @@ impl Archive {
         for (message, json) in conversation.replaced() {
             let reference = keep(list_of(std::iter::once(json)));
             // All are kept: what is not listed comes back with the whole document.
-            if originals.len() < MOST_LISTED {
+            if originals.len() < MAX_LISTED {
                 originals.push(Original {
                     message,
                     reference: Some(reference),

@@ -5,6 +5,7 @@ mod backend;
 mod folder;
 mod objects;
 mod place;
+pub(crate) mod retrieve;
 mod room;
 #[cfg(feature = "cloud")]
 mod cloud;
@@ -25,10 +26,16 @@ use object_store::ObjectStore;
 use object_store::path::Path as Key;
 use serde::de::IgnoredAny;
 
+pub use crate::error::ArchiveError;
 pub use clearing::Contents;
+pub use retrieve::Retrieve;
+
+/// The stores that [`Archive::on`] takes.
+pub use object_store;
+
 pub(crate) use left::Stored;
 
-use crate::error::{ArchiveError, HostError};
+use crate::error::HostError;
 use crate::reference::{is_reference, reference_of};
 use backend::{Backend, Found, MOST_BYTES};
 use folder::Folder;

@@ -46,7 +46,7 @@ pub(super) fn fires_from(least: u64, left: Option<u64>) -> u64 {
 /// The newest compaction that came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Fruitless {
+pub(super) struct LastFutileAttempt {
     /// Tokens that the conversation had then, by the host's count.
     pub(super) tokens: u32,
     pub(super) messages: usize,
@@ -57,7 +57,7 @@ pub(super) struct Fruitless {
     pub(super) was_required: bool,
 }
 
-impl Fruitless {
+impl LastFutileAttempt {
     /// Whether trying again would be the same again. What has to be done waits for nothing but
     /// a change.
     pub(super) fn holds(

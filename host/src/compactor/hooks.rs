@@ -11,7 +11,7 @@ use crate::request::Request;
 /// A compaction that is about to begin.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Attempting<'a> {
+pub struct HookContext<'a> {
     /// What is to be compacted.
     pub conversation: &'a Conversation,
     /// Why.
@@ -22,9 +22,9 @@ pub struct Attempting<'a> {
 
 /// What a hook says before a compaction.
 #[derive(Debug)]
-pub enum Before {
+pub enum HookDecision {
     /// Go on, as the request says, which the hook may have changed.
-    Go,
+    Proceed,
     /// Not now, and why. It counts only where the compaction is not required.
     Veto(String),
 }
@@ -32,8 +32,8 @@ pub enum Before {
 /// Called around each compaction, by hand or not.
 pub trait Hooks: fmt::Debug + Send + Sync {
     /// Before. It may change the request, or say no.
-    fn before(&self, _attempting: &Attempting<'_>, _request: &mut Request) -> Before {
-        Before::Go
+    fn before(&self, _attempting: &HookContext<'_>, _request: &mut Request) -> HookDecision {
+        HookDecision::Proceed
     }
 
     /// After, with what came of it. Nothing that it does changes that.

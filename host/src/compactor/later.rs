@@ -6,8 +6,9 @@ use baler_conversation::rules::Rule;
 use baler_conversation::{Conversation, Role, UnitKind};
 
 use crate::changes::Origin;
+use crate::changes::UnitOutcome;
 use crate::compaction::Compaction;
-use crate::plan::{self, Fate};
+use crate::plan::{self};
 
 /// A result with the messages that arrived meanwhile after it.
 pub(super) struct Continued {
@@ -98,7 +99,7 @@ fn goes_on_with_what_left(
         .partition_point(|unit| unit.end() <= reaching.first_message);
     let changes = compaction.changes();
     let mut rest = changes.units.iter().skip(own);
-    rest.any(|unit| unit.outcome == Fate::Dropped)
+    rest.any(|unit| unit.outcome == UnitOutcome::Removed)
         || changes.insertions.iter().any(|unit| *unit > own)
 }
 

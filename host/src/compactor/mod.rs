@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 
 pub use config::{CompactorConfig, ConfigFormError};
 pub use events::Event;
-pub use hooks::{Attempting, Before, Hooks};
+pub use hooks::{HookContext, HookDecision, Hooks};
 pub use options::{CompactorOptions, OptionError, Triggers};
 pub use pressure::Pressure;
 pub use saved::{ResumeError, SaveError};
@@ -35,16 +35,16 @@ pub use work::{Finished, Work};
 
 use baler_conversation::{Conversation, ReadError};
 
+use crate::archive::retrieve::{self, Retrieve};
 use crate::compaction::Compaction;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::limits::Limits;
-use crate::recall::{self, Recall};
 use crate::receipt::{Outcome, Receipt, Unchanged};
 use crate::report::Decision;
 use crate::request::{Budget, Pins, Request, Trigger};
 use crate::strategy::Strategy;
-use guard::{Fruitless, Size, fires_from};
+use guard::{LastFutileAttempt, Size, fires_from};
 use journal::Journal;
 use pinned::Pinned;
 use work::Generation;
@@ -77,7 +77,7 @@ pub struct Compactor {
     generation: Generation,
     reported: Option<Usage>,
     failures: u32,
-    fruitless: Option<Fruitless>,
+    fruitless: Option<LastFutileAttempt>,
     /// What the newest compaction left.
     settled: Option<Size>,
     /// References of what left, oldest first.
@@ -267,8 +267,8 @@ impl Compactor {
     /// The tool by which the agent's model has back what left this conversation until now; none
     /// where its host has no archive.
     #[must_use]
-    pub fn recall(&self) -> Option<Recall> {
-        let mut recall = Recall::new(self.host.archive()?.clone());
+    pub fn retrieve_tool(&self) -> Option<Retrieve> {
+        let mut recall = Retrieve::new(self.host.archive()?.clone());
         recall.note_all(self.left.iter().map(String::as_str));
         recall.note_unlisted(self.has_unlisted);
         Some(recall)
@@ -601,7 +601,7 @@ impl Compactor {
                 Outcome::Unchanged(Unchanged::StrategyFailed | Unchanged::StrategyDeclined)
             );
             // What came since was not tried.
-            self.fruitless = Some(Fruitless {
+            self.fruitless = Some(LastFutileAttempt {
                 tokens: counted,
                 messages: snapshot.message_count(),
                 may_be_tried,
@@ -622,8 +622,8 @@ impl Compactor {
         self.failures = receipt.failures_in_a_row;
         self.fruitless = None;
         self.left
-            .extend(recall::references(receipt).map(str::to_owned));
-        self.has_unlisted |= recall::has_unlisted(receipt);
+            .extend(retrieve::references(receipt).map(str::to_owned));
+        self.has_unlisted |= retrieve::has_unlisted(receipt);
         if next.is_as_it_came {
             let origins = &compaction.changes().messages;
             self.journal

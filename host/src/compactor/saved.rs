@@ -11,7 +11,7 @@ use baler_conversation::{Conversation, Format, ReadError};
 use super::guard::Size;
 use super::journal::Journal;
 use super::pinned::Pinned;
-use super::{Compactor, CompactorOptions, Fruitless, OptionError, Usage};
+use super::{Compactor, CompactorOptions, LastFutileAttempt, OptionError, Usage};
 use crate::host::Host;
 use crate::strategy::Strategy;
 
@@ -31,7 +31,7 @@ struct Saved<J, L, P> {
     known: Option<Known>,
     reported: Option<Usage>,
     failures: u32,
-    fruitless: Option<Fruitless>,
+    fruitless: Option<LastFutileAttempt>,
     /// What the newest compaction left.
     #[serde(default)]
     settled: Option<Size>,

@@ -7,7 +7,7 @@ use tracing::Instrument as _;
 
 use baler_conversation::Conversation;
 
-use super::{Attempting, Before, Event, Hooks, Pressure};
+use super::{Event, HookContext, HookDecision, Hooks, Pressure};
 use crate::compaction::Compaction;
 use crate::error::HostError;
 use crate::host::Host;
@@ -81,12 +81,12 @@ impl Work {
     async fn result(self) -> Result<Result<Compaction, String>, HostError> {
         let mut request = self.request;
         if let Some(hooks) = &self.hooks {
-            let attempting = Attempting {
+            let attempting = HookContext {
                 conversation: &self.snapshot,
                 pressure: self.pressure,
                 strategies: self.chain.iter().map(Strategy::name).collect(),
             };
-            if let Before::Veto(why) = hooks.before(&attempting, &mut request)
+            if let HookDecision::Veto(why) = hooks.before(&attempting, &mut request)
                 && !self.pressure.is_required()
             {
                 return Ok(Err(why));

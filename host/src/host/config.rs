@@ -4,10 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::host::IntrospectError;
-
-/// The most bytes of a schema, and of a config.
-const MOST_BYTES: usize = 64 << 10;
+use crate::strategy::{ConfigError, MAX_CONFIG_BYTES};
 
 /// The most of what may have to be compared: values of the schema times values of the config. Each can
 /// end in an error of some hundred bytes.
@@ -35,82 +32,10 @@ const PATTERN_BYTES: usize = 256 << 10;
 /// The most characters of one problem, which may quote the config.
 const PROBLEM: usize = 300;
 
-/// A config cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// It is not JSON.
-    #[error("the config is not JSON: {0}")]
-    NotJson(String),
-    /// It is too large to be checked.
-    #[error("the config has {bytes} bytes; the most is {}", MOST_BYTES)]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-    },
-    /// The strategy takes none.
-    #[error("`{strategy}` takes no config")]
-    NotTaken {
-        /// The strategy.
-        strategy: String,
-    },
-    /// It does not obey the strategy's schema.
-    #[error("the config of `{strategy}` is wrong: {}", problems.join("; "))]
-    Invalid {
-        /// The strategy.
-        strategy: String,
-        /// Where, and what is allowed there.
-        problems: Vec<String>,
-    },
-    /// The strategy itself does not take it.
-    #[error("the config of `{strategy}` is wrong: {words}")]
-    Declared {
-        /// The strategy.
-        strategy: String,
-        /// Its own words, which can hold whatever it was ever shown.
-        words: String,
-    },
-    /// The strategy's schema cannot be used.
-    #[error("`{strategy}` declares a config schema that cannot be used: {what}")]
-    Schema {
-        /// The strategy.
-        strategy: String,
-        /// Why not.
-        what: String,
-    },
-    /// The strategy could not be asked for its schema.
-    #[error("`{strategy}` could not be asked for its config schema: {error}")]
-    NoIntrospection {
-        /// The strategy.
-        strategy: String,
-        /// What happened.
-        error: Box<IntrospectError>,
-    },
-}
-
-impl ConfigError {
-    /// What is wrong, without what a strategy says of it in words of its own. One that serves
-    /// many can put into these what another of its users showed it. Its schema is quoted: that it
-    /// tells to everybody who asks who it is.
-    #[must_use]
-    pub fn without_words(&self) -> String {
-        match self {
-            Self::Declared { strategy, .. } => {
-                format!("the strategy `{strategy}` does not take this config")
-            }
-            Self::NoIntrospection { strategy, error } => format!(
-                "`{strategy}` could not be asked for its config schema: {}",
-                error.without_words()
-            ),
-            error => error.to_string(),
-        }
-    }
-}
-
 /// Checks `config` against `schema`. Both may come from a stranger.
 pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), ConfigError> {
     let bytes = config.len();
-    if bytes > MOST_BYTES {
+    if bytes > MAX_CONFIG_BYTES {
         return Err(ConfigError::TooLarge { bytes });
     }
     let config: Value =
@@ -129,8 +54,10 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
         strategy: strategy.to_owned(),
         what,
     };
-    if schema.len() > MOST_BYTES {
-        return Err(unusable(format!("it has more than {MOST_BYTES} bytes")));
+    if schema.len() > MAX_CONFIG_BYTES {
+        return Err(unusable(format!(
+            "it has more than {MAX_CONFIG_BYTES} bytes"
+        )));
     }
     // serde_json refuses what is nested deeper than 128 levels, so walking it is safe.
     let schema: Value =
@@ -416,9 +343,9 @@ mod tests {
     #[test]
     fn a_large_config_is_refused_and_a_long_value_not_repeated_whole() {
         let config = |length: usize| format!(r#"{{"keep":"{}"}}"#, "x".repeat(length));
-        let error = check("s", &config(MOST_BYTES), SCHEMA).unwrap_err();
-        assert!(matches!(error, ConfigError::TooLarge { bytes } if bytes == MOST_BYTES + 11));
-        let error = check("s", &config(MOST_BYTES / 2), SCHEMA).unwrap_err();
+        let error = check("s", &config(MAX_CONFIG_BYTES), SCHEMA).unwrap_err();
+        assert!(matches!(error, ConfigError::TooLarge { bytes } if bytes == MAX_CONFIG_BYTES + 11));
+        let error = check("s", &config(MAX_CONFIG_BYTES / 2), SCHEMA).unwrap_err();
         assert!(matches!(error, ConfigError::Invalid { .. }));
         assert!(error.to_string().len() < 1_000, "{error:.200}");
     }

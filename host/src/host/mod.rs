@@ -3,8 +3,6 @@
 mod config;
 mod read;
 
-pub use config::ConfigError;
-
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -16,10 +14,10 @@ use baler_conversation::{Conversation, Format, Reader};
 use crate::archive::Archive;
 use crate::bounded::bounded;
 use crate::error::HostError;
-use crate::fault::Fault;
+
 use crate::gate::Gate;
 use crate::limits::EngineLimits;
-use crate::models::ModelGrant;
+use crate::model::ModelGrant;
 use crate::quarantine::Quarantine;
 use crate::receipt::{Attempt, AttemptResult};
 use crate::report::{Decision, Introspection};
@@ -28,7 +26,7 @@ use crate::runner::CallFailure;
 use crate::sandbox::{Compiler, LoadError, Sandbox};
 use crate::situation::Situation;
 use crate::state;
-use crate::strategy::Strategy;
+use crate::strategy::{ConfigError, IntrospectError, ShouldCompact, Strategy};
 use crate::trigger;
 
 /// Reads conversations, loads strategies and runs them. One for a program: what it holds (the
@@ -177,47 +175,6 @@ impl HostBuilder {
     }
 }
 
-/// A strategy's answer to whether it is time, and what asking it cost.
-#[derive(Debug)]
-pub struct ShouldCompact {
-    /// The answer; [`Decision::HostDecides`] where the strategy failed.
-    pub decision: Decision,
-    /// Whether it is time, the host's own view included: where the strategy leaves it to the
-    /// host, it is when the conversation is over its budget.
-    pub is_time: bool,
-    /// The strategy's turn.
-    pub attempt: Attempt,
-}
-
-/// A strategy could not be asked who it is.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum IntrospectError {
-    /// It is one of the host's own and has nothing to tell.
-    #[error("`{0}` is the host's own and takes no config")]
-    Native(String),
-    /// It faulted.
-    #[error("the strategy cannot say who it is: {0}")]
-    Fault(Fault),
-    /// It reported a failure, in its own words.
-    #[error("the strategy reports: {0}")]
-    Declared(String),
-    /// The host failed.
-    #[error(transparent)]
-    Host(HostError),
-}
-
-impl IntrospectError {
-    /// What happened, without the strategy's own words: see [`ConfigError::without_words`].
-    #[must_use]
-    pub fn without_words(&self) -> String {
-        match self {
-            Self::Declared(_) => "the strategy reports a failure".to_owned(),
-            error => error.to_string(),
-        }
-    }
-}
-
 impl Host {
     /// Where what leaves conversations is stored; none where it is gone.
     #[must_use]
@@ -325,14 +282,14 @@ impl Host {
         let decision = self
             .decision(conversation, strategy, request, &mut attempt)
             .await;
-        let is_time = match &decision {
+        let is_due = match &decision {
             Decision::Compact(_) => true,
             Decision::Wait(_) => request.required,
             Decision::HostDecides => self.is_due(conversation, request),
         };
         ShouldCompact {
             decision,
-            is_time,
+            is_due,
             attempt,
         }
     }
@@ -359,10 +316,10 @@ impl Host {
         }
         let situation = Arc::new(self.situation(conversation, request));
         let call = runner.should_compact(strategy.terms(), &situation).await;
-        attempt.record_usage(call.usage, request.words_in_receipt);
+        attempt.record_usage(call.usage, request.free_text_in_receipt);
         let failure = call.result.as_ref().err();
         self.quarantine.judge(key, failure, call.has_started);
-        attempt.decided(call.result, request.words_in_receipt)
+        attempt.decided(call.result, request.free_text_in_receipt)
     }
 
     /// Lets all components that rest because of their faults run again.

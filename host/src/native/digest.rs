@@ -17,7 +17,7 @@ use baler_conversation::message::Content;
 use baler_conversation::{Conversation, Role, UnitKind};
 
 use super::room::Room;
-use crate::report::{Answer, Metric, Report, Value};
+use crate::report::{Answer, Metric, MetricValue, Report};
 use crate::situation::Situation;
 
 /// Replaces units that say nothing, such as a picture.
@@ -151,10 +151,10 @@ impl<'a> Digest<'a> {
         let Self {
             situation, kept, ..
         } = self;
-        let count = |number: usize| Value::Count(u32::try_from(number).unwrap_or(u32::MAX));
+        let count = |number: usize| MetricValue::Count(u32::try_from(number).unwrap_or(u32::MAX));
         let window = (0..kept.len()).filter(|unit| kept[*unit] && !situation.is_protected(*unit));
         let metrics = [
-            ("digest-tokens", Value::Count(written.tokens)),
+            ("digest-tokens", MetricValue::Count(written.tokens)),
             ("window-units", count(window.count())),
             (
                 "units-dropped",

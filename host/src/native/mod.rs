@@ -8,7 +8,7 @@ mod truncate;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::fault::Declared;
+use crate::fault::DeclaredFailure;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::runner::{Call, CallFailure, Runner, Running, Terms};
@@ -66,7 +66,10 @@ impl Runner for Summarize {
         Box::pin(async move {
             let start = Instant::now();
             let result = match terms.model {
-                None => Err((Declared::Model, "no model was granted to it".to_owned())),
+                None => Err((
+                    DeclaredFailure::Model,
+                    "no model was granted to it".to_owned(),
+                )),
                 Some(grant) => {
                     let deadline =
                         baler_conversation::Deadline::moment_after(terms.limits.model_time);

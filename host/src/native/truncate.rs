@@ -5,7 +5,7 @@ use baler_digest::shares::INSERTION_BYTES;
 
 use super::room::Room;
 use crate::plan::{Insertion, InsertionPurpose, Piece, Placement, Plan};
-use crate::report::{Answer, Metric, Report, Value};
+use crate::report::{Answer, Metric, MetricValue, Report};
 use crate::situation::Situation;
 
 /// Replaces the removed units.
@@ -46,7 +46,7 @@ pub(crate) fn truncate(situation: &Situation) -> Report {
         answer: Answer::Compacted(plan(situation, &kept, has_note)),
         metrics: vec![Metric {
             name: "units-dropped".to_owned(),
-            value: Value::Count(u32::try_from(dropped).unwrap_or(u32::MAX)),
+            value: MetricValue::Count(u32::try_from(dropped).unwrap_or(u32::MAX)),
         }],
     }
 }

@@ -12,7 +12,7 @@ use baler_conversation::{Conversation, Role, UnitKind};
 
 use super::check::{Checked, CheckedEdit, CheckedPlan, Joins, thinking_removed};
 use super::shortened::Shortened;
-use crate::changes::Origin;
+use crate::changes::{Origin, UnitOutcome};
 use crate::situation::Situation;
 
 /// What a plan made of a conversation.
@@ -21,13 +21,13 @@ pub(crate) struct Applied {
     /// The new document.
     pub(crate) document: String,
     /// What became of each unit, in order.
-    pub(crate) fates: Vec<Fate>,
+    pub(crate) outcomes: Vec<UnitOutcome>,
     /// Number of inserted texts, the host's own included.
     pub(crate) inserted: usize,
     /// Where texts were inserted: before which unit of the old conversation.
     pub(crate) insertions: Vec<usize>,
     /// Blocks of thinking that were left out of messages that stayed.
-    pub(crate) thinking_dropped: usize,
+    pub(crate) thinking_removed: usize,
     /// Outputs that the model has not seen and that the host shortened.
     pub(crate) shortened: usize,
     /// The first unit that stands behind others than before.
@@ -36,23 +36,12 @@ pub(crate) struct Applied {
     pub(crate) origins: Vec<Origin>,
 }
 
-/// What became of a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fate {
-    /// It stayed as it was.
-    Kept,
-    /// It stayed, with some of its parts changed.
-    Rewritten,
-    /// It left.
-    Dropped,
-}
-
 /// Makes the new document. Kept messages are copied byte for byte, but for outputs that `shortened`
 /// has a text for.
 pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Shortened) -> Applied {
     let conversation = &situation.conversation;
     let format = conversation.format();
-    let mut fates = vec![Fate::Dropped; conversation.units().len()];
+    let mut outcomes = vec![UnitOutcome::Removed; conversation.units().len()];
     let mut written = Written {
         conversation,
         situation,
@@ -67,7 +56,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
             .drops_thinking(conversation.envelope().binding),
         turn_with_thinking: turn_with_thinking(plan, conversation),
         is_changed: false,
-        thinking_dropped: 0,
+        thinking_removed: 0,
         held: Held::default(),
         takes_instructions: false,
         expired: Vec::new(),
@@ -79,7 +68,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
             Checked::Keep(units) => {
                 for unit in units.clone() {
                     let edits = shortened.of_unit(unit).iter().collect();
-                    fates[unit] = written.unit(unit, edits, plan.joins.get(&unit));
+                    outcomes[unit] = written.unit(unit, edits, plan.joins.get(&unit));
                 }
                 next = units.end;
             }
@@ -87,7 +76,7 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
                 let mut edits: Vec<&CheckedEdit> =
                     edits.iter().chain(shortened.of_unit(*unit)).collect();
                 edits.sort_by_key(|edit| (edit.message, edit.part));
-                fates[*unit] = written.unit(*unit, edits, plan.joins.get(unit));
+                outcomes[*unit] = written.unit(*unit, edits, plan.joins.get(unit));
                 next = unit + 1;
             }
             Checked::Insert { role, text } => {
@@ -102,13 +91,13 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
     written.leave_out_expired();
     written.release(conversation.units().len());
     for unit in &written.expired {
-        fates[*unit] = Fate::Dropped;
+        outcomes[*unit] = UnitOutcome::Removed;
     }
     let Written {
         messages,
         origins,
         insertions,
-        thinking_dropped,
+        thinking_removed,
         first_moved,
         ..
     } = written;
@@ -116,10 +105,10 @@ pub(crate) fn apply(plan: &CheckedPlan, situation: &Situation, shortened: &Short
         document: conversation
             .frame()
             .write(messages.iter().map(AsRef::as_ref)),
-        fates,
+        outcomes,
         inserted: insertions.len(),
         insertions,
-        thinking_dropped,
+        thinking_removed,
         shortened: shortened.len(),
         first_moved,
         origins,
@@ -143,7 +132,7 @@ struct Written<'a> {
     turn_with_thinking: Option<u32>,
     /// Whether what was written so far is another beginning than the conversation had.
     is_changed: bool,
-    thinking_dropped: usize,
+    thinking_removed: usize,
     held: Held<'a>,
     /// Whether instructions in the middle may stand behind what was written last.
     takes_instructions: bool,
@@ -318,18 +307,23 @@ impl<'a> Written<'a> {
 
     /// Writes the messages of a unit that stays, with `edits` in order of message and part, and
     /// says what became of it.
-    fn unit(&mut self, unit: usize, edits: Vec<&CheckedEdit>, joins: Option<&Joins>) -> Fate {
+    fn unit(
+        &mut self,
+        unit: usize,
+        edits: Vec<&CheckedEdit>,
+        joins: Option<&Joins>,
+    ) -> UnitOutcome {
         self.begin(unit, joins);
         let messages = self.conversation.messages(unit);
         let first = self.conversation.message_range(unit).start;
-        self.thinking_dropped += thinking_removed(messages, edits.iter().copied());
+        self.thinking_removed += thinking_removed(messages, edits.iter().copied());
         // With it others may be left out that waited.
         let written = |own: &Self| own.messages.len() + own.held.messages.len() + own.expired.len();
         let before = written(self);
-        let mut fate = if edits.is_empty() {
-            Fate::Kept
+        let mut outcome = if edits.is_empty() {
+            UnitOutcome::Kept
         } else {
-            Fate::Rewritten
+            UnitOutcome::Rewritten
         };
         let mut rest = edits.as_slice();
         for (index, message) in messages.iter().enumerate() {
@@ -345,13 +339,13 @@ impl<'a> Written<'a> {
                 // What stands in front of it in this unit is where it was.
                 self.is_changed = true;
             } else if self.push(message, (unit, first + index), joins) {
-                fate = Fate::Rewritten;
+                outcome = UnitOutcome::Rewritten;
             }
         }
         if written(self) == before {
-            return Fate::Dropped;
+            return UnitOutcome::Removed;
         }
-        fate
+        outcome
     }
 
     /// Writes a message that stays, given with its unit and its index; true where thinking had to go
@@ -383,7 +377,7 @@ impl<'a> Written<'a> {
             self.write(message, stays);
             return false;
         };
-        self.thinking_dropped += rest.blocks;
+        self.thinking_removed += rest.blocks;
         if let Some(text) = rest.text {
             self.write(message, changed(text));
         }

@@ -10,7 +10,6 @@ mod tests;
 
 use baler_conversation::Role;
 
-pub use apply::Fate;
 pub(crate) use apply::{Applied, apply, without_thinking};
 pub(crate) use check::{CheckedPlan, check, is_removable, is_rewritable};
 pub(crate) use shortened::Shortened;

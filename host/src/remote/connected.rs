@@ -12,19 +12,19 @@ use tokio::sync::Mutex;
 use super::vocabulary::{Vocabulary, codes};
 use super::wire::{self, May};
 use super::{
-    CONTRACT, INTROSPECTION_AGE, INTROSPECTION_BYTES, INTROSPECTION_TIME, Question, Remote,
+    CONTRACT, INTROSPECTION_AGE, INTROSPECTION_BYTES, INTROSPECTION_TIME, Operation, Remote,
     RemoteError, TIME,
 };
 use crate::bounded::bounded;
 use crate::content_hash::ContentHash;
 use crate::error::HostError;
-use crate::fault::{Declared, Fault, Quantity, RemoteProblem};
+use crate::fault::{DeclaredFailure, Fault, Quantity, RemoteProblem};
 use crate::limits::Limits;
 use crate::plan::{is_removable, is_rewritable};
 use crate::report::{Decision, Introspection, Report};
 use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
-use crate::strategy_name::StrategyName;
+use crate::strategy::StrategyName;
 
 /// A remote strategy, with what it said of itself a moment ago.
 pub(crate) struct Connected {
@@ -65,7 +65,7 @@ impl Connected {
         };
         let said: wire::Introspection = self
             .ask(
-                Question::Introspect,
+                Operation::Introspect,
                 written(&question)?,
                 limits.lifted_bytes.min(INTROSPECTION_BYTES),
                 INTROSPECTION_TIME.min(limits.time),
@@ -114,7 +114,7 @@ impl Connected {
     /// Asks something of a conversation, within the time that it asks for and the host allows.
     async fn work<A: DeserializeOwned>(
         &self,
-        question: Question,
+        question: Operation,
         situation: &Situation,
         strategy: Terms<'_>,
     ) -> Result<A, CallFailure> {
@@ -142,7 +142,7 @@ impl Connected {
 
     async fn ask<A: DeserializeOwned>(
         &self,
-        question: Question,
+        question: Operation,
         request: String,
         most_bytes: usize,
         time: Duration,
@@ -194,7 +194,7 @@ impl Runner for Connected {
     ) -> Running<'a, Call<Report>> {
         Box::pin(async move {
             let start = Instant::now();
-            let answer = self.work::<wire::Report>(Question::Compact, situation, terms);
+            let answer = self.work::<wire::Report>(Operation::Compact, situation, terms);
             let result = answer.await.and_then(|report| {
                 let report = report.try_into();
                 report.map_err(|(kind, words)| CallFailure::Declared(kind, words))
@@ -210,7 +210,7 @@ impl Runner for Connected {
     ) -> Running<'a, Call<Decision>> {
         Box::pin(async move {
             let start = Instant::now();
-            let answer = self.work::<wire::Decision>(Question::ShouldCompact, situation, terms);
+            let answer = self.work::<wire::Decision>(Operation::ShouldCompact, situation, terms);
             Call::of(start, answer.await.map(Decision::from))
         })
     }
@@ -335,12 +335,12 @@ fn editable(situation: &Situation, unit: usize) -> Vec<wire::Editable> {
         .collect()
 }
 
-impl From<wire::Failure> for (Declared, String) {
+impl From<wire::Failure> for (DeclaredFailure, String) {
     fn from(failure: wire::Failure) -> Self {
         let kind = match failure.kind {
-            wire::FailureKind::BadConfig => Declared::BadConfig,
-            wire::FailureKind::Model => Declared::Model,
-            wire::FailureKind::Other => Declared::Other,
+            wire::FailureKind::BadConfig => DeclaredFailure::BadConfig,
+            wire::FailureKind::Model => DeclaredFailure::Model,
+            wire::FailureKind::Other => DeclaredFailure::Other,
         };
         (kind, failure.message)
     }

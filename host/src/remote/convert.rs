@@ -3,11 +3,11 @@
 use baler_conversation::Role;
 
 use super::wire;
-use crate::fault::Declared;
+use crate::fault::DeclaredFailure;
 use crate::plan::{
     Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
 };
-use crate::report::{Answer, Decision, Metric, Report, Value};
+use crate::report::{Answer, Decision, Metric, MetricValue, Report};
 use crate::request::Trigger;
 use crate::situation::Situation;
 
@@ -73,7 +73,7 @@ impl From<Decision> for wire::Decision {
 }
 
 impl TryFrom<wire::Report> for Report {
-    type Error = (Declared, String);
+    type Error = (DeclaredFailure, String);
 
     fn try_from(report: wire::Report) -> Result<Self, Self::Error> {
         let answer = match report.outcome {
@@ -91,10 +91,10 @@ impl From<wire::Metric> for Metric {
         Self {
             name: metric.name,
             value: match metric.value {
-                wire::Value::Count(count) => Value::Count(count),
-                wire::Value::Ratio(ratio) => Value::Ratio(ratio),
-                wire::Value::Flag(flag) => Value::Flag(flag),
-                wire::Value::Text(text) => Value::Text(text),
+                wire::Value::Count(count) => MetricValue::Count(count),
+                wire::Value::Ratio(ratio) => MetricValue::Ratio(ratio),
+                wire::Value::Flag(flag) => MetricValue::Flag(flag),
+                wire::Value::Text(text) => MetricValue::Text(text),
             },
         }
     }
@@ -105,10 +105,10 @@ impl From<Metric> for wire::Metric {
         Self {
             name: metric.name,
             value: match metric.value {
-                Value::Count(count) => wire::Value::Count(count),
-                Value::Ratio(ratio) => wire::Value::Ratio(ratio),
-                Value::Flag(flag) => wire::Value::Flag(flag),
-                Value::Text(text) => wire::Value::Text(text),
+                MetricValue::Count(count) => wire::Value::Count(count),
+                MetricValue::Ratio(ratio) => wire::Value::Ratio(ratio),
+                MetricValue::Flag(flag) => wire::Value::Flag(flag),
+                MetricValue::Text(text) => wire::Value::Text(text),
             },
         }
     }

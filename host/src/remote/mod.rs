@@ -4,6 +4,7 @@
 //! implements [`Remote`]. Their forms are in `wire`, and `docs/serve.md` tells them. What comes
 //! back is checked exactly as what a component hands over.
 
+mod answer_error;
 mod connected;
 mod convert;
 mod value;
@@ -17,10 +18,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+pub use answer_error::AnswerError;
 pub(crate) use connected::Connected;
 
 /// What [`Remote::ask`] gives: the answer's bytes.
-pub type Asked<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, RemoteError>> + Send + 'a>>;
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, RemoteError>> + Send + 'a>>;
 
 /// Carries questions to a strategy that runs somewhere else, and brings its answers.
 ///
@@ -38,12 +40,12 @@ pub trait Remote: fmt::Debug + Send + Sync {
 
     /// Asks, with a JSON text. An answer that has more than `most_bytes` must not be read
     /// whole: it is [`RemoteError::TooLarge`].
-    fn ask(&self, question: Question, request: String, most_bytes: usize) -> Asked<'_>;
+    fn ask(&self, question: Operation, request: String, most_bytes: usize) -> AnswerFuture<'_>;
 }
 
 /// What a strategy is asked, as in the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Question {
+pub enum Operation {
     /// Who it is, and how long it may take.
     Introspect,
     /// Whether it is time.
@@ -52,7 +54,7 @@ pub enum Question {
     Compact,
 }
 
-impl Question {
+impl Operation {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Introspect, Self::ShouldCompact, Self::Compact];
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use baler_conversation::{Conversation, Deadline};
 
-use super::{Asked, Connected, Question, Remote, RemoteError};
-use crate::fault::{Declared, Fault, PlanRule, Quantity, RemoteProblem};
+use super::{AnswerFuture, Connected, Operation, Remote, RemoteError};
+use crate::fault::{DeclaredFailure, Fault, PlanRule, Quantity, RemoteProblem};
 use crate::host::Host;
 use crate::limits::{CountedFaults, EngineLimits, Limits};
 use crate::receipt::{AttemptResult, Outcome, Unchanged};
@@ -50,7 +50,7 @@ impl Scripted {
         Self::new(Reply::Says(work.to_string()))
     }
 
-    fn times(&self, question: Question) -> u32 {
+    fn times(&self, question: Operation) -> u32 {
         self.asked[question as usize].load(Ordering::Relaxed)
     }
 }
@@ -64,12 +64,12 @@ impl Remote for Scripted {
         &self.address
     }
 
-    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         self.asked[question as usize].fetch_add(1, Ordering::Relaxed);
         let reply = match question {
-            Question::Introspect => &self.introspect,
-            Question::ShouldCompact => &self.gate,
-            Question::Compact => &self.work,
+            Operation::Introspect => &self.introspect,
+            Operation::ShouldCompact => &self.gate,
+            Operation::Compact => &self.work,
         };
         Box::pin(async move {
             match reply {
@@ -97,7 +97,7 @@ impl Remote for OtherHost {
         "test:other"
     }
 
-    fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, request: String, _: usize) -> AnswerFuture<'_> {
         Box::pin(async move {
             let answer = self
                 .host
@@ -125,15 +125,15 @@ impl Remote for Telling {
         "test:telling"
     }
 
-    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         let was_shown = self.was_shown.load(Ordering::Relaxed);
         let answer = match question {
-            Question::Introspect if self.is_late && !was_shown => Err(RemoteError::Status(503)),
-            Question::Introspect if was_shown => Ok(
+            Operation::Introspect if self.is_late && !was_shown => Err(RemoteError::Status(503)),
+            Operation::Introspect if was_shown => Ok(
                 json!({"reason-codes": ["old", "by-night-train"], "metric-names": ["by-night-train"]}),
             ),
-            Question::Introspect => Ok(json!({"reason-codes": ["old", "By night train"]})),
-            Question::ShouldCompact | Question::Compact => {
+            Operation::Introspect => Ok(json!({"reason-codes": ["old", "By night train"]})),
+            Operation::ShouldCompact | Operation::Compact => {
                 self.was_shown.store(true, Ordering::Relaxed);
                 let mut report = kept_and_summary();
                 report["outcome"]["compacted"]["reasons"] = json!([
@@ -171,7 +171,7 @@ fn talk(host: &Host) -> Conversation {
 
 fn half() -> Request {
     Request {
-        words_in_receipt: true,
+        free_text_in_receipt: true,
         ..Request::default()
     }
 }
@@ -287,7 +287,7 @@ async fn a_remote_that_declines_leaves_the_conversation_as_it_is() {
         receipt.outcome,
         Outcome::Unchanged(Unchanged::StrategyDeclined)
     );
-    let words = receipt.attempts[0].words.as_ref().expect("asked for");
+    let words = receipt.attempts[0].free_text.as_ref().expect("asked for");
     assert_eq!(words.reason.as_deref(), Some("not yet"));
 }
 
@@ -302,9 +302,9 @@ async fn a_failure_that_a_remote_declares_is_counted_and_can_wait() {
     );
     assert_eq!(
         receipt.attempts[0].declared_failure(),
-        Some(Declared::Model)
+        Some(DeclaredFailure::Model)
     );
-    let words = receipt.attempts[0].words.as_ref().expect("asked for");
+    let words = receipt.attempts[0].free_text.as_ref().expect("asked for");
     assert_eq!(words.reason.as_deref(), Some("no answer"));
 }
 
@@ -510,8 +510,8 @@ async fn what_a_remote_says_of_itself_is_asked_before_a_call_and_believed_for_a_
             .await
             .expect("works");
     }
-    assert_eq!(remote.times(Question::Introspect), 1);
-    assert_eq!(remote.times(Question::Compact), 3);
+    assert_eq!(remote.times(Operation::Introspect), 1);
+    assert_eq!(remote.times(Operation::Compact), 3);
 }
 
 /// PL-I2, PL-N15, PL-S32
@@ -536,7 +536,7 @@ async fn a_short_conversation_costs_no_question() {
         Outcome::Unchanged(Unchanged::WithinBudget)
     );
     assert!(
-        Question::ALL
+        Operation::ALL
             .iter()
             .all(|question| remote.times(*question) == 0)
     );
@@ -553,7 +553,7 @@ async fn a_gate_that_said_yes_is_not_asked_again_when_the_work_fails() {
     let strategy = Strategy::remote(remote.clone());
     let gate = host.should_compact(&talk, &strategy, &half()).await;
     assert_eq!(gate.decision, Decision::Compact("it is long".to_owned()));
-    assert!(gate.is_time);
+    assert!(gate.is_due);
     let compaction = host
         .compact(&talk, &[strategy], &half())
         .await
@@ -562,7 +562,7 @@ async fn a_gate_that_said_yes_is_not_asked_again_when_the_work_fails() {
         compaction.receipt().strategy.as_deref(),
         Some("native:digest")
     );
-    assert_eq!(remote.times(Question::ShouldCompact), 1);
+    assert_eq!(remote.times(Operation::ShouldCompact), 1);
 }
 
 /// PL-I8
@@ -586,7 +586,7 @@ async fn where_the_gate_itself_fails_the_local_trigger_decides() {
             let gate = host.should_compact(&talk, &strategy, &request).await;
             assert_eq!(gate.decision, Decision::HostDecides);
             assert!(matches!(gate.attempt.result, AttemptResult::Fault { .. }));
-            assert_eq!(gate.is_time, is_time);
+            assert_eq!(gate.is_due, is_time);
         }
     }
 }
@@ -614,7 +614,7 @@ async fn a_remote_that_keeps_faulting_rests_by_its_address() {
         compaction.receipt().strategy.as_deref(),
         Some("native:digest")
     );
-    assert_eq!(bad.times(Question::Compact), 3);
+    assert_eq!(bad.times(Operation::Compact), 3);
     let good = Arc::new(Scripted::says(&kept_and_summary()));
     let compaction = host
         .compact(&talk, &[strategy(&good)], &half())
@@ -657,7 +657,7 @@ async fn where_many_are_served_a_remote_rests_only_if_nothing_is_reached() {
                 .await
                 .expect("works");
         }
-        let asked = remote.times(Question::Compact);
+        let asked = remote.times(Operation::Compact);
         assert_eq!(asked, if rests { 3 } else { 5 }, "{reply:?}");
     }
 }
@@ -677,7 +677,7 @@ async fn a_remote_that_this_machine_had_no_room_to_ask_does_not_rest() {
         let receipt = compaction.receipt();
         assert_eq!(receipt.strategy.as_deref(), Some("native:digest"));
     }
-    assert_eq!(remote.times(Question::Compact), 5);
+    assert_eq!(remote.times(Operation::Compact), 5);
 }
 
 #[tokio::test]
@@ -690,13 +690,13 @@ async fn a_strategy_that_comes_more_than_once_in_a_chain_faults_once() {
         host.compact(&talk, &chain, &half()).await.expect("works");
     }
     assert_eq!(
-        bad.times(Question::Compact),
+        bad.times(Operation::Compact),
         8,
         "two faults are not too many"
     );
     // With the third it rests, and so does the rest of its chain.
     host.compact(&talk, &chain, &half()).await.expect("works");
-    assert_eq!(bad.times(Question::Compact), 9);
+    assert_eq!(bad.times(Operation::Compact), 9);
 }
 
 #[tokio::test]
@@ -796,7 +796,7 @@ async fn what_is_no_question_of_the_contract_is_told_without_its_text() {
         ("private", "line 1, column 1"),
     ] {
         let error = host
-            .answer(Question::Compact, question, &[], &Deadline::never())
+            .answer(Operation::Compact, question, &[], &Deadline::never())
             .await
             .expect_err("no question");
         assert!(error.to_string().contains(told), "{error}");
@@ -810,7 +810,7 @@ async fn a_config_that_makes_no_sense_is_an_answer() {
     let asked = json!({"contract": "baler:compaction@0.1.0", "config": {"keep": 3}});
     let answer = host
         .answer(
-            Question::Introspect,
+            Operation::Introspect,
             &asked.to_string(),
             &[Strategy::digest()],
             &Deadline::never(),
@@ -832,7 +832,7 @@ fn a_name_can_neither_imitate_the_hosts_own_nor_break_a_mark() {
         fn address(&self) -> &str {
             self.0
         }
-        fn ask(&self, _: Question, _: String, _: usize) -> Asked<'_> {
+        fn ask(&self, _: Operation, _: String, _: usize) -> AnswerFuture<'_> {
             Box::pin(pending())
         }
     }
@@ -870,9 +870,9 @@ impl Remote for Filling {
         "test:filling"
     }
 
-    fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, request: String, _: usize) -> AnswerFuture<'_> {
         let answer = match question {
-            Question::Introspect => json!({"name": "filling"}),
+            Operation::Introspect => json!({"name": "filling"}),
             _ => {
                 let asked: Value = serde_json::from_str(&request).expect("JSON");
                 let number = |value: &Value| value.as_u64().expect("a number");

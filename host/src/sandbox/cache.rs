@@ -83,7 +83,7 @@ impl CodeCache {
     fn seal(&self, digest: &ContentHash, code: &[u8]) -> [u8; 32] {
         self.key.digest(&[
             b"compiled code",
-            digest.bytes(),
+            digest.as_bytes(),
             self.engine.as_bytes(),
             code,
         ])

@@ -7,12 +7,12 @@ use baler_conversation::{Conversation, Role, UnitKind};
 
 use super::bindings::v0_1::{history, model, strategy};
 use crate::bounded::bounded;
-use crate::fault::Declared;
+use crate::fault::DeclaredFailure;
 use crate::plan::{
     Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span, is_removable,
     is_rewritable,
 };
-use crate::report::{Answer, Decision, Introspection, Metric, Report, Value};
+use crate::report::{Answer, Decision, Introspection, Metric, MetricValue, Report};
 use crate::request::Trigger;
 use crate::situation::Situation;
 
@@ -276,10 +276,10 @@ fn metric(metric: strategy::Metric) -> Metric {
     Metric {
         name: metric.name,
         value: match metric.value {
-            strategy::Value::Count(count) => Value::Count(count),
-            strategy::Value::Ratio(ratio) => Value::Ratio(ratio),
-            strategy::Value::Flag(flag) => Value::Flag(flag),
-            strategy::Value::Text(text) => Value::Text(text),
+            strategy::Value::Count(count) => MetricValue::Count(count),
+            strategy::Value::Ratio(ratio) => MetricValue::Ratio(ratio),
+            strategy::Value::Flag(flag) => MetricValue::Flag(flag),
+            strategy::Value::Text(text) => MetricValue::Text(text),
         },
     }
 }
@@ -292,11 +292,11 @@ pub(super) fn decision(decision: strategy::Decision) -> Decision {
     }
 }
 
-pub(super) fn failure(failure: strategy::Failure) -> (Declared, String) {
+pub(super) fn failure(failure: strategy::Failure) -> (DeclaredFailure, String) {
     match failure {
-        strategy::Failure::BadConfig(words) => (Declared::BadConfig, words),
-        strategy::Failure::Model(words) => (Declared::Model, words),
-        strategy::Failure::Other(words) => (Declared::Other, words),
+        strategy::Failure::BadConfig(words) => (DeclaredFailure::BadConfig, words),
+        strategy::Failure::Model(words) => (DeclaredFailure::Model, words),
+        strategy::Failure::Other(words) => (DeclaredFailure::Other, words),
     }
 }
 

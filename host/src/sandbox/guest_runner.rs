@@ -71,7 +71,7 @@ impl Runner for GuestRunner {
 
     fn component(&self) -> Option<ComponentInfo> {
         Some(ComponentInfo {
-            digest: self.guest.hash.to_string(),
+            content_hash: self.guest.hash,
             contract: self.guest.contract.clone(),
             permissions: self.guest.permissions.clone(),
             bytes: self.guest.bytes,

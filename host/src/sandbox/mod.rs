@@ -37,9 +37,9 @@ use baler_conversation::marks::SecretKey;
 
 use crate::content_hash::ContentHash;
 use crate::error::HostError;
-use crate::fault::{Declared, Fault};
+use crate::fault::{DeclaredFailure, Fault};
 use crate::limits::{EngineLimits, Limits};
-use crate::models::ModelGrant;
+use crate::model::ModelGrant;
 use crate::report::{Decision, Introspection, Permission, Report};
 use crate::runner::{Call, CallFailure, CallUsage, Terms};
 use crate::situation::Situation;
@@ -265,7 +265,7 @@ impl Sandbox {
             &ModelStrategy,
             &mut Store<Context>,
             Resource<imports::Lent>,
-        ) -> wasmtime::Result<Result<T, (Declared, String)>>,
+        ) -> wasmtime::Result<Result<T, (DeclaredFailure, String)>>,
     ) -> Call<T> {
         let failed = |failure| Call {
             result: Err(failure),

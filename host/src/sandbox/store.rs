@@ -9,7 +9,7 @@ use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
 use crate::error::HostError;
 use crate::fault::{Fault, Quantity};
 use crate::limits::Limits;
-use crate::models::ModelGrant;
+use crate::model::ModelGrant;
 use crate::situation::Situation;
 
 /// A limit that was broken, on its way through wasmtime's errors.

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use baler_generated::Kind;
-use baler_host::object_store::memory::InMemory;
-use baler_host::object_store::path::Path;
-use baler_host::object_store::{
+use baler_host::archive::object_store::memory::InMemory;
+use baler_host::archive::object_store::path::Path;
+use baler_host::archive::object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
     ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
-use baler_host::{Archive, ArchiveError, HostError, Outcome};
+use baler_host::{Archive, HostError, archive::ArchiveError, receipt::Outcome};
 use futures_util::stream::BoxStream;
 
 use crate::support::{assert_there, host_of, made, try_compact};

@@ -1,7 +1,10 @@
 use std::fs;
 
 use baler_generated::Kind;
-use baler_host::{Archive, ArchiveError, Contents, Host, HostError};
+use baler_host::{
+    Archive, Host, HostError,
+    archive::{ArchiveError, Contents},
+};
 
 use crate::support::{DAY, age, assert_there, compacted, host_of, made, try_compact};
 

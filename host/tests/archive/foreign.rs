@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baler_generated::Kind;
-use baler_host::object_store::memory::InMemory;
-use baler_host::object_store::path::Path as Key;
-use baler_host::object_store::{ObjectStore, ObjectStoreExt as _};
-use baler_host::{Archive, ArchiveError, Contents, HostError};
+use baler_host::archive::object_store::memory::InMemory;
+use baler_host::archive::object_store::path::Path as Key;
+use baler_host::archive::object_store::{ObjectStore, ObjectStoreExt as _};
+use baler_host::{
+    Archive, HostError,
+    archive::{ArchiveError, Contents},
+};
 
 use crate::support::{DAY, age, assert_there, compacted, host_of, try_compact};
 

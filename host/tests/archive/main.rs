@@ -20,7 +20,7 @@ mod undo;
 /// Stores that fail: nothing leaves.
 mod faults;
 /// The tool for the agent's model.
-mod recall;
+mod retrieve;
 /// A store over the network.
 mod s3;
 /// A server that speaks S3, for these tests.

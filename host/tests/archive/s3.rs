@@ -2,7 +2,10 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use baler_generated::Kind;
-use baler_host::{Archive, ArchiveError, Contents, HostError};
+use baler_host::{
+    Archive, HostError,
+    archive::{ArchiveError, Contents},
+};
 
 use crate::s3_server::{BUCKET, S3Server, Trouble};
 use crate::support::{DAY, assert_there, compacted, host_of, made, try_compact};

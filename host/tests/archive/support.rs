@@ -2,7 +2,8 @@ use std::time::{Duration, SystemTime};
 
 use baler_generated::{Choices, Generated, Kind, conversation};
 use baler_host::{
-    Archive, Budget, Compaction, Conversation, Host, HostError, Request, SecretKey, Strategy,
+    Archive, Budget, Compaction, Conversation, Host, HostError, Request, Strategy,
+    conversation::SecretKey,
 };
 
 pub(crate) fn host_of(kind: Kind, archive: &Archive) -> Host {

@@ -1,7 +1,9 @@
 use std::cell::Cell;
 
 use baler_generated::Kind;
-use baler_host::{Archive, ArchiveError, Budget, HostError, Outcome, Request, Strategy};
+use baler_host::{
+    Archive, Budget, HostError, Request, Strategy, archive::ArchiveError, receipt::Outcome,
+};
 use proptest::prelude::{Strategy as _, any};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use baler_host::{Archive, Contents};
+use baler_host::{Archive, archive::Contents};
 
 use crate::support::{DAY, age, assert_there, compacted};
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use baler_host::{Question, RemoteError};
+use baler_host::remote::{Operation, RemoteError};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -25,7 +25,7 @@ const READ_AT_ONCE: usize = 16 * 1024;
 /// connection, which tells the server that nobody waits.
 pub(super) async fn ask(
     remote: &HttpRemote,
-    question: Question,
+    question: Operation,
     request: String,
     most_bytes: usize,
 ) -> Result<Vec<u8>, RemoteError> {
@@ -104,7 +104,7 @@ fn is_loopback(stream: &TcpStream) -> bool {
 
 fn request(
     remote: &HttpRemote,
-    question: Question,
+    question: Operation,
     body: String,
 ) -> Result<Request<Full<Bytes>>, RemoteError> {
     let address = &remote.address;

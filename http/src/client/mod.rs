@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baler_host::{Asked, Question, Remote};
+use baler_host::remote::{AnswerFuture, Operation, Remote};
 use tokio_rustls::TlsConnector;
 
 use url::Address;
@@ -86,7 +86,7 @@ impl Remote for HttpRemote {
         &self.address.url
     }
 
-    fn ask(&self, question: Question, request: String, most_bytes: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, request: String, most_bytes: usize) -> AnswerFuture<'_> {
         Box::pin(exchange::ask(self, question, request, most_bytes))
     }
 }

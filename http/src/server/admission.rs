@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baler_host::{Entered, Gate, Strategy};
+use baler_host::{
+    Strategy,
+    strategy::{Gate, Permit},
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::ServerLimits;
@@ -285,7 +288,7 @@ impl Gates {
 }
 
 impl Gate for LaneGate {
-    fn enter(&self) -> Option<Entered> {
+    fn enter(&self) -> Option<Permit> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let permits = match held.take() {
             Some(permits) => permits,

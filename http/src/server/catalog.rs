@@ -1,7 +1,7 @@
 //! The strategies of a server. Clients select them by name, never by file or URL.
 
 use axum::http::StatusCode;
-use baler_host::{Deadline, Limits, Strategy};
+use baler_host::{Limits, Strategy, conversation::Deadline};
 
 use super::error::ApiError;
 

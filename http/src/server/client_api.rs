@@ -2,7 +2,10 @@
 
 use axum::http::StatusCode;
 use baler_host::{
-    Budget, Conversation, Deadline, Decision, Outcome, ReadOptions, Request, Strategy, Unchanged,
+    Budget, Conversation, Request, Strategy,
+    conversation::{Deadline, ReadOptions},
+    receipt::{Outcome, Unchanged},
+    strategy::Decision,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,7 +45,7 @@ pub(crate) struct ShouldCompactResponse {
     /// Whether the conversation is over the threshold, or over a limit of its provider.
     over_budget: bool,
     /// The result of the call of the strategy.
-    attempt: baler_host::Attempt,
+    attempt: baler_host::receipt::Attempt,
 }
 
 /// Answers `POST /v1/compact`.
@@ -120,7 +123,7 @@ pub(crate) async fn should_compact(
         .await;
     let strategy_decided = match &answer.decision {
         Decision::Compact(_) => true,
-        Decision::Wait(_) => !answer.is_time,
+        Decision::Wait(_) => !answer.is_due,
         Decision::HostDecides => false,
     };
     let decided_by = if strategy_decided {
@@ -129,7 +132,7 @@ pub(crate) async fn should_compact(
         "baler"
     };
     to_json(&ShouldCompactResponse {
-        decision: if answer.is_time { "compact" } else { "wait" },
+        decision: if answer.is_due { "compact" } else { "wait" },
         decided_by: decided_by.to_owned(),
         tokens: conversation.tokens(),
         over_budget: app.host.is_due(&conversation, &request),

@@ -7,7 +7,12 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use baler_host::{
-    AnswerError, ArchiveError, ConfigError, Fault, HostError, IntrospectError, ReadError,
+    HostError,
+    archive::ArchiveError,
+    conversation::ReadError,
+    fault::Fault,
+    remote::AnswerError,
+    strategy::{ConfigError, IntrospectError},
 };
 use serde_json::json;
 
@@ -308,7 +313,7 @@ impl From<ConfigError> for ApiError {
     fn from(error: ConfigError) -> Self {
         let message = match error {
             ConfigError::NotJson(_) => "`config` is not valid JSON".to_owned(),
-            error => error.without_words(),
+            error => error.without_free_text(),
         };
         Self::bad_request("config", message)
     }
@@ -324,7 +329,7 @@ impl From<IntrospectError> for ApiError {
             error => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "cannot-say",
-                error.without_words(),
+                error.without_free_text(),
             ),
         }
     }

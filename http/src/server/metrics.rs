@@ -6,7 +6,7 @@ use std::fmt::{Display, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use baler_host::{Outcome, Receipt};
+use baler_host::{Receipt, receipt::Outcome};
 
 /// Upper bounds of the histogram's buckets, in seconds.
 const BUCKETS: [f64; 10] = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 20.0, 60.0];

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
-use baler_host::Deadline;
+use baler_host::conversation::Deadline;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;

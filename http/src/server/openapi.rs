@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use baler_host::Question;
+use baler_host::remote::Operation;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -65,9 +65,9 @@ fn compaction_paths(schemas: &mut Schemas, error: &Value) -> Map<String, Value> 
     );
     let mut paths = Map::new();
     for question in [
-        Question::Compact,
-        Question::ShouldCompact,
-        Question::Introspect,
+        Operation::Compact,
+        Operation::ShouldCompact,
+        Operation::Introspect,
     ] {
         let (summary, example) = summary_and_example(question);
         let client_response = client_response(schemas, question);
@@ -96,17 +96,17 @@ fn compaction_paths(schemas: &mut Schemas, error: &Value) -> Map<String, Value> 
 }
 
 /// Returns the summary of an endpoint, and an example of a client's request to it.
-fn summary_and_example(question: Question) -> (&'static str, Value) {
+fn summary_and_example(question: Operation) -> (&'static str, Value) {
     match question {
-        Question::Compact => (
+        Operation::Compact => (
             "Makes a conversation fit its budget",
             json!({"conversation": example_conversation(), "budget": 80}),
         ),
-        Question::ShouldCompact => (
+        Operation::ShouldCompact => (
             "Decides whether to compact now",
             json!({"conversation": example_conversation(), "context-window": 8000}),
         ),
-        Question::Introspect => (
+        Operation::Introspect => (
             "Describes a strategy, or lists the server's strategies",
             json!({"strategy": "native:digest"}),
         ),
@@ -114,27 +114,27 @@ fn summary_and_example(question: Question) -> (&'static str, Value) {
 }
 
 /// Adds the schema of the response to a client, and returns the reference to it.
-fn client_response(schemas: &mut Schemas, question: Question) -> Value {
+fn client_response(schemas: &mut Schemas, question: Operation) -> Value {
     match question {
-        Question::Compact => schemas.add(
+        Operation::Compact => schemas.add(
             "CompactResponse",
             schemars::schema_for!(CompactResponse<'_>).to_value(),
         ),
-        Question::ShouldCompact => schemas.add(
+        Operation::ShouldCompact => schemas.add(
             "ShouldCompactResponse",
             schemars::schema_for!(ShouldCompactResponse).to_value(),
         ),
-        Question::Introspect => schemas.add("StrategyInfo", json!({"type": "object"})),
+        Operation::Introspect => schemas.add("StrategyInfo", json!({"type": "object"})),
     }
 }
 
 /// Adds the schemas of the request of another host and of the response to it, and returns the
 /// references to them.
-fn strategy_schemas(schemas: &mut Schemas, question: Question) -> (Value, Value) {
+fn strategy_schemas(schemas: &mut Schemas, question: Operation) -> (Value, Value) {
     let (request, response) = match question {
-        Question::Compact => ("StrategyRequest", "StrategyReport"),
-        Question::ShouldCompact => ("StrategyRequest", "StrategyDecision"),
-        Question::Introspect => ("IntrospectRequest", "IntrospectResponse"),
+        Operation::Compact => ("StrategyRequest", "StrategyReport"),
+        Operation::ShouldCompact => ("StrategyRequest", "StrategyDecision"),
+        Operation::Introspect => ("IntrospectRequest", "IntrospectResponse"),
     };
     (
         schemas.add(request, question.request_schema()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baler_host::{Budget, Format, Pins, Request, Trigger};
+use baler_host::{Budget, Format, Pins, Request, request::Trigger};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -219,7 +219,7 @@ impl<'a> CompactRequest<'a> {
                 .unwrap_or_default(),
             required: self.required,
             failures_in_a_row: self.failures_in_a_row,
-            words_in_receipt: self.words,
+            free_text_in_receipt: self.words,
             ..Request::default()
         })
     }

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use axum::routing::{get, post};
-use baler_host::Question;
+use baler_host::remote::Operation;
 use bytes::Bytes;
 
 use super::body::{self, RequestBody};
@@ -119,9 +119,9 @@ async fn serve(
             let RequestBody { text, reserved, .. } = body::read(app, request).await?;
             memory::response_bytes(text, reserved)
         }
-        Route::Compact => answer_question(app, Question::Compact, request).await?,
-        Route::ShouldCompact => answer_question(app, Question::ShouldCompact, request).await?,
-        Route::Introspect => answer_question(app, Question::Introspect, request).await?,
+        Route::Compact => answer_question(app, Operation::Compact, request).await?,
+        Route::ShouldCompact => answer_question(app, Operation::ShouldCompact, request).await?,
+        Route::Introspect => answer_question(app, Operation::Introspect, request).await?,
     };
     Ok(json_response(StatusCode::OK, json))
 }
@@ -185,7 +185,7 @@ fn names_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
 /// client.
 async fn answer_question(
     app: &Arc<App>,
-    question: Question,
+    question: Operation,
     request: Request<Body>,
 ) -> Result<Bytes, ApiError> {
     let RequestBody {
@@ -197,7 +197,7 @@ async fn answer_question(
     let is_strategy_request = preview.is_strategy_request;
     let strategies: &[usize] = match question {
         // A request for the list calls no strategy.
-        Question::Introspect if !is_strategy_request && !preview.names_strategies => &[],
+        Operation::Introspect if !is_strategy_request && !preview.names_strategies => &[],
         _ => &preview.strategies,
     };
     offload::run(
@@ -210,11 +210,11 @@ async fn answer_question(
                 return strategy_api::answer(&app, question, &text, &deadline, &gates).await;
             }
             match question {
-                Question::Compact => client_api::compact(&app, &text, &deadline, &gates).await,
-                Question::ShouldCompact => {
+                Operation::Compact => client_api::compact(&app, &text, &deadline, &gates).await,
+                Operation::ShouldCompact => {
                     client_api::should_compact(&app, &text, &deadline, &gates).await
                 }
-                Question::Introspect => client_api::introspect(&app, &text).await,
+                Operation::Introspect => client_api::introspect(&app, &text).await,
             }
         },
     )

@@ -152,8 +152,8 @@ pub struct Server {
 
 impl Server {
     /// Configures a server that runs strategies on `host`. The host should allow as many concurrent calls
-    /// as the server ([`baler_host::EngineLimits::concurrent_calls`]), and count only faults that no
-    /// client can cause ([`baler_host::CountedFaults::Unprovoked`]).
+    /// as the server ([`baler_host::strategy::EngineLimits::concurrent_calls`]), and count only faults that no
+    /// client can cause ([`baler_host::strategy::CountedFaults::Unprovoked`]).
     #[must_use]
     pub fn builder(host: Host) -> ServerBuilder {
         ServerBuilder {

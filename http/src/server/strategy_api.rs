@@ -1,6 +1,6 @@
 //! Answers to another host, whose remote strategy this server is.
 
-use baler_host::{Deadline, Question};
+use baler_host::{conversation::Deadline, remote::Operation};
 
 use super::App;
 use super::admission::Gates;
@@ -10,7 +10,7 @@ use super::error::ApiError;
 /// Answers with the server's default chain.
 pub(crate) async fn answer(
     app: &App,
-    question: Question,
+    question: Operation,
     body: &str,
     deadline: &Deadline,
     gates: &Gates,
@@ -18,7 +18,7 @@ pub(crate) async fn answer(
     let chain = gates.attach(app.catalog.default_chain().to_vec());
     let chain = limit_times(chain, deadline);
     let answer = app.host.answer(question, body, &chain, deadline).await?;
-    if question == Question::Introspect {
+    if question == Operation::Introspect {
         return Ok(with_timeout(app, answer));
     }
     Ok(answer)

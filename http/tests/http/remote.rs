@@ -3,8 +3,11 @@ use std::time::{Duration, Instant};
 
 use baler_generated::Kind;
 use baler_host::{
-    AttemptResult, Budget, Compaction, Decision, Format, Host, Limits, Outcome, Question,
-    ReadOptions, Remote as _, RemoteError, Request, Strategy, Unchanged,
+    Budget, Compaction, Format, Host, Limits, Request, Strategy,
+    conversation::ReadOptions,
+    receipt::{AttemptResult, Outcome, Unchanged},
+    remote::{Operation, Remote as _, RemoteError},
+    strategy::Decision,
 };
 use baler_http::{HttpRemote, Token};
 use serde_json::json;
@@ -339,7 +342,7 @@ async fn full_server_is_told_apart_from_an_absent_one() {
     }
     let remote = HttpRemote::new(&format!("http://{address}")).expect("a URL");
     let remote = remote.connect_time(moment);
-    let ask = async || remote.ask(Question::Compact, String::new(), 16).await;
+    let ask = async || remote.ask(Operation::Compact, String::new(), 16).await;
     assert_eq!(ask().await, Err(RemoteError::ConnectTimeout));
     drop((queue, listener));
     assert_eq!(ask().await, Err(RemoteError::Unreachable));
@@ -354,7 +357,7 @@ async fn token_that_the_server_repeats_is_redacted() {
     let token = Token::new("s3cret-t0ken").expect("a token");
     let remote = HttpRemote::new(&format!("http://{address}")).expect("a URL");
     let remote = remote.token(token).expect("it is this machine");
-    let said = remote.ask(Question::Compact, String::new(), 1_000).await;
+    let said = remote.ask(Operation::Compact, String::new(), 1_000).await;
     let expected = br#"{"outcome":{"unchanged":"Bearer [token]"}}"#;
     assert_eq!(said, Ok(expected.to_vec()));
 }
@@ -398,7 +401,7 @@ async fn should_compact_is_asked_over_http_and_the_host_decides_on_failure() {
                 .should_compact(&conversation, &good(&url), &request)
                 .await;
             assert_eq!(gate.decision, Decision::HostDecides);
-            assert_eq!(gate.is_time, is_time);
+            assert_eq!(gate.is_due, is_time);
             assert_eq!(
                 matches!(gate.attempt.result, AttemptResult::Accepted),
                 is_good

@@ -2,7 +2,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use baler_host::{Asked, Model, ModelGrant, ModelInfo, Question, Remote, Strategy};
+use baler_host::{
+    Strategy,
+    model::{Model, ModelGrant, ModelInfo},
+    remote::{AnswerFuture, Operation, Remote},
+};
 
 /// The answer of strategies that decline.
 const UNCHANGED: &[u8] = br#"{"outcome":{"unchanged":"not yet"}}"#;
@@ -20,9 +24,9 @@ impl Remote for Slow {
         "test:slow"
     }
 
-    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         Box::pin(async move {
-            if question == Question::Compact {
+            if question == Operation::Compact {
                 tokio::time::sleep(self.0).await;
             }
             Ok(UNCHANGED.to_vec())
@@ -71,9 +75,9 @@ impl Remote for Endless {
         "test:endless"
     }
 
-    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         Box::pin(async move {
-            if question == Question::Compact {
+            if question == Operation::Compact {
                 let _call = Call(self);
                 std::future::pending::<()>().await;
             }
@@ -95,7 +99,7 @@ impl Remote for Broken {
         "test:broken"
     }
 
-    fn ask(&self, _: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, _: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         Box::pin(async { Ok(Vec::new()) })
     }
 }
@@ -120,16 +124,16 @@ impl Remote for Leaking {
         "test:leaking"
     }
 
-    fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, request: String, _: usize) -> AnswerFuture<'_> {
         let mut shown = self.shown.lock().expect("no panic");
         let answer = match question {
-            Question::Introspect if request.contains("\"config\"") => {
+            Operation::Introspect if request.contains("\"config\"") => {
                 let failure = serde_json::json!({"kind": "bad-config", "message": *shown});
                 let introspection = serde_json::json!({"config-schema": "{}", "failure": failure});
                 introspection.to_string().into_bytes()
             }
-            Question::Introspect => br#"{"config-schema":"{}"}"#.to_vec(),
-            Question::Compact | Question::ShouldCompact => {
+            Operation::Introspect => br#"{"config-schema":"{}"}"#.to_vec(),
+            Operation::Compact | Operation::ShouldCompact => {
                 let start = request.find("by night train").unwrap_or_default();
                 *shown = request[start..].chars().take(40).collect();
                 UNCHANGED.to_vec()
@@ -202,9 +206,9 @@ impl Remote for Gate {
         "test:gate"
     }
 
-    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         Box::pin(async move {
-            if question == Question::Compact {
+            if question == Operation::Compact {
                 self.pass();
             }
             Ok(UNCHANGED.to_vec())

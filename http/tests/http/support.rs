@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use baler_generated::{Choices, Kind, conversation};
-use baler_host::{EngineLimits, Host};
+use baler_host::{Host, strategy::EngineLimits};
 use baler_http::{Server, ServerBuilder, ServerLimits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baler_host::{ModelGrant, ModelInfo, Strategy};
+use baler_host::{
+    Strategy,
+    model::{ModelGrant, ModelInfo},
+};
 use baler_models::{Answer, AnswerFuture, Finish, MayRetry, Model, Question};
 
 /// A model that gives the same answer to every question.

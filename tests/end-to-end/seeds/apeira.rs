@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use baler_host::{Compactor, CompactorOptions, Outcome, Policy, SummaryRole, Triggers, Unchanged};
+use baler_host::{
+    Compactor, CompactorOptions,
+    compactor::Triggers,
+    receipt::{Outcome, Unchanged},
+    request::{Policy, SummaryRole},
+};
 use serde_json::Value;
 
 use super::{Script, append, assistant, by, compactor, long, sent, step, text, user};
@@ -110,7 +115,9 @@ async fn truncation_puts_the_placeholder_first_and_keeps_the_recent_turns() {
 async fn an_earlier_summary_survives_truncation() {
     let model = Script::new([
         Ok("The treasure lies under the third oak."),
-        Err(baler_host::ModelError::Unavailable("gone".to_owned())),
+        Err(baler_host::model::ModelError::Unavailable(
+            "gone".to_owned(),
+        )),
     ]);
     let mut one = anchored(Some(&model)).await;
     assert!(step(&mut one).await.is_compacted());
@@ -129,7 +136,11 @@ async fn an_earlier_summary_survives_truncation() {
 /// A21, AP-S19
 #[tokio::test]
 async fn a_success_ends_the_row_of_failures() {
-    let down = || Err(baler_host::ModelError::Unavailable("gone".to_owned()));
+    let down = || {
+        Err(baler_host::model::ModelError::Unavailable(
+            "gone".to_owned(),
+        ))
+    };
     let model = Script::new([
         down(),
         down(),

@@ -12,8 +12,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baler_host::{
-    Compactor, CompactorOptions, ModelError, ModelGrant, ModelInfo, SecretKey, Step, Strategy,
-    Triggers,
+    Compactor, CompactorOptions, Strategy,
+    compactor::{Step, Triggers},
+    conversation::SecretKey,
+    model::{ModelError, ModelGrant, ModelInfo},
 };
 use baler_models::{Answer, AnswerFuture, Finish, MayRetry, Model, Question};
 use serde_json::{Value, json};

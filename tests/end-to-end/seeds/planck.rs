@@ -1,6 +1,6 @@
 //! Planck's use in an agent's loop.
 
-use baler_host::{Pressure, Triggers};
+use baler_host::compactor::{Pressure, Triggers};
 use serde_json::Value;
 
 use super::{Script, append, by, compactor, long, sent, step, text, user};

@@ -1,6 +1,9 @@
 //! ptc_runner's use in the loop.
 
-use baler_host::{CompactorOptions, Pressure, Triggers};
+use baler_host::{
+    CompactorOptions,
+    compactor::{Pressure, Triggers},
+};
 use serde_json::{Value, json};
 
 use super::{append, assistant, by, compactor, long, sent, step, text, user};

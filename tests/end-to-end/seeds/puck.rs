@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use baler_host::{
-    Attempting, Before, Compaction, CompactorOptions, Event, Hooks, Outcome, Request, Triggers,
-    Unchanged,
+    Compaction, CompactorOptions, Request,
+    compactor::{Event, HookContext, HookDecision, Hooks, Triggers},
+    receipt::{Outcome, Unchanged},
 };
 use serde_json::Value;
 
@@ -150,10 +151,10 @@ struct Recording {
 }
 
 impl Hooks for Recording {
-    fn before(&self, attempting: &Attempting<'_>, _: &mut Request) -> Before {
+    fn before(&self, attempting: &HookContext<'_>, _: &mut Request) -> HookDecision {
         let mut before = self.before.lock().expect("no panic");
         before.push(attempting.strategies.join(", "));
-        Before::Go
+        HookDecision::Proceed
     }
 
     fn after(&self, compaction: &Compaction) {

@@ -4,11 +4,7 @@
 use std::sync::LazyLock;
 
 use baler_generated::{Choices, Generated, Kind, conversation};
-use baler_host::{
-    Attempt, AttemptResult, Budget, Compaction, Conversation, EngineLimits, Fate, Fault, Format,
-    Host, Pins, Quantity, Request, SecretKey, Strategy, ThinkingPolicy, Tokenizer, UnitKind,
-    Violation,
-};
+use baler_host::{Budget, Compaction, Conversation, Format, Host, Pins, Request, Strategy, conversation::{SecretKey, UnitKind}, conversation::rules::Violation, conversation::tokenizers::Tokenizer, fault::{Fault, Quantity}, receipt::{Attempt, AttemptResult, UnitOutcome}, request::ThinkingPolicy, strategy::EngineLimits};
 
 /// A host that finds formats out.
 pub static HOST: LazyLock<Host> = LazyLock::new(|| host(None));
@@ -144,8 +140,8 @@ pub fn check_any_plan(before: &Conversation, compaction: &Compaction, request: &
         return;
     }
     let must_stay = must_stay(before, request);
-    for (index, (must_stay, fate)) in must_stay.iter().zip(compaction.changes().outcomes()).enumerate() {
-        assert!(!must_stay || *fate != Fate::Dropped, "unit {index} left");
+    for (index, (must_stay, outcome)) in must_stay.iter().zip(compaction.changes().outcomes()).enumerate() {
+        assert!(!must_stay || *outcome != UnitOutcome::Removed, "unit {index} left");
     }
 }
 
@@ -165,7 +161,7 @@ fn check_result(before: &Conversation, compaction: &Compaction, request: &Reques
     let receipt = compaction.receipt();
     let after = compaction.conversation();
     check(after);
-    assert_eq!(compaction.changes().outcomes().len(), before.units().len(), "fates");
+    assert_eq!(compaction.changes().outcomes().len(), before.units().len(), "outcomes");
     if !compaction.is_compacted() {
         assert_eq!(after.document(), before.document(), "touched");
         return;
@@ -211,16 +207,16 @@ fn must_stay(before: &Conversation, request: &Request) -> Vec<bool> {
 fn check_fates(before: &Conversation, compaction: &Compaction, request: &Request) {
     let must_stay = must_stay(before, request);
     let mut rest = compaction.conversation().document();
-    for (index, fate) in compaction.changes().outcomes().iter().enumerate() {
+    for (index, outcome) in compaction.changes().outcomes().iter().enumerate() {
         if must_stay[index] {
             let loses_thinking =
-                *fate == Fate::Rewritten && request.policy.thinking == ThinkingPolicy::Drop;
+                *outcome == UnitOutcome::Rewritten && request.policy.thinking == ThinkingPolicy::Drop;
             assert!(
-                *fate == Fate::Kept || loses_thinking,
-                "unit {index} had to stay: {fate:?}"
+                *outcome == UnitOutcome::Kept || loses_thinking,
+                "unit {index} had to stay: {outcome:?}"
             );
         }
-        if *fate != Fate::Kept {
+        if *outcome != UnitOutcome::Kept {
             continue;
         }
         for message in before.raw_messages(index) {

@@ -6,7 +6,7 @@
 
 use baler_fuzz::{broken, budget, check, check_compaction, compact, host_of, made, strategy};
 use baler_generated::Choices;
-use baler_host::{Budget, Pins, Request, ThinkingPolicy};
+use baler_host::{Budget, Pins, Request, request::ThinkingPolicy};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

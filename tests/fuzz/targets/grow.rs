@@ -6,7 +6,7 @@
 
 use baler_fuzz::{broken, budget, check, check_compaction, compact, host_of, made, strategy};
 use baler_generated::{Choices, Generated};
-use baler_host::{Conversation, Host, Request, Violation};
+use baler_host::{Conversation, Host, Request, conversation::rules::Violation};
 use libfuzzer_sys::fuzz_target;
 
 /// Compactions and garbage that come in between; the last places of the list are far behind.

@@ -11,10 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use baler_fuzz::{HOST, budget, check_any_plan, host_of, made, strategy};
 use baler_fuzz_inputs::Spoiler;
 use baler_generated::Choices;
-use baler_host::{
-    AnswerError, Asked, Attempt, AttemptResult, Fault, IntrospectError, Question, Remote,
-    RemoteError, Request, Strategy, ThinkingPolicy,
-};
+use baler_host::{Request, Strategy, fault::Fault, receipt::{Attempt, AttemptResult}, remote::{AnswerError, AnswerFuture, Operation, Remote, RemoteError}, request::ThinkingPolicy, strategy::IntrospectError};
 use libfuzzer_sys::fuzz_target;
 
 /// Things that go wrong with each question, and with each answer.
@@ -89,7 +86,7 @@ impl Remote for Elsewhere {
         "fuzz:elsewhere"
     }
 
-    fn ask(&self, question: Question, request: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, request: String, _: usize) -> AnswerFuture<'_> {
         Box::pin(async move {
             let asked = spoilt(&self.questions, &request);
             match HOST.answer(question, &asked, &self.chain).await {

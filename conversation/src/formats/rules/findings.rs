@@ -35,7 +35,7 @@ struct Said {
 /// What checks found.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// By message and rule; not all of them (`crate::listed::MOST_LISTED`). Where one is fatal, one that is
+    /// By message and rule; not all of them (`crate::listed::MAX_LISTED`). Where one is fatal, one that is
     /// fatal is listed; where one is an error, no warning stands in the place of an error.
     pub(crate) listed: Vec<Violation>,
     pub(crate) counts: ViolationCounts,

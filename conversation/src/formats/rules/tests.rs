@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{RuleCounts, ViolationCounts};
 use crate::conversation::Conversation;
 use crate::formats::{anthropic, gemini, openai_chat, openai_responses};
-use crate::listed::MOST_LISTED;
+use crate::listed::MAX_LISTED;
 use crate::model::format::Format::{self, OpenAiChat};
 use crate::model::rule::{Rule, Severity};
 
@@ -186,21 +186,21 @@ fn first_violations_are_listed_and_all_are_counted() {
     assert_eq!(conversation.violation_counts(), &counts);
     assert_eq!(counts.fatal(), MANY);
     let listed = conversation.violations().iter().map(|own| own.message);
-    assert!(listed.eq(1..=MOST_LISTED));
+    assert!(listed.eq(1..=MAX_LISTED));
 }
 
 #[test]
 fn error_is_listed_after_any_number_of_warnings() {
     let empty = json!({"role": "user", "content": [{"type": "text", "text": ""}]});
-    let mut messages = vec![empty; 2 * MOST_LISTED];
+    let mut messages = vec![empty; 2 * MAX_LISTED];
     messages.push(json!({"role": "tool", "tool_call_id": "a", "content": "ok"}));
     let document = Value::from(messages).to_string();
     let conversation = Conversation::of(&document, Some(OpenAiChat)).expect("reads");
     assert!(conversation.is_broken());
     let broken: Vec<_> = conversation.broken().map(|own| own.message).collect();
-    assert_eq!(broken, [2 * MOST_LISTED + 1]);
+    assert_eq!(broken, [2 * MAX_LISTED + 1]);
     let listed = conversation.violations().iter().map(|own| own.message);
-    let expected = (1..MOST_LISTED).chain([2 * MOST_LISTED + 1]);
+    let expected = (1..MAX_LISTED).chain([2 * MAX_LISTED + 1]);
     assert!(listed.eq(expected));
     let of = |rule, errors, warnings| RuleCounts {
         rule,
@@ -210,7 +210,7 @@ fn error_is_listed_after_any_number_of_warnings() {
     let counts = conversation.violation_counts();
     assert_eq!(
         counts.rules,
-        [of(Rule::All6, 0, 2 * MOST_LISTED), of(Rule::Chat1, 1, 0)]
+        [of(Rule::All6, 0, 2 * MAX_LISTED), of(Rule::Chat1, 1, 0)]
     );
 }
 

@@ -14,7 +14,7 @@ use super::{Draft, Fix, Reading};
 use crate::conversation::Conversation;
 use crate::conversation::repair_history::RepairHistory;
 use crate::deadline::Deadline;
-use crate::listed::MOST_LISTED;
+use crate::listed::MAX_LISTED;
 use crate::marks::{self, By, Purpose, Site};
 use crate::model::format::Format;
 use crate::model::read_error::ReadError;
@@ -178,7 +178,7 @@ fn of_many_repairs_the_first_are_listed_and_all_are_done_and_counted() {
     let after = read(Format::Gemini, &document).repaired();
     assert_eq!(after.document(), broken_at(0));
     let listed = after.repairs().iter().map(|own| own.message);
-    assert!(listed.eq(2..2 + MOST_LISTED));
+    assert!(listed.eq(2..2 + MAX_LISTED));
     let of_rule = RuleRepairs {
         rule: Rule::Gem5,
         repairs: MANY,
@@ -196,7 +196,7 @@ fn of_many_repairs_the_first_are_listed_and_all_are_done_and_counted() {
     again.append("{}").expect("reads");
     let again = again.repaired();
     assert_eq!(again.repair_counts().total, MANY + 1);
-    assert_eq!(again.repairs().len(), MOST_LISTED);
+    assert_eq!(again.repairs().len(), MAX_LISTED);
     assert_eq!(again.replaced().last(), Some((MANY + 3, "{}")));
 }
 

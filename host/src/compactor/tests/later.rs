@@ -7,7 +7,7 @@ use baler_conversation::Format;
 use super::{block_on, by_tokens, compactor, fill, host, long, said, state_of};
 use crate::compactor::{Compactor, CompactorOptions};
 use crate::strategy::Strategy;
-use crate::{Fate, Pins};
+use crate::{Pins, receipt::UnitOutcome};
 
 fn of(model: &str, messages: &[Value], options: CompactorOptions) -> Compactor {
     let body = json!({"model": model, "max_tokens": 9, "messages": messages}).to_string();
@@ -215,7 +215,7 @@ fn what_came_meanwhile_stands_behind_no_result_that_lacks_its_reasoning() {
             panic!("{finished:?}");
         };
         // A response that waits for an output stays.
-        let has_left = compaction.changes().outcomes().last() == Some(&Fate::Dropped);
+        let has_left = compaction.changes().outcomes().last() == Some(&UnitOutcome::Removed);
         assert_eq!(has_left, !ends_with_call);
         let applied = one.apply(finished).expect("no archive");
         assert_eq!(applied.is_compacted(), ends_with_call);

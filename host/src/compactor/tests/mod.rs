@@ -15,7 +15,7 @@ use baler_conversation::marks::SecretKey;
 
 use super::{Compactor, CompactorOptions, Step, Triggers};
 use crate::strategy::Strategy;
-use crate::{Host, Tokenizer};
+use crate::{Host, conversation::tokenizers::Tokenizer};
 
 fn host() -> Arc<Host> {
     let host = Host::builder()

@@ -9,7 +9,7 @@ use baler_generated::Spelling;
 use super::{by_tokens, compactor, fill, host, said, state_of, step};
 use crate::compactor::Compactor;
 use crate::strategy::Strategy;
-use crate::{Host, Tokenizer};
+use crate::{Host, conversation::tokenizers::Tokenizer};
 
 fn begun(document: &str) -> Compactor {
     let host = host();

@@ -7,12 +7,17 @@ use super::{
     block_on, by_tokens, compactor, fill, half_of_what_may_go, host, long, said, state_of, step,
 };
 use crate::compactor::{
-    Attempting, Before, Compactor, CompactorOptions, Event, Hooks, Pressure, ResumeError, Triggers,
+    Compactor, CompactorOptions, Event, HookContext, HookDecision, Hooks, Pressure, ResumeError,
+    Triggers,
 };
-use crate::remote::{Asked, Question, Remote};
+use crate::remote::{AnswerFuture, Operation, Remote};
 use crate::request::Request;
 use crate::strategy::Strategy;
-use crate::{Compaction, HostError, Outcome, Pins, Unchanged, UnitKind};
+use crate::{
+    Compaction, HostError, Pins,
+    conversation::UnitKind,
+    receipt::{Outcome, Unchanged},
+};
 
 /// PL-S2, P19, P20, AP-S2, A19
 #[test]
@@ -245,14 +250,14 @@ struct Watching {
 }
 
 impl Hooks for Watching {
-    fn before(&self, attempting: &Attempting<'_>, request: &mut Request) -> Before {
+    fn before(&self, attempting: &HookContext<'_>, request: &mut Request) -> HookDecision {
         let messages = attempting.conversation.units().len();
         self.before.store(messages, Ordering::SeqCst);
         request.pins = Pins::None;
         if self.veto {
-            return Before::Veto("not while somebody reads".to_owned());
+            return HookDecision::Veto("not while somebody reads".to_owned());
         }
-        Before::Go
+        HookDecision::Proceed
     }
 
     fn after(&self, compaction: &Compaction) {
@@ -666,10 +671,10 @@ impl Remote for Waiting {
         "test:waiting"
     }
 
-    fn ask(&self, question: Question, _: String, _: usize) -> Asked<'_> {
+    fn ask(&self, question: Operation, _: String, _: usize) -> AnswerFuture<'_> {
         let answer = match question {
-            Question::ShouldCompact => r#"{"decision":"wait"}"#,
-            Question::Introspect | Question::Compact => "{}",
+            Operation::ShouldCompact => r#"{"decision":"wait"}"#,
+            Operation::Introspect | Operation::Compact => "{}",
         };
         Box::pin(std::future::ready(Ok(answer.as_bytes().to_vec())))
     }
@@ -688,7 +693,7 @@ impl Remote for DueFrom {
         "test:due-from"
     }
 
-    fn ask(&self, _: Question, asked: String, _: usize) -> Asked<'_> {
+    fn ask(&self, _: Operation, asked: String, _: usize) -> AnswerFuture<'_> {
         let asked: Value = serde_json::from_str(&asked).expect("is JSON");
         let used = asked["situation"]["used"].as_u64().unwrap_or(0);
         let decision = if used >= self.0 { "compact" } else { "wait" };

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{block_on, by_tokens, compactor, fill, half_of_what_may_go, host, said, step};
 use crate::compactor::{Compactor, CompactorOptions, Pressure, Triggers};
+use crate::receipt::{Outcome, Unchanged};
 use crate::strategy::Strategy;
-use crate::{Outcome, Unchanged};
 
 const RULE: &str = "Never rename the module harbour.rs: other crates use it.";
 

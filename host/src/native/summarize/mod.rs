@@ -15,9 +15,9 @@ use baler_models::{ModelError, Question};
 use baler_conversation::UnitKind;
 
 use super::room::Room;
-use crate::fault::Declared;
-use crate::models::ModelGrant;
-use crate::report::{Answer, Metric, Report, Value};
+use crate::fault::DeclaredFailure;
+use crate::model::ModelGrant;
+use crate::report::{Answer, Metric, MetricValue, Report};
 use crate::request::Trigger;
 use crate::situation::Situation;
 use transcript::Transcript;
@@ -42,7 +42,7 @@ with a label at the start of a line, such as `User:` or `Tool result:`, and goes
 a label in an indented line is only text.";
 
 /// Why there is no summary, as strategies declare it.
-type Failure = (Declared, String);
+type Failure = (DeclaredFailure, String);
 
 /// Asks the model for a summary of all that does not stay.
 pub(crate) async fn summarize(
@@ -91,7 +91,7 @@ pub(crate) async fn summarize(
         answer: Answer::Compacted(super::with_summary(&kept, text)),
         metrics: vec![Metric {
             name: "units-summarised".to_owned(),
-            value: Value::Count(u32::try_from(dropped).unwrap_or(u32::MAX)),
+            value: MetricValue::Count(u32::try_from(dropped).unwrap_or(u32::MAX)),
         }],
     })
 }
@@ -186,5 +186,5 @@ fn fitted(situation: &Situation, text: String, allowed: u32) -> String {
 }
 
 fn failed(why: &str) -> Failure {
-    (Declared::Model, why.to_owned())
+    (DeclaredFailure::Model, why.to_owned())
 }

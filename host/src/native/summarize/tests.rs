@@ -6,10 +6,14 @@ use serde_json::{Value, json};
 
 use baler_conversation::SecretKey;
 
-use crate::models::scripted::{Scripted, answer};
+use crate::model::scripted::{Scripted, answer};
 use crate::{
-    AttemptResult, Budget, Compaction, Conversation, Declared, Entered, Gate, Host, Outcome,
-    Request, Strategy, Tokenizer, Trigger, Unchanged,
+    Budget, Compaction, Conversation, Host, Request, Strategy,
+    conversation::tokenizers::Tokenizer,
+    fault::DeclaredFailure,
+    receipt::{AttemptResult, Outcome, Unchanged},
+    request::Trigger,
+    strategy::{Gate, Permit},
 };
 
 fn host() -> Host {
@@ -96,7 +100,7 @@ async fn a_model_that_fails_leaves_the_conversation_as_it_is_and_says_why() {
         let conversation = journey(30);
         let model = Scripted::new([reply]);
         let request = Request {
-            words_in_receipt: true,
+            free_text_in_receipt: true,
             ..Request::default()
         };
         let compaction = compact(&conversation, &model, &request).await;
@@ -111,11 +115,11 @@ async fn a_model_that_fails_leaves_the_conversation_as_it_is_and_says_why() {
         assert!(matches!(
             attempt.result,
             AttemptResult::Failure {
-                failure: Declared::Model
+                failure: DeclaredFailure::Model
             }
         ));
         let words = attempt
-            .words
+            .free_text
             .as_ref()
             .and_then(|words| words.reason.as_ref());
         assert!(words.is_some_and(|words| !words.is_empty()));
@@ -430,7 +434,7 @@ async fn a_host_with_a_model_of_its_own_asks_it_before_it_goes_on_without() {
 struct Closed;
 
 impl Gate for Closed {
-    fn enter(&self) -> Option<Entered> {
+    fn enter(&self) -> Option<Permit> {
         None
     }
 }

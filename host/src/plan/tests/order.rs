@@ -6,7 +6,7 @@ use baler_conversation::{Conversation, Format, Role};
 
 use crate::changes::{Changes, Origin};
 use crate::fault::{Fault, PlanFault, PlanRule};
-use crate::plan::{Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan};
+use crate::plan::{Applied, Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan};
 use crate::request::{Budget, Pins, Policy, Request};
 use crate::situation::Situation;
 use crate::strategy::Strategy;
@@ -296,6 +296,16 @@ fn instructions_find_a_place_where_bound_thinking_leaves() {
     assert_eq!(after, [user("a"), user("b"), user("d"), rule("c")]);
 }
 
+fn changes(before: &Conversation, applied: Applied, protected: Vec<bool>) -> Changes {
+    let Applied {
+        outcomes,
+        origins,
+        insertions,
+        ..
+    } = applied;
+    Changes::of(before, outcomes, origins, insertions, protected)
+}
+
 #[test]
 fn origins_tell_equal_messages_apart() {
     let ok = || says("Done.");
@@ -316,7 +326,7 @@ fn origins_tell_equal_messages_apart() {
     };
     let good = accept(plan, &Strategy::truncate(), &situation).expect("a good plan");
     let protected = situation.protected().collect();
-    let changes = Changes::of(&conversation, good.applied, protected);
+    let changes = changes(&conversation, good.applied, protected);
     assert_eq!(
         changes.messages,
         [
@@ -357,7 +367,7 @@ fn a_message_that_a_text_joined_comes_from_a_kept_unit_and_is_changed() {
         reasons: Vec::new(),
     };
     let good = accept(plan, &Strategy::truncate(), &situation).expect("a good plan");
-    let changes = Changes::of(&conversation, good.applied, vec![false; 3]);
+    let changes = changes(&conversation, good.applied, vec![false; 3]);
     assert_eq!(changes.messages, [Origin::Changed(0), Origin::Kept(2)]);
     let joined: Vec<bool> = changes.units.iter().map(|unit| unit.is_joined).collect();
     assert_eq!(joined, [true, false, false]);

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use baler_conversation::message::Message;
 use baler_conversation::{Conversation, Format, Role, UnitKind};
 
+use crate::changes::UnitOutcome;
 use crate::plan::{
-    Change, Edit, Fate, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
+    Change, Edit, Insertion, InsertionPurpose, Piece, Placement, Plan, Reason, Span,
 };
 use crate::request::{Budget, Pins, Policy, Request, SummaryRole};
 use crate::situation::Situation;
@@ -370,9 +371,9 @@ fn check_case(
     check_unseen(&before, after, accepted)?;
     prop_assert!(after.tokens() < before.tokens());
     prop_assert!(after.tokens() <= situation.target());
-    for (unit, fate) in good.applied.fates.iter().enumerate() {
-        prop_assert!(*fate != Fate::Dropped || !situation.is_protected(unit));
-        if *fate == Fate::Kept && before.units()[unit].kind == UnitKind::Step {
+    for (unit, outcome) in good.applied.outcomes.iter().enumerate() {
+        prop_assert!(*outcome != UnitOutcome::Removed || !situation.is_protected(unit));
+        if *outcome == UnitOutcome::Kept && before.units()[unit].kind == UnitKind::Step {
             for message in before.raw_messages(unit) {
                 prop_assert!(after.document().contains(message));
             }

@@ -156,7 +156,7 @@ fn carried_out(conversation: &Conversation, pieces: Vec<Piece>) -> (Value, usize
     };
     let good = accept(plan, &Strategy::truncate(), &situation).expect("a good plan");
     let result = serde_json::from_str(good.conversation.document()).expect("JSON");
-    (result, good.applied.thinking_dropped)
+    (result, good.applied.thinking_removed)
 }
 
 fn keep(first: u32, count: u32) -> Piece {
@@ -244,8 +244,8 @@ async fn below_the_floor_a_second_compaction_changes_nothing_where_thinking_went
         .compact(&conversation, &[], &request)
         .await
         .expect("no archive");
-    assert_eq!(once.receipt().units.dropped, 1);
-    assert_eq!(once.receipt().units.thinking_dropped, 2);
+    assert_eq!(once.receipt().units.removed, 1);
+    assert_eq!(once.receipt().units.thinking_removed, 2);
     assert_eq!(once.conversation().units().len(), 5);
     let twice = host
         .compact(once.conversation(), &[], &request)

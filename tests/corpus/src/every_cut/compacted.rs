@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use baler_conversation::document::as_message;
 use baler_host::{
-    Budget, Compaction, Conversation, Fate, Host, Origin, Request, Rule, Severity, Strategy,
-    UnitKind,
+    Budget, Compaction, Conversation, Host, Request, Strategy,
+    conversation::UnitKind,
+    conversation::rules::{Rule, Severity},
+    receipt::{Origin, UnitOutcome},
 };
 
 use super::{Check, Tally};
@@ -172,7 +174,9 @@ impl Compacting<'_> {
                 .outcomes()
                 .iter()
                 .enumerate()
-                .filter(|(unit, fate)| **fate == Fate::Kept && may_move(*unit) == moves)
+                .filter(|(unit, outcome)| {
+                    **outcome == UnitOutcome::Kept && may_move(*unit) == moves
+                })
                 .flat_map(|(unit, _)| self.before.raw_messages(unit))
                 .all(|message| rest.any(|new| *new == message || sound::is_joined(message, new)))
         })
@@ -212,7 +216,7 @@ impl Compacting<'_> {
             };
             let is_own =
                 |origin: &Origin| origin.message().is_some_and(|index| own.contains(&index));
-            let is_gone = change.outcome == Fate::Dropped;
+            let is_gone = change.outcome == UnitOutcome::Removed;
             if is_gone != comes.is_empty() || !comes.is_empty() && !comes.iter().any(is_own) {
                 return Err("a unit is not where the changes say");
             }
@@ -224,12 +228,12 @@ impl Compacting<'_> {
         let units = self.before.units();
         let newest = units.iter().rposition(|unit| unit.traits.user_text);
         let mut lost = Vec::new();
-        for (index, (unit, fate)) in units
+        for (index, (unit, outcome)) in units
             .iter()
             .zip(compaction.changes().outcomes())
             .enumerate()
         {
-            if fate != Fate::Dropped {
+            if outcome != UnitOutcome::Removed {
                 continue;
             }
             if unit.kind == UnitKind::Instructions {

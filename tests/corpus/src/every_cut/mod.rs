@@ -16,7 +16,9 @@ use std::collections::BTreeMap;
 
 use crate::Parrot;
 use baler_host::{
-    Conversation, Format, Host, HostBuilder, ReadError, SecretKey, Severity, Strategy,
+    Conversation, Format, Host, HostBuilder, Strategy,
+    conversation::rules::Severity,
+    conversation::{ReadError, SecretKey},
 };
 
 pub use failure::{Check, Failure};

@@ -178,7 +178,7 @@ impl<'a> Before<'a> {
     }
 
     /// The texts of the newest message that is the user's alone are all there. (One that also
-    /// holds outputs is checked by the fate that the host gives it.)
+    /// holds outputs is checked by the outcome that the host gives it.)
     fn newest_request_stays(&self, values: &[Value]) -> Result<(), Wrong> {
         let newest = self
             .values

@@ -10,7 +10,10 @@ use baler_conversation::SecretKey;
 use crate::compaction::Compaction;
 use crate::request::{Budget, Pins, Request};
 use crate::strategy::Strategy;
-use crate::{Conversation, Host, Outcome, Unchanged};
+use crate::{
+    Conversation, Host,
+    receipt::{Outcome, Unchanged},
+};
 use fixtures::{bug_fix, greetings, tickets};
 use serde_json::{Value, json};
 
@@ -79,7 +82,7 @@ fn rules_and_the_last_error_stay_word_for_word() {
             "Never touch the files under vendor/!",
             "You must run the linter before each commit.",
             "assertion failed: ledger total is 41, expected 42",
-            "## Standing instructions",
+            "## UnitStatus instructions",
             "src/ledger.rs: read, edited",
             "ran `cargo test sums` — failed",
         ],

@@ -6,7 +6,7 @@ use baler_models::{AnswerFuture, MayRetry, Model, ModelError, ModelInfo, Questio
 
 use super::scripted::{Scripted, answer};
 use super::{ModelGrant, ModelLimits, Spending};
-use crate::Tokenizer;
+use crate::conversation::tokenizers::Tokenizer;
 
 fn question(words: usize) -> Question {
     Question::new("harbour ".repeat(words), 1_000).with_instructions("Sum it up.")

@@ -6,10 +6,13 @@ mod metrics;
 #[cfg(test)]
 mod tests;
 
+pub use baler_models::{
+    Answer, AnswerFuture, Finish, MayRetry, Model, ModelError, ModelInfo, Price, Question,
+};
+
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use baler_models::{Answer, Model, ModelError, Price, Question};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

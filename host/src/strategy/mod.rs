@@ -1,19 +1,41 @@
 //! Strategies, as a host knows them.
 
+mod config_error;
+mod introspect_error;
+mod name;
+mod should_compact;
+
+pub use config_error::ConfigError;
+pub use introspect_error::IntrospectError;
+pub use should_compact::ShouldCompact;
+
+pub use crate::gate::{Gate, Permit};
+pub use crate::limits::{CountedFaults, EngineLimits};
+pub use crate::report::{Decision, Introspection, LogLevel, Metric, MetricValue, Permission};
+pub use crate::sandbox::LoadError;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::gate::{Entered, Gate};
 use crate::limits::Limits;
-use crate::models::ModelGrant;
+use crate::model::ModelGrant;
 use crate::native;
 use crate::plan::Author;
 use crate::receipt::ComponentInfo;
 use crate::remote::{self, Connected, Remote};
 use crate::runner::{Runner, Terms};
-use crate::sandbox::{Guest, GuestRunner, Sandbox};
-use crate::strategy_name::StrategyName;
+use crate::sandbox::{self, Guest, GuestRunner, Sandbox};
+pub(crate) use name::StrategyName;
+
+/// The most bytes of a config, and of the schema that a strategy declares for it.
+pub(crate) const MAX_CONFIG_BYTES: usize = 64 << 10;
+
+/// Returns the contracts that hosts of this version speak, newest first.
+#[must_use]
+pub fn contracts() -> &'static [&'static str] {
+    sandbox::CONTRACTS
+}
 
 /// A strategy that can be called: a component that was loaded, or one of the host's own.
 ///
@@ -178,7 +200,7 @@ impl Strategy {
     }
 
     /// Passes its gate, for one call; `None` where it may not be asked now.
-    pub(crate) fn enter(&self) -> Option<Entered> {
+    pub(crate) fn enter(&self) -> Option<Permit> {
         match &self.gate {
             None => Some(Box::new(())),
             Some(gate) => gate.enter(),
