@@ -124,11 +124,10 @@ pub(crate) fn conversation(
     messages: Messages,
 ) -> Result<Conversation, Failure> {
     let progress = Progress::new(messages);
-    let options = ReadOptions {
-        used: arguments.used,
-        progress: Some(&|done, of| progress.at(done, of)),
-        ..ReadOptions::default()
-    };
+    let at = |done, of| progress.at(done, of);
+    let options = ReadOptions::default()
+        .with_used(arguments.used)
+        .with_progress(Some(&at));
     let read = host
         .read_with(document, options)
         .map_err(|error| unreadable(arguments.file.as_deref(), &error));

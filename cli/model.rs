@@ -104,11 +104,9 @@ impl ModelArguments {
             .build()
             .map_err(|error| Failure::wrong_use(anyhow::Error::new(error)))?;
         let default = ModelLimits::default();
-        let limits = ModelLimits {
-            calls: self.model_calls.unwrap_or(default.calls),
-            cost: self.model_cost,
-            ..default
-        };
+        let limits = default
+            .with_calls(self.model_calls.unwrap_or(default.calls))
+            .with_cost(self.model_cost);
         Ok(Some(ModelGrant::new(Arc::new(client)).with_limits(limits)))
     }
 }

@@ -53,40 +53,33 @@ impl SandboxArguments {
     /// What each guest of a chain may use.
     pub(crate) fn limits(&self) -> Limits {
         let default = Limits::default();
-        Limits {
-            fuel: self.fuel.unwrap_or(default.fuel),
-            time: self.timeout.unwrap_or(default.time),
-            model_time: self.timeout.unwrap_or(default.model_time),
-            memory: self.memory.unwrap_or(default.memory),
-            ..default
-        }
+        default
+            .with_fuel(self.fuel.unwrap_or(default.fuel))
+            .with_time(self.timeout.unwrap_or(default.time))
+            .with_model_time(self.timeout.unwrap_or(default.model_time))
+            .with_memory(self.memory.unwrap_or(default.memory))
     }
 
     /// What a strategy that runs somewhere else may use: it says itself how long it takes.
     pub(crate) fn limits_of_remote(&self, own: Limits) -> Limits {
-        Limits {
-            time: self.timeout.unwrap_or(own.time),
-            ..own
-        }
+        own.with_time(self.timeout.unwrap_or(own.time))
     }
 
     fn engine_limits(&self, settings: &HostSettings) -> EngineLimits {
         let default = EngineLimits::default();
-        EngineLimits {
-            concurrent_calls: settings.calls.unwrap_or(1),
-            faults: if settings.never_rests {
+        default
+            .with_concurrent_calls(settings.calls.unwrap_or(1))
+            .with_faults(if settings.never_rests {
                 u32::MAX
             } else {
                 default.faults
-            },
-            counted_faults: if settings.serves_many {
+            })
+            .with_counted_faults(if settings.serves_many {
                 CountedFaults::Unprovoked
             } else {
                 CountedFaults::All
-            },
-            memory: default.memory.max(self.limits().memory),
-            ..default
-        }
+            })
+            .with_memory(default.memory.max(self.limits().memory))
     }
 
     /// A host, with the state folder where one can be used. Without one it goes on, unless the
@@ -197,17 +190,15 @@ impl GoalArguments {
     /// # Errors
     /// The context cannot be read or is no JSON; or the reason takes no instructions.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
-        Ok(Request {
-            trigger: self.trigger()?,
-            context: self.context()?,
-            budget: self.budget.unwrap_or(Request::default().budget),
-            pins: self.pin.0.clone(),
-            context_window: self.context_window.unwrap_or(0),
-            required: self.required,
-            max_bytes: self.max_bytes,
-            max_media: self.max_media,
-            ..Request::default()
-        })
+        Ok(Request::default()
+            .with_trigger(self.trigger()?)
+            .with_context(self.context()?)
+            .with_budget(self.budget.unwrap_or(Request::default().budget))
+            .with_pins(self.pin.0.clone())
+            .with_context_window(self.context_window)
+            .with_required(self.required)
+            .with_max_bytes(self.max_bytes)
+            .with_max_media(self.max_media))
     }
 
     fn trigger(&self) -> Result<Trigger, Failure> {
@@ -230,15 +221,15 @@ impl GoalArguments {
         self.context.as_deref().and_then(named_file)
     }
 
-    fn context(&self) -> Result<String, Failure> {
+    fn context(&self) -> Result<Option<String>, Failure> {
         let Some(typed) = &self.context else {
-            return Ok(String::new());
+            return Ok(None);
         };
         let context = text_or_file(typed, "context")?;
         serde_json::from_str::<serde::de::IgnoredAny>(&context)
             .map_err(|error| anyhow::anyhow!("--context is not JSON: {error}"))
             .map_err(Failure::wrong_use)?;
-        Ok(context)
+        Ok(Some(context))
     }
 
     /// Pins are numbers of units, which only the conversation tells.

@@ -72,10 +72,7 @@ async fn run() -> anyhow::Result<()> {
 
     // At each step of the agent: is it time, and if so, compact.
     let conversation = host.read(conversation())?;
-    let request = Request {
-        budget: Budget::Tokens(3_000),
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(Budget::Tokens(3_000));
     if !host
         .should_compact(&conversation, &strategy, &request)
         .await

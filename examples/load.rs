@@ -57,12 +57,12 @@ async fn run() -> anyhow::Result<()> {
     let calls = u32::try_from(limits.concurrency)?;
     let host = Host::builder()
         .compiler(Compiler::ThisProgram)
-        .limits(EngineLimits {
-            concurrent_calls: calls,
-            // It would rest after three faults, and there would be nothing to measure.
-            faults: u32::MAX,
-            ..EngineLimits::default()
-        })
+        .limits(
+            EngineLimits::default()
+                .with_concurrent_calls(calls)
+                // It would rest after three faults, and there would be nothing to measure.
+                .with_faults(u32::MAX),
+        )
         .build()?;
     let window = baler_strategies::by_name("sliding-window").context("it ships with baler")?;
     let window = host.load("sliding-window", window.wasm).await?;

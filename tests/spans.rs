@@ -13,7 +13,7 @@ mod support;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use baler_host::{Request, Strategy};
+use baler_host::Strategy;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -86,11 +86,9 @@ fn i9_spans_and_events_hold_no_text_of_the_conversation() {
                 chain.push(host.load(guest.name, guest.wasm).await.expect("loads"));
             }
             chain.push(Strategy::digest());
-            let request = Request {
-                required: true,
-                free_text_in_receipt: true,
-                ..share(0.3)
-            };
+            let request = share(0.3)
+                .with_required(true)
+                .with_free_text_in_receipt(true);
             host.compact(&conversation, &chain, &request)
                 .await
                 .expect("no archive that could fail");

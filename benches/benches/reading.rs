@@ -173,10 +173,7 @@ struct StepTimes {
 
 fn step_times(units: usize, host: &Arc<Host>, runtime: &Runtime, guest: &Strategy) -> StepTimes {
     let mut conversation = host.read(baler_benches::short(units)).expect("reads");
-    let request = Request {
-        budget: Budget::Tokens(u32::MAX),
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(Budget::Tokens(u32::MAX));
     let mut number = 0;
     let mut next = || {
         number += 1;
@@ -230,10 +227,7 @@ fn compactor_step(
         Arc::clone(host),
         conversation,
         [Strategy::digest()],
-        CompactorOptions {
-            context_window: Some(u32::MAX),
-            ..CompactorOptions::default()
-        },
+        CompactorOptions::default().with_context_window(Some(u32::MAX)),
     )
     .expect("valid options");
     median(|| {

@@ -51,11 +51,9 @@ fn plans(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sliding-window");
     for units in [100, 1_000, 10_000] {
         let conversation = host.read(baler_benches::short(units)).expect("reads");
-        let request = Request {
-            budget: Budget::Share(0.5),
-            pins: Pins::FirstUser,
-            ..Request::default()
-        };
+        let request = Request::default()
+            .with_budget(Budget::Share(0.5))
+            .with_pins(Pins::FirstUser);
         group.bench_with_input(BenchmarkId::new("guest", units), &units, |bencher, _| {
             // The strategy's time in the receipt: from the fresh store to the returned plan. The bench
             // `whole_way` measures the checks and the application.

@@ -73,10 +73,7 @@ fn cases(host: &Host, runtime: &Runtime) -> [(&'static str, Request, Strategy); 
             .block_on(host.load(bundled.name, bundled.wasm))
             .expect("loads")
     });
-    let tenth = Request {
-        budget: Budget::Share(0.1),
-        ..Request::default()
-    };
+    let tenth = Request::default().with_budget(Budget::Share(0.1));
     [
         ("", Request::default(), window),
         ("", Request::default(), mask),
@@ -151,11 +148,9 @@ fn megabytes(document: &str) -> f64 {
 
 /// Returns how long a caller waits for the fallback's result if a guest never returns, in milliseconds.
 async fn looping(host: &Host) -> f64 {
-    let limits = Limits {
-        time: Duration::from_millis(100),
-        fuel: u64::MAX,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_time(Duration::from_millis(100))
+        .with_fuel(u64::MAX);
     let guest = host
         .load("loop-forever", baler_hostile_guests::LOOP_FOREVER.wasm)
         .await

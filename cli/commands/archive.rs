@@ -108,6 +108,7 @@ impl Shown {
                 compactions,
                 unfinished,
                 bytes,
+                ..
             } = contents;
             output::words(&format!(
                 "{}\n{verb}{} in {} of {}{}\n",

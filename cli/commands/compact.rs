@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use baler_host::{
-    Archive, Compaction, Conversation, HostError, Request, Strategy,
+    Archive, Compaction, Conversation, HostError, Strategy,
     receipt::{Outcome, Unchanged},
 };
 use clap::Args;
@@ -140,10 +140,7 @@ impl CompactCommand {
         let config = self.config.as_deref().map(settings::config).transpose()?;
         let sources = chain::find_all(&self.strategies(), &self.remote)?;
         let grant = self.model.grant()?;
-        let request = Request {
-            free_text_in_receipt: self.words,
-            ..self.goal.request()?
-        };
+        let request = self.goal.request()?.with_free_text_in_receipt(self.words);
         let (document, seen) = input::read_and_look(self.conversation.file.as_deref(), "compact")?;
         input::warm_up(tokenizer.as_ref(), &document);
 

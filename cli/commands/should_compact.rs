@@ -153,21 +153,16 @@ impl ShouldCompactCommand {
             return Ok(Exit::WrongInput);
         }
 
-        let request = Request {
-            cache_price: self.requests_ahead.map(|requests| CachePrice {
-                share: self.cached_price.0,
-                requests,
-            }),
-            budget: Budget::Tokens(budget),
-            ..goal
-        };
+        let request = goal
+            .with_cache_price(
+                self.requests_ahead
+                    .map(|requests| CachePrice::new(self.cached_price.0, requests)),
+            )
+            .with_budget(Budget::Tokens(budget));
         let answer = host
             .should_compact(&conversation, &strategy, &request)
             .await;
-        let by_size = Request {
-            cache_price: None,
-            ..request
-        };
+        let by_size = request.with_cache_price(None);
         let is_over = answer.is_due || host.is_due(&conversation, &by_size);
         let verdict = if answer.is_due { "compact" } else { "wait" };
         let name = cleaned(strategy.name());

@@ -112,16 +112,7 @@ pub(crate) struct BeforeAfter {
 }
 
 #[derive(Deserialize)]
-#[serde(remote = "CacheEffect", rename_all = "kebab-case")]
-struct CacheForm {
-    tokens_cached: u32,
-    tokens_thrown_away: u32,
-    tokens_saved: u32,
-    pays_after_requests: u32,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Cache(#[serde(with = "CacheForm")] pub(crate) CacheEffect);
+pub(crate) struct Cache(pub(crate) CacheEffect);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]

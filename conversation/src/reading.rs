@@ -17,6 +17,7 @@ use crate::tokens::{Tokenizer, Tokenizers};
 
 /// Options for reading a document.
 #[derive(Default, Clone, Copy)]
+#[non_exhaustive]
 pub struct ReadOptions<'a> {
     /// The wire format. Default: that of the reader, or else the detected one.
     pub format: Option<Format>,
@@ -30,6 +31,43 @@ pub struct ReadOptions<'a> {
     /// The indices of the messages of a body that are summaries by another program. Their texts do not count as
     /// words of the user. In a session log they are recognised without this. Default: empty.
     pub recorded_summaries: &'a [usize],
+}
+
+impl<'a> ReadOptions<'a> {
+    /// Returns the same options with another [`format`](Self#structfield.format).
+    #[must_use]
+    pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
+        self.format = format.into();
+        self
+    }
+
+    /// Returns the same options with another [`used`](Self#structfield.used).
+    #[must_use]
+    pub fn with_used(mut self, used: impl Into<Option<u32>>) -> Self {
+        self.used = used.into();
+        self
+    }
+
+    /// Returns the same options with another [`progress`](Self#structfield.progress).
+    #[must_use]
+    pub fn with_progress(mut self, progress: Option<&'a dyn Fn(usize, usize)>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Returns the same options with another [`deadline`](Self#structfield.deadline).
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: impl Into<Option<&'a Deadline>>) -> Self {
+        self.deadline = deadline.into();
+        self
+    }
+
+    /// Returns the same options with other [`recorded_summaries`](Self#structfield.recorded_summaries).
+    #[must_use]
+    pub fn with_recorded_summaries(mut self, recorded_summaries: &'a [usize]) -> Self {
+        self.recorded_summaries = recorded_summaries;
+        self
+    }
 }
 
 impl fmt::Debug for ReadOptions<'_> {

@@ -152,10 +152,7 @@ pub(crate) fn cases(
 }
 
 fn read_as(host: &Host, document: String, format: Option<Format>) -> Option<Conversation> {
-    let options = ReadOptions {
-        format,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default().with_format(format);
     host.read_with(document.into_bytes(), options).ok()
 }
 
@@ -201,11 +198,10 @@ fn recorded_cases(host: &Host, record: &Recording) -> Vec<Case> {
             .filter(|(unit, _)| unit.kind != UnitKind::Summary)
             .flat_map(|(_, messages)| messages)
             .collect();
-        let options = ReadOptions {
-            format: Some(before.format()),
-            recorded_summaries: &before.recorded_summaries(),
-            ..ReadOptions::default()
-        };
+        let summaries = before.recorded_summaries();
+        let options = ReadOptions::default()
+            .with_format(before.format())
+            .with_recorded_summaries(&summaries);
         let Ok(body) = host.read_with(before.document().as_bytes().to_vec(), options) else {
             continue;
         };

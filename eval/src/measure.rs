@@ -130,11 +130,9 @@ impl<'a> Scorer<'a> {
     ) -> anyhow::Result<Measurement> {
         let conversation = &self.case.conversation;
         let room = u32::try_from(room).unwrap_or(u32::MAX);
-        let request = Request {
-            budget: Budget::Tokens(conversation.overhead().saturating_add(room)),
-            pins: pins.clone(),
-            ..Request::default()
-        };
+        let request = Request::default()
+            .with_budget(Budget::Tokens(conversation.overhead().saturating_add(room)))
+            .with_pins(pins.clone());
         let start = Instant::now();
         let chain = std::slice::from_ref(strategy);
         let compaction = host.compact(conversation, chain, &request).await?;

@@ -125,10 +125,7 @@ pub(crate) async fn live(seed: u64, steps: usize, giant_every: usize) -> anyhow:
 }
 
 fn options() -> CompactorOptions {
-    CompactorOptions {
-        context_window: Some(WINDOW),
-        ..CompactorOptions::default()
-    }
+    CompactorOptions::default().with_context_window(Some(WINDOW))
 }
 
 /// A model's summary first; without it the digest.
@@ -140,10 +137,7 @@ async fn chain(host: &Host, summarizer: &ScriptedServer) -> anyhow::Result<Vec<S
         .attempt_timeout(Duration::from_millis(300))
         .build()?;
     let bundled = baler_strategies::by_name("summarize").context("it ships with baler")?;
-    let limits = Limits {
-        model_time: Duration::from_millis(600),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_model_time(Duration::from_millis(600));
     let strategy = host
         .load(bundled.name, bundled.wasm)
         .await?

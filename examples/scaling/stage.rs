@@ -271,15 +271,13 @@ impl Bench {
     /// No limit of a plan applies, because the growth of the host's work is measured.
     fn plan(&self, input: &Input) -> anyhow::Result<Run> {
         let strategy = Strategy::remote(Arc::new(Answering::new(&input.answer)));
-        let limits = Limits {
-            time: Duration::from_secs(600),
-            lifted_bytes: usize::MAX,
-            inserted_bytes: usize::MAX,
-            pieces: usize::MAX,
-            edits: usize::MAX,
-            annotations: usize::MAX,
-            ..Limits::default()
-        };
+        let limits = Limits::default()
+            .with_time(Duration::from_secs(600))
+            .with_lifted_bytes(usize::MAX)
+            .with_inserted_bytes(usize::MAX)
+            .with_pieces(usize::MAX)
+            .with_edits(usize::MAX)
+            .with_annotations(usize::MAX);
         self.compacted(&self.host, &[strategy.with_limits(limits)], input)
             .map(|(run, _)| run)
     }
@@ -321,11 +319,9 @@ impl Bench {
 fn request(input: &Input) -> Request {
     // A plan that is given may keep most of it.
     let share = if input.answer.is_empty() { 0.3 } else { 0.9 };
-    Request {
-        budget: Budget::Share(share),
-        pins: input.pins.clone(),
-        ..Request::default()
-    }
+    Request::default()
+        .with_budget(Budget::Share(share))
+        .with_pins(input.pins.clone())
 }
 
 fn builder(state: &Path) -> HostBuilder {
@@ -333,11 +329,11 @@ fn builder(state: &Path) -> HostBuilder {
         .state(state)
         .key(key())
         .without_archive()
-        .limits(EngineLimits {
-            // It would rest after three faults, and there would be nothing to measure.
-            faults: u32::MAX,
-            ..EngineLimits::default()
-        })
+        .limits(
+            EngineLimits::default()
+                // It would rest after three faults, and there would be nothing to measure.
+                .with_faults(u32::MAX),
+        )
 }
 
 fn strategy(runtime: &Runtime, host: &Host, name: &str) -> anyhow::Result<Strategy> {

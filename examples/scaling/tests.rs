@@ -139,10 +139,7 @@ fn outputs_that_nobody_saw_are_all_shortened() {
     for wire in Kind::ALL {
         let input = calls::unseen_outputs(wire, 96);
         let conversation = host.read(input.document()).expect("it can be read");
-        let request = Request {
-            budget: Budget::Share(0.3),
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(Budget::Share(0.3));
         let chain = [Strategy::truncate()];
         let compaction = runtime
             .block_on(host.compact(&conversation, &chain, &request))

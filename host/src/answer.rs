@@ -112,12 +112,10 @@ impl Host {
         ask: &wire::Ask<'_>,
         deadline: &Deadline,
     ) -> Result<(Conversation, Request), AnswerError> {
-        let options = ReadOptions {
-            format: Some(ask.format),
-            used: Some(ask.situation.used).filter(|used| *used > 0),
-            deadline: Some(deadline),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default()
+            .with_format(Some(ask.format))
+            .with_used(Some(ask.situation.used).filter(|used| *used > 0))
+            .with_deadline(Some(deadline));
         let document = ask.conversation.get().as_bytes().to_vec();
         let conversation = self
             .read_with(document, options)
@@ -141,20 +139,20 @@ impl Host {
         });
         let live = ask.units.iter().find(|unit| has(unit, "live"));
         let situation = &ask.situation;
-        let mut request = Request {
-            budget: Budget::Tokens(situation.budget - margin(situation)),
-            pins: Pins::Units(pinned.map(|(index, _)| index).collect()),
-            live_from: live.map(|unit| unit.first_message),
-            context_window: situation.context_window,
-            cached_units: Some(situation.cached_units),
-            max_media: situation.max_media,
-            context: situation.context.clone().into_owned(),
-            required: situation.required,
-            policy: ask.policy.clone(),
-            trigger: situation.trigger.clone().into(),
-            deadline: Some(deadline.clone()),
-            ..Request::default()
-        };
+        let mut request = Request::default()
+            .with_budget(Budget::Tokens(situation.budget - margin(situation)))
+            .with_pins(Pins::Units(pinned.map(|(index, _)| index).collect()))
+            .with_live_from(live.map(|unit| unit.first_message))
+            .with_context_window(Some(situation.context_window).filter(|window| *window > 0))
+            .with_cached_units(Some(situation.cached_units))
+            .with_max_media(situation.max_media)
+            .with_context(
+                Some(situation.context.clone().into_owned()).filter(|context| !context.is_empty()),
+            )
+            .with_required(situation.required)
+            .with_policy(ask.policy.clone())
+            .with_trigger(situation.trigger.clone().into())
+            .with_deadline(Some(deadline.clone()));
         if let Some(of_units) = situation.max_bytes {
             let units: usize = conversation.units().iter().map(|unit| unit.bytes).sum();
             let around = conversation.bytes().saturating_sub(units);

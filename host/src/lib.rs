@@ -176,6 +176,9 @@
 //! | `cloud` | [`Archive::at`] for `s3://`, `gs://` and `az://` |
 //! | `object-store-0-14` | `archive::object_store_0_14`: archives on any store of the crate `object_store` 0.14 |
 
+#[macro_use]
+mod setters;
+
 mod answer;
 pub mod archive;
 mod attempt;

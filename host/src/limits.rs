@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What one call of a strategy may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Limits {
     /// Fuel: about one for each instruction, one for each byte of a bulk memory operation.
     pub fuel: u64,
@@ -38,6 +39,25 @@ pub struct Limits {
     pub edits: usize,
     /// Reasons of a plan, and metrics of a report.
     pub annotations: usize,
+}
+
+impl Limits {
+    setters! {
+        with_fuel fuel: u64;
+        with_time time: Duration;
+        with_model_time model_time: Duration;
+        with_undeclared_time undeclared_time: Duration;
+        with_memory memory: usize;
+        with_table_elements table_elements: usize;
+        with_lifted_bytes lifted_bytes: usize;
+        with_handles handles: usize;
+        with_host_calls host_calls: u64;
+        with_log_bytes log_bytes: usize;
+        with_inserted_bytes inserted_bytes: usize;
+        with_pieces pieces: usize;
+        with_edits edits: usize;
+        with_annotations annotations: usize;
+    }
 }
 
 impl Default for Limits {
@@ -100,6 +120,7 @@ pub enum CountedFaults {
 /// What is set once for all calls: the engine with its pool, and the loading of components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct EngineLimits {
     /// Calls that run at once; as many again may wait, and more are turned away.
     pub concurrent_calls: u32,
@@ -128,6 +149,24 @@ pub struct EngineLimits {
     pub fault_window: Duration,
     /// How long a quarantine lasts. Then one call is tried.
     pub cool_down: Duration,
+}
+
+impl EngineLimits {
+    setters! {
+        with_concurrent_calls concurrent_calls: u32;
+        with_memory memory: usize;
+        with_memories memories: u32;
+        with_tables tables: u32;
+        with_instances instances: u32;
+        with_stack stack: usize;
+        with_component_bytes component_bytes: usize;
+        with_compile_memory compile_memory: u64;
+        with_compile_time compile_time: Duration;
+        with_faults faults: u32;
+        with_counted_faults counted_faults: CountedFaults;
+        with_fault_window fault_window: Duration;
+        with_cool_down cool_down: Duration;
+    }
 }
 
 impl Default for EngineLimits {

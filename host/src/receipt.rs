@@ -5,7 +5,7 @@ pub use crate::changes::{Changes, Origin, UnitChange, UnitOutcome};
 pub use crate::content_hash::ContentHash;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use baler_conversation::Format;
 use baler_conversation::repairs::{Repair, RepairCounts};
@@ -18,6 +18,7 @@ use crate::report::{LogLevel, Metric, Permission};
 /// What became of one request for a compaction.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Receipt {
     /// Version of this form: `1`.
     pub receipt: u32,
@@ -85,6 +86,7 @@ pub struct Receipt {
 /// Time on the clock of each stage, in microseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Stages {
     /// The strategy itself, its sandbox included.
     pub strategy_us: u64,
@@ -173,6 +175,7 @@ impl Unchanged {
 /// One strategy's turn.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Attempt {
     /// The name under which the host knows it.
     pub strategy: String,
@@ -195,6 +198,7 @@ pub struct Attempt {
 /// What is known of a component.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct ComponentInfo {
     /// SHA-256 of the file, as `sha256:` and hex digits.
     #[serde(rename = "digest")]
@@ -256,6 +260,7 @@ impl AttemptResult {
 /// What a strategy's turn used.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Usage {
     /// Fuel; none for a native strategy, and where it cannot be known, as after a timeout.
     pub fuel: Option<u64>,
@@ -274,6 +279,7 @@ pub struct Usage {
 /// What a strategy said in words. None of it is to be believed, or shown without care.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct FreeText {
     /// Its reason for declining, or its failure.
     pub reason: Option<String>,
@@ -283,6 +289,7 @@ pub struct FreeText {
 
 /// A line that a strategy logged.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct LogLine {
     /// How urgent.
     pub level: LogLevel,
@@ -293,6 +300,7 @@ pub struct LogLine {
 /// Tokens, overhead included.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Tokens {
     /// Before.
     pub before: u32,
@@ -309,8 +317,9 @@ pub struct Tokens {
 }
 
 /// What a compaction means for the provider's cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct CacheEffect {
     /// Tokens that were in the cache, system prompt and tools included.
     pub tokens_cached: u32,
@@ -336,6 +345,7 @@ pub struct BeforeAfter {
 /// What became of the units.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Units {
     /// How many there were.
     pub before: usize,
@@ -358,6 +368,7 @@ pub struct Units {
 /// A code for a run of units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct ReasonCode {
     /// The first unit, by its index before.
     pub first: u32,
@@ -370,6 +381,7 @@ pub struct ReasonCode {
 /// A unit that was stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Archived {
     /// The unit, by its index before.
     pub unit: usize,
@@ -380,6 +392,7 @@ pub struct Archived {
 /// A message that a repair changed or left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Original {
     /// The message's number, from 1, in the conversation that came in.
     pub message: usize,

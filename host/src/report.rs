@@ -32,6 +32,7 @@ pub enum Decision {
 
 /// A figure of a strategy's own.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Metric {
     /// Its name.
     pub name: String,
@@ -56,6 +57,7 @@ pub enum MetricValue {
 /// Who a strategy says it is. All of it is its own claim.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Introspection {
     /// Short, in kebab-case.
     pub name: String,
@@ -82,6 +84,7 @@ pub struct Introspection {
 /// How urgent a strategy's log line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LogLevel {
     /// For its author.
     Debug,

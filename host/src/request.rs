@@ -53,7 +53,6 @@ pub enum Budget {
 
 /// Why a text is not a [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum BudgetError {
     /// Neither a number nor a percentage.
     #[error("give a number of tokens such as 8000, or a share such as 50%")]
@@ -113,6 +112,7 @@ pub enum Pins {
 /// What a plan may do beside keeping and dropping units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Policy {
     /// Rewrite tool outputs.
     pub rewrite_outputs: bool,
@@ -126,10 +126,21 @@ pub struct Policy {
     pub thinking: ThinkingPolicy,
 }
 
+impl Policy {
+    setters! {
+        with_rewrite_outputs rewrite_outputs: bool;
+        with_rewrite_assistant rewrite_assistant: bool;
+        with_remove_media remove_media: bool;
+        with_summary_role summary_role: SummaryRole;
+        with_thinking thinking: ThinkingPolicy;
+    }
+}
+
 /// What becomes of thinking in messages that stay behind a change. Newer models of Anthropic's
 /// refuse a request with thinking that was made behind other messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ThinkingPolicy {
     /// It goes where the model that the request names would refuse it. Else strategies may leave
     /// out that of finished turns.
@@ -144,6 +155,7 @@ pub enum ThinkingPolicy {
 /// The highest role that inserted text may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SummaryRole {
     /// Only the user's.
     #[default]
@@ -188,6 +200,7 @@ impl Policy {
 
 /// What is wanted of a compaction. The defaults are those of the command line.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Request {
     /// Why.
     pub trigger: Trigger,
@@ -198,8 +211,8 @@ pub struct Request {
     /// Index of the first message that is live: it and all after it came after the state that
     /// is to be compacted, and stay.
     pub live_from: Option<usize>,
-    /// The model's context window in tokens; 0 where it is not known.
-    pub context_window: u32,
+    /// The model's context window in tokens. Default: unknown.
+    pub context_window: Option<u32>,
     /// Leading units that the provider is believed to hold in its cache. None: as far as the
     /// conversation knows what was sent ([`Conversation::mark_sent`]).
     pub cached_units: Option<u32>,
@@ -212,8 +225,8 @@ pub struct Request {
     /// The most pictures, documents and the like that the result may have. Default: what the
     /// provider takes.
     pub max_media: Option<u32>,
-    /// JSON for the strategy: turns left, memory, data …
-    pub context: String,
+    /// JSON for the strategy: turns left, memory, data … Default: none.
+    pub context: Option<String>,
     /// `unchanged` is no answer: the host goes on to the next strategy of the chain.
     pub required: bool,
     /// Failures that strategies declared in a row before this call, for this conversation: the
@@ -228,6 +241,32 @@ pub struct Request {
     pub free_text_in_receipt: bool,
 }
 
+impl Request {
+    /// A request for a compaction to `budget`, with the defaults otherwise.
+    #[must_use]
+    pub fn new(budget: Budget) -> Self {
+        Self::default().with_budget(budget)
+    }
+
+    setters! {
+        with_trigger trigger: Trigger;
+        with_budget budget: Budget;
+        with_pins pins: Pins;
+        with_live_from live_from: Option<usize>;
+        with_context_window context_window: Option<u32>;
+        with_cached_units cached_units: Option<u32>;
+        with_cache_price cache_price: Option<CachePrice>;
+        with_max_bytes max_bytes: Option<usize>;
+        with_max_media max_media: Option<u32>;
+        with_context context: Option<String>;
+        with_required required: bool;
+        with_failures_in_a_row failures_in_a_row: u32;
+        with_policy policy: Policy;
+        with_deadline deadline: Option<Deadline>;
+        with_free_text_in_receipt free_text_in_receipt: bool;
+    }
+}
+
 impl Default for Request {
     fn default() -> Self {
         Self {
@@ -235,12 +274,12 @@ impl Default for Request {
             budget: Budget::Share(0.5),
             pins: Pins::FirstUser,
             live_from: None,
-            context_window: 0,
+            context_window: None,
             cached_units: None,
             cache_price: None,
             max_bytes: None,
             max_media: None,
-            context: String::new(),
+            context: None,
             required: false,
             failures_in_a_row: 0,
             policy: Policy::default(),
@@ -281,11 +320,20 @@ impl Budget {
 
 /// What a provider's cache is worth, for a trigger that weighs it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct CachePrice {
     /// Price of a cached token, as a share of that of a fresh one: 0.1 for most providers.
     pub share: f64,
     /// Requests that are expected to follow.
     pub requests: u32,
+}
+
+impl CachePrice {
+    /// A cached token costs `share` of a fresh one, and `requests` requests are expected to follow.
+    #[must_use]
+    pub const fn new(share: f64, requests: u32) -> Self {
+        Self { share, requests }
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use crate::request::{Budget, CachePrice, Request};
 /// cache is worth more than a compaction to half the size: see [`Request::cache_price`].
 pub(crate) fn is_due(conversation: &Conversation, request: &Request) -> bool {
     let (max_bytes, max_media) = request.limits(conversation.format());
-    let must = (request.context_window > 0 && conversation.tokens() > request.context_window)
+    let must = request
+        .context_window
+        .is_some_and(|window| conversation.tokens() > window)
         || conversation.bytes() > max_bytes
         || conversation.media() > max_media;
     let budget = request.budget.tokens_of(conversation);
@@ -75,8 +77,8 @@ mod tests {
             is_due(&talk, &request)
         };
         assert!(by(|request| request.max_bytes = Some(100)));
-        assert!(by(|request| request.context_window = 100));
-        assert!(!by(|request| request.context_window = 1_000_000));
+        assert!(by(|request| request.context_window = Some(100)));
+        assert!(!by(|request| request.context_window = Some(1_000_000)));
     }
 
     #[test]

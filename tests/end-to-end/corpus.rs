@@ -8,7 +8,7 @@ use std::time::Duration;
 use baler_corpus::every_cut::{Checker, Cuts, PERCENTS, Tally};
 use baler_corpus::{Recording, RecordingKind};
 use baler_host::{
-    Compaction, Conversation, Format, Host, Limits, Request, conversation::rules::Severity,
+    Compaction, Conversation, Format, Host, Limits, conversation::rules::Severity,
     receipt::UnitOutcome,
 };
 
@@ -105,11 +105,9 @@ fn every_recorded_request_that_its_provider_answered_is_valid() {
 async fn recorded_conversations_survive_hostile_guests() {
     let Some(recorded) = recorded() else { return };
     let host: TestHost = host_with(|builder| builder);
-    let limits = Limits {
-        fuel: 10_000_000,
-        time: Duration::from_millis(20),
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_fuel(10_000_000)
+        .with_time(Duration::from_millis(20));
     let mut guests = Vec::new();
     for guest in baler_hostile_guests::ALL {
         if let Ok(strategy) = host.load(guest.name, guest.wasm).await {
@@ -125,10 +123,7 @@ async fn recorded_conversations_survive_hostile_guests() {
         for guest in &guests {
             host.lift_quarantine();
             let name = format!("{} {}, {}", record.set, record.id, guest.name());
-            let request = Request {
-                required: true,
-                ..share(0.25)
-            };
+            let request = share(0.25).with_required(true);
             let compaction = host
                 .compact(&conversation, std::slice::from_ref(guest), &request)
                 .await

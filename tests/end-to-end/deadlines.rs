@@ -29,21 +29,13 @@ fn reading_ends_soon_after_its_deadline() {
             deadline.stop();
         }
     };
-    let options = ReadOptions {
-        progress: Some(&progress),
-        deadline: Some(&deadline),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default()
+        .with_progress(Some(&progress))
+        .with_deadline(Some(&deadline));
     let read = host().read_with(long_chat().into_bytes(), options);
     assert!(matches!(read, Err(ReadError::OutOfTime)));
     assert_eq!(calls.get(), 3, "it went on");
-    let read = host().read_with(
-        long_chat().into_bytes(),
-        ReadOptions {
-            progress: None,
-            ..options
-        },
-    );
+    let read = host().read_with(long_chat().into_bytes(), options.with_progress(None));
     assert!(matches!(read, Err(ReadError::OutOfTime)));
 }
 
@@ -56,10 +48,7 @@ fn reading_a_log_ends_at_its_deadline() {
     let log = format!("{meta}\n{}", format!("{line}\n").repeat(200));
     let deadline = Deadline::never();
     let read = || {
-        let options = ReadOptions {
-            deadline: Some(&deadline),
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default().with_deadline(Some(&deadline));
         host().read_with(log.clone().into_bytes(), options)
     };
     assert!(read().is_ok_and(|conversation| conversation.log().is_some()));
@@ -100,11 +89,9 @@ impl Remote for GivenUp {
 async fn a_compaction_that_is_not_done_in_time_leaves_the_conversation_as_it_is() {
     let conversation = host().read(chat()).expect("reads");
     let deadline = Deadline::never();
-    let request = Request {
-        budget: Budget::Share(0.3),
-        deadline: Some(deadline.clone()),
-        ..Request::default()
-    };
+    let request = Request::default()
+        .with_budget(Budget::Share(0.3))
+        .with_deadline(Some(deadline.clone()));
     let compact = async |chain: Vec<Strategy>| {
         host()
             .compact(&conversation, &chain, &request)

@@ -163,10 +163,7 @@ async fn a_request_for_approval_waits_whatever_stands_behind_it() {
     }
     assert_eq!(grown.units(), conversation.units());
     for strategy in [Strategy::truncate(), Strategy::digest()] {
-        let request = Request {
-            budget: Budget::Share(0.2),
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(Budget::Share(0.2));
         let compaction = host()
             .compact(&conversation, &[strategy], &request)
             .await
@@ -492,11 +489,9 @@ async fn a_remark_beside_an_output_does_not_stand_for_the_request() {
         .expect("a list")
         .push(remark);
     let conversation = read(&json!({"contents": contents}));
-    let request = Request {
-        pins: Pins::None,
-        budget: Budget::Share(0.3),
-        ..Request::default()
-    };
+    let request = Request::default()
+        .with_pins(Pins::None)
+        .with_budget(Budget::Share(0.3));
     let compaction = host()
         .compact(&conversation, &[Strategy::digest()], &request)
         .await
@@ -546,10 +541,7 @@ async fn a_turn_that_is_signed_in_part_is_left_alone_only_where_a_newer_model_is
         let conversation = read(&body);
         assert_eq!(conversation.is_broken(), is_of_3);
         assert_eq!(conversation.violation_counts().total, 1);
-        let request = Request {
-            budget: Budget::Share(0.5),
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(Budget::Share(0.5));
         let compaction = host()
             .compact(&conversation, &[Strategy::truncate()], &request)
             .await
@@ -652,11 +644,9 @@ async fn assert_accepted_within_every_budget(
 ) {
     let mut accepted = 0;
     for budget in (0..conversation.tokens()).step_by(5) {
-        let request = Request {
-            budget: Budget::Tokens(budget),
-            pins: pins.clone(),
-            ..Request::default()
-        };
+        let request = Request::default()
+            .with_budget(Budget::Tokens(budget))
+            .with_pins(pins.clone());
         let compaction = host()
             .compact(conversation, std::slice::from_ref(strategy), &request)
             .await

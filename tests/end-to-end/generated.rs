@@ -132,10 +132,7 @@ async fn compact(
     strategy: &Strategy,
     budget: Budget,
 ) -> Compaction {
-    let request = Request {
-        budget,
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(budget);
     host.compact(conversation, std::slice::from_ref(strategy), &request)
         .await
         .expect("no archive that could fail")

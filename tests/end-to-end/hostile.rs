@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use baler_host::{
-    Host, Limits, Request, Strategy,
+    Host, Limits, Strategy,
     fault::{Fault, PlanRule, Quantity, Trap},
     receipt::AttemptResult,
     strategy::{Decision, IntrospectError},
@@ -493,12 +493,10 @@ fn limits(outcome: Outcome) -> Limits {
         Faults(codes) | FaultOrHarmless(codes) => codes.contains(&"timeout"),
         _ => false,
     };
-    Limits {
-        fuel: 500_000_000,
-        time: Duration::from_secs(if is_ended_by_time { 1 } else { 20 }),
-        memory: 64 << 20,
-        ..Limits::default()
-    }
+    Limits::default()
+        .with_fuel(500_000_000)
+        .with_time(Duration::from_secs(if is_ended_by_time { 1 } else { 20 }))
+        .with_memory(64 << 20)
 }
 
 /// What a call may take over its limit, on a machine that runs other tests beside.
@@ -535,12 +533,11 @@ async fn check(name: &str, ask: Ask, outcome: Outcome) {
 
 async fn compact(host: &Host, strategy: &Strategy, outcome: Outcome) {
     let conversation = read(host, &chat());
-    let request = Request {
-        // So that a declared failure and `unchanged` go on to the fallback.
-        required: true,
-        // A guest that changes but one part gets under this.
-        ..share(0.92)
-    };
+    let request = share(0.92)
+// So that a declared failure and `unchanged` go on to the fallback.
+.with_required(true)
+// A guest that changes but one part gets under this.
+;
     let compaction = host
         .compact(&conversation, std::slice::from_ref(strategy), &request)
         .await

@@ -44,10 +44,7 @@ async fn i1_chained_compactions_stay_valid_and_keep_earlier_summaries() {
     let mut document = chat();
     for (round, tokens) in [3_500, 2_500, 1_500, 700].into_iter().enumerate() {
         let conversation = read(host, &document);
-        let request = Request {
-            budget: Budget::Tokens(tokens),
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(Budget::Tokens(tokens));
         let compaction = host
             .compact(&conversation, &[Strategy::digest()], &request)
             .await
@@ -124,10 +121,7 @@ async fn i2_kept_messages_and_the_rest_of_the_body_stay_byte_for_byte() {
 async fn i3_a_conversation_within_its_budget_is_not_touched() {
     let host = host();
     let conversation = read(host, &chat());
-    let request = Request {
-        budget: Budget::Tokens(conversation.tokens()),
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(Budget::Tokens(conversation.tokens()));
     let compaction = host
         .compact(&conversation, &[Strategy::digest()], &request)
         .await
@@ -156,10 +150,7 @@ async fn i3_compacting_a_result_again_with_the_same_budget_changes_nothing() {
                     .compact(&conversation, &chain, &request)
                     .await
                     .expect("no archive that could fail");
-                let again = Request {
-                    budget: Budget::Tokens(first.receipt().tokens.budget),
-                    ..request
-                };
+                let again = request.with_budget(Budget::Tokens(first.receipt().tokens.budget));
                 let second = host
                     .compact(first.conversation(), &chain, &again)
                     .await
@@ -177,10 +168,7 @@ async fn i3_below_the_floor_the_result_is_the_smallest_that_is_legal() {
     let host = host();
     for document in [chat(), anthropic()] {
         let conversation = read(host, &document);
-        let request = Request {
-            budget: Budget::Tokens(1),
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(Budget::Tokens(1));
         let compaction = host
             .compact(&conversation, &[Strategy::digest()], &request)
             .await
@@ -211,10 +199,7 @@ async fn i3_a_share_below_the_floor_leaves_room_for_an_insertion() {
     let conversation = read(host, &document.to_string());
     let strategies = [Strategy::digest()];
     let compact = |budget| {
-        let request = Request {
-            budget,
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(budget);
         let (conversation, strategies) = (&conversation, &strategies);
         async move {
             host.compact(conversation, strategies, &request)
@@ -248,11 +233,9 @@ async fn i3_a_share_below_the_floor_leaves_room_for_an_insertion() {
 async fn i4_pins_the_newest_user_message_and_pending_calls_stay() {
     let host = host();
     let conversation = read(host, &chat());
-    let request = Request {
-        pins: Pins::Units(vec![3]),
-        budget: Budget::Tokens(1),
-        ..Request::default()
-    };
+    let request = Request::default()
+        .with_pins(Pins::Units(vec![3]))
+        .with_budget(Budget::Tokens(1));
     let compaction = host
         .compact(&conversation, &[], &request)
         .await
@@ -275,10 +258,7 @@ async fn i4_pins_the_newest_user_message_and_pending_calls_stay() {
 async fn i4_what_came_after_the_compacted_state_stays() {
     let host = host();
     let conversation = read(host, &chat());
-    let request = Request {
-        live_from: Some(9),
-        ..share(0.01)
-    };
+    let request = share(0.01).with_live_from(Some(9));
     let compaction = host
         .compact(&conversation, &[], &request)
         .await
@@ -489,10 +469,7 @@ async fn i9_receipts_hold_no_text_unless_words_are_asked_for() {
         baler_hostile_guests::LEAK_THROUGH_WORDS,
     ] {
         let strategy = host.load("leak", guest.wasm).await.expect("loads");
-        let request = Request {
-            required: true,
-            ..share(0.92)
-        };
+        let request = share(0.92).with_required(true);
         let compaction = host
             .compact(&conversation, &[strategy], &request)
             .await
@@ -504,11 +481,7 @@ async fn i9_receipts_hold_no_text_unless_words_are_asked_for() {
         .load("leak", baler_hostile_guests::LEAK_THROUGH_WORDS.wasm)
         .await
         .expect("loads");
-    let request = Request {
-        free_text_in_receipt: true,
-        required: true,
-        ..half()
-    };
+    let request = half().with_free_text_in_receipt(true).with_required(true);
     let compaction = host
         .compact(&conversation, &[strategy], &request)
         .await
@@ -533,10 +506,7 @@ async fn a_declared_failure_waits_until_the_third_in_a_row() {
         .expect("loads");
     let mut failures = 0;
     for round in 1..=3 {
-        let request = Request {
-            failures_in_a_row: failures,
-            ..half()
-        };
+        let request = half().with_failures_in_a_row(failures);
         let compaction = host
             .compact(&conversation, std::slice::from_ref(&guest), &request)
             .await
@@ -569,7 +539,7 @@ async fn unchanged_is_an_answer_unless_the_compaction_is_required() {
         .await
         .expect("loads");
     for required in [false, true] {
-        let request = Request { required, ..half() };
+        let request = half().with_required(required);
         let compaction = host
             .compact(&conversation, std::slice::from_ref(&guest), &request)
             .await

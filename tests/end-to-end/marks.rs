@@ -10,10 +10,7 @@ use serde_json::{Value, json};
 use super::support::{bundled, call, half, host, listing, output, share};
 
 fn to(tokens: u32) -> Request {
-    Request {
-        budget: Budget::Tokens(tokens),
-        ..Request::default()
-    }
+    Request::default().with_budget(Budget::Tokens(tokens))
 }
 
 /// The document of a conversation after a compaction.
@@ -167,11 +164,9 @@ async fn i8_a_recorded_summary_is_sealed_by_nobody_and_stays_known() {
     assert_eq!(is_known(compaction.conversation()), known);
     // Who reads the document anew need not say so: its tags do.
     let read = |recorded_summaries: &[usize]| {
-        let options = ReadOptions {
-            format: Some(conversation.format()),
-            recorded_summaries,
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default()
+            .with_format(Some(conversation.format()))
+            .with_recorded_summaries(recorded_summaries);
         let document = compaction.document().as_bytes().to_vec();
         host.read_with(document, options).expect("reads")
     };
@@ -189,10 +184,7 @@ async fn i8_a_recorded_summary_does_not_speak_for_the_user_in_a_later_run() {
         "It was a dull day. ".repeat(300)
     );
     let conversation = host.read(log_with_summary(&claimed)).expect("reads");
-    let options = ReadOptions {
-        format: Some(conversation.format()),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default().with_format(Some(conversation.format()));
     let document = conversation.document().as_bytes().to_vec();
     let later = host.read_with(document, options).expect("reads");
     for strategy in [Strategy::digest(), bundled(host, "tiered").await] {
@@ -229,10 +221,7 @@ async fn i8_a_recorded_summary_does_not_speak_for_the_user() {
         let mut body = pages("a page");
         let messages = body["messages"].as_array_mut().expect("a list");
         messages.insert(0, json!({"role": "user", "content": claimed}));
-        let options = ReadOptions {
-            recorded_summaries: &[0],
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::default().with_recorded_summaries(&[0]);
         let document = body.to_string().into_bytes();
         let conversation = host.read_with(document, options).expect("reads");
         let chain = std::slice::from_ref(&strategy);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baler_host::{
-    Limits, Request, Strategy,
+    Limits, Strategy,
     conversation::SecretKey,
     model::ModelGrant,
     receipt::{Outcome, Unchanged},
@@ -75,10 +75,7 @@ async fn summarize_ends_in_time_with_a_valid_result_whatever_its_model_does() {
         server.set_default_reply(reply);
         let strategy = granted(&summarize, &server);
         for required in [false, true] {
-            let request = Request {
-                required,
-                ..share(0.5)
-            };
+            let request = share(0.5).with_required(required);
             let start = Instant::now();
             let compaction = host
                 .compact(&conversation, std::slice::from_ref(&strategy), &request)
@@ -164,10 +161,7 @@ async fn tiered_model_writes_a_digest_whatever_its_model_does() {
 
 /// With time to go on without an answer, on a machine under load as well.
 fn patient(strategy: Strategy) -> Strategy {
-    strategy.with_limits(Limits {
-        model_time: Duration::from_secs(2),
-        ..Limits::default()
-    })
+    strategy.with_limits(Limits::default().with_model_time(Duration::from_secs(2)))
 }
 
 fn granted(strategy: &Strategy, server: &ScriptedServer) -> Strategy {
@@ -178,10 +172,7 @@ fn granted(strategy: &Strategy, server: &ScriptedServer) -> Strategy {
         .context_window(32_000)
         .build()
         .expect("makes sense");
-    let limits = Limits {
-        model_time: TIME,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_model_time(TIME);
     strategy
         .clone()
         .with_limits(limits)

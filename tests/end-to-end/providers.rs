@@ -25,10 +25,7 @@ async fn compact(conversation: &Conversation, request: &Request) -> Compaction {
 }
 
 fn budget(tokens: u32) -> Request {
-    Request {
-        budget: Budget::Tokens(tokens),
-        ..Request::default()
-    }
+    Request::default().with_budget(Budget::Tokens(tokens))
 }
 
 /// Steps with signed thinking, for a model.
@@ -122,10 +119,7 @@ async fn a_turn_whose_answer_had_to_go_is_not_opened_again() {
         "thinking": {"type": "enabled", "budget_tokens": 1024}, "messages": messages}));
     for strategy in [bundled(host(), "tiered").await, Strategy::digest()] {
         for percent in [5, 10, 20, 30, 50] {
-            let request = Request {
-                budget: Budget::Share(f64::from(percent) / 100.0),
-                ..Request::default()
-            };
+            let request = Request::default().with_budget(Budget::Share(f64::from(percent) / 100.0));
             let compaction = compacted_by(&strategy, &before, &request).await;
             let attempts = &compaction.receipt().attempts;
             assert_eq!(attempts.len(), 1, "{} at {percent} %", strategy.name());
@@ -255,10 +249,7 @@ async fn an_answer_that_failed_stays_behind_a_loop_without_thinking() {
 #[tokio::test]
 async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
     let before = read(&answers("claude-sonnet-4-5"));
-    let request = Request {
-        budget: Budget::Share(0.6),
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(Budget::Share(0.6));
     let compaction = compacted_by(&bundled(host(), "tiered").await, &before, &request).await;
     let receipt = compaction.receipt();
     // Three of six are enough, and what was answered stays.
@@ -279,10 +270,8 @@ async fn tiered_leaves_out_old_thinking_where_that_is_enough() {
 #[tokio::test]
 async fn thinking_stays_where_nothing_in_front_of_it_changed() {
     let conversation = read(&thinking("claude-opus-5-5", json!({})));
-    let plan = Request {
-        pins: baler_host::Pins::Units(vec![0, 1, 2]),
-        ..budget(conversation.tokens() * 2 / 3)
-    };
+    let plan =
+        budget(conversation.tokens() * 2 / 3).with_pins(baler_host::Pins::Units(vec![0, 1, 2]));
     let compaction = compact(&conversation, &plan).await;
     let kept = blocks(compaction.document(), "tool_use");
     assert!(kept > 2, "{kept}");
@@ -311,13 +300,8 @@ async fn the_policy_on_thinking_wins_over_the_model() {
         ("claude-sonnet-4-5", ThinkingPolicy::Drop, false),
     ] {
         let conversation = read(&thinking(model, json!({})));
-        let request = Request {
-            policy: Policy {
-                thinking: policy,
-                ..Policy::default()
-            },
-            ..budget(conversation.tokens() / 2)
-        };
+        let request =
+            budget(conversation.tokens() / 2).with_policy(Policy::default().with_thinking(policy));
         let compaction = compact(&conversation, &request).await;
         assert_eq!(
             blocks(compaction.document(), "thinking") > 0,
@@ -576,10 +560,7 @@ async fn instructions_stay_and_find_a_place_at_every_cut() {
             for percent in [10, 30, 60] {
                 let what = format!("{cut}, {}, {percent} %", strategy.name());
                 let run = async |conversation: &Conversation, budget: Budget| {
-                    let request = Request {
-                        budget,
-                        ..Request::default()
-                    };
+                    let request = Request::default().with_budget(budget);
                     host()
                         .compact(conversation, std::slice::from_ref(strategy), &request)
                         .await
@@ -686,10 +667,7 @@ async fn a_compaction_that_failed_does_not_stand_for_what_came_before() {
 
 #[test]
 fn what_the_provider_reported_corrects_the_counts() {
-    let options = |used| ReadOptions {
-        used: Some(used),
-        ..ReadOptions::default()
-    };
+    let options = |used| ReadOptions::default().with_used(Some(used));
     let bare = json!([{"role": "user", "content": listing("thing", 300)}]);
     let whole = json!({"model": "gpt-5", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": listing("thing", 300)}]});
     let read = |document: &Value, options| {
@@ -943,10 +921,7 @@ async fn a_response_over_neighbouring_messages_keeps_its_thinking_at_every_budge
     let mut partial = 0;
     for strategy in [Strategy::truncate(), Strategy::digest()] {
         for tokens in (0..conversation.tokens()).step_by(10) {
-            let request = Request {
-                pins: baler_host::Pins::None,
-                ..budget(tokens)
-            };
+            let request = budget(tokens).with_pins(baler_host::Pins::None);
             let compaction = host()
                 .compact(&conversation, std::slice::from_ref(&strategy), &request)
                 .await
@@ -991,10 +966,7 @@ async fn outputs_stay_with_the_references_that_may_stand_for_their_calls() {
     assert_eq!(whole.units(), conversation.units());
     for strategy in [Strategy::truncate(), Strategy::digest()] {
         for share in [0.2, 0.4, 0.6] {
-            let request = Request {
-                budget: Budget::Share(share),
-                ..Request::default()
-            };
+            let request = Request::default().with_budget(Budget::Share(share));
             let compaction = host()
                 .compact(&conversation, std::slice::from_ref(&strategy), &request)
                 .await
@@ -1035,10 +1007,7 @@ async fn calls_stay_with_the_references_that_may_stand_for_their_outputs() {
     assert_eq!(conversation.violations(), []);
     for strategy in [Strategy::truncate(), Strategy::digest()] {
         for share in [0.2, 0.4, 0.6] {
-            let request = Request {
-                budget: Budget::Share(share),
-                ..Request::default()
-            };
+            let request = Request::default().with_budget(Budget::Share(share));
             let compaction = host()
                 .compact(&conversation, std::slice::from_ref(&strategy), &request)
                 .await

@@ -19,10 +19,7 @@ fn places(receipt: &Receipt) -> Vec<(&str, usize)> {
 }
 
 fn wide() -> Request {
-    Request {
-        budget: Budget::Tokens(1_000_000),
-        ..Request::default()
-    }
+    Request::default().with_budget(Budget::Tokens(1_000_000))
 }
 
 #[tokio::test]

@@ -95,12 +95,8 @@ async fn a_broken_component_is_an_error_at_every_length() {
 
 #[tokio::test]
 async fn component_over_the_size_limit_is_not_read() {
-    let host = host_with(|builder| {
-        builder.limits(EngineLimits {
-            component_bytes: 1_000,
-            ..EngineLimits::default()
-        })
-    });
+    let host =
+        host_with(|builder| builder.limits(EngineLimits::default().with_component_bytes(1_000)));
     let error = host
         .load("large", sliding_window())
         .await
@@ -110,12 +106,8 @@ async fn component_over_the_size_limit_is_not_read() {
 
 #[tokio::test]
 async fn the_compiler_is_ended_by_its_own_limits() {
-    let host = host_with(|builder| {
-        builder.limits(EngineLimits {
-            compile_memory: 24 << 20,
-            ..EngineLimits::default()
-        })
-    });
+    let host =
+        host_with(|builder| builder.limits(EngineLimits::default().with_compile_memory(24 << 20)));
     let error = host
         .load("hungry", sliding_window())
         .await
@@ -189,12 +181,8 @@ async fn a_spinning_guest_leaves_the_executor_to_others() {
 #[tokio::test]
 async fn a_call_that_is_dropped_leaves_nothing_behind() {
     // Room for one call: one that leaked would block all others.
-    let host = host_with(|builder| {
-        builder.limits(EngineLimits {
-            concurrent_calls: 1,
-            ..EngineLimits::default()
-        })
-    });
+    let host =
+        host_with(|builder| builder.limits(EngineLimits::default().with_concurrent_calls(1)));
     let conversation = read(&host, &chat());
     let guest = spinning(&host, Duration::from_secs(20)).await;
     for _ in 0..5 {
@@ -217,11 +205,11 @@ async fn a_call_that_is_dropped_leaves_nothing_behind() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_pool_is_the_hosts_failure_and_not_the_guests() {
     let host = Arc::new(host_with(|builder| {
-        builder.limits(EngineLimits {
-            concurrent_calls: 1,
-            faults: 1,
-            ..EngineLimits::default()
-        })
+        builder.limits(
+            EngineLimits::default()
+                .with_concurrent_calls(1)
+                .with_faults(1),
+        )
     }));
     let conversation = read(&host, &chat());
     let slow = spinning(&host, Duration::from_secs(2)).await;
@@ -279,10 +267,7 @@ async fn limits_are_for_each_call_and_do_not_add_up() {
         .usage
         .fuel
         .expect("it ended by itself");
-    let tight = good.with_limits(Limits {
-        fuel: used + used / 10,
-        ..Limits::default()
-    });
+    let tight = good.with_limits(Limits::default().with_fuel(used + used / 10));
     for _ in 0..3 {
         let compaction = host
             .compact(&conversation, std::slice::from_ref(&tight), &half())
@@ -290,10 +275,7 @@ async fn limits_are_for_each_call_and_do_not_add_up() {
             .expect("no archive that could fail");
         assert!(!compaction.receipt().fell_back);
     }
-    let starved = tight.with_limits(Limits {
-        fuel: used / 2,
-        ..Limits::default()
-    });
+    let starved = tight.with_limits(Limits::default().with_fuel(used / 2));
     let compaction = host
         .compact(&conversation, &[starved], &half())
         .await
@@ -341,10 +323,7 @@ async fn component_that_keeps_faulting_is_quarantined_and_the_chain_goes_on_at_o
 async fn shared_host_quarantines_only_components_that_cannot_start() {
     for (guest, rests) in [(hostile::PANIC, false), (hostile::PANIC_IN_START, true)] {
         let host = host_with(|builder| {
-            builder.limits(EngineLimits {
-                counted_faults: CountedFaults::Unprovoked,
-                ..EngineLimits::default()
-            })
+            builder.limits(EngineLimits::default().with_counted_faults(CountedFaults::Unprovoked))
         });
         let conversation = read(&host, &chat());
         let strategy = host.load(guest.name, guest.wasm).await.expect("loads");
@@ -426,10 +405,7 @@ async fn calls_leave_no_memory_behind() {
             .await
             .expect("loads"),
     ];
-    let request = Request {
-        budget: Budget::Share(0.5),
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(Budget::Share(0.5));
     let mut after_hundreds = 0;
     for round in 0..500 {
         let guest = &guests[usize::from(round % 50 == 0)];
@@ -468,9 +444,5 @@ async fn spinning(host: &Host, time: Duration) -> Strategy {
     host.load("loop-forever", hostile::LOOP_FOREVER.wasm)
         .await
         .expect("loads")
-        .with_limits(Limits {
-            time,
-            fuel: u64::MAX,
-            ..Limits::default()
-        })
+        .with_limits(Limits::default().with_time(time).with_fuel(u64::MAX))
 }

@@ -155,10 +155,7 @@ async fn a_window_over_an_anthropic_conversation_starts_with_the_user() {
     let document = serde_json::json!({"model": "claude", "messages": messages}).to_string();
     let conversation = read(host, &document);
     let window = bundled(host, "sliding-window").await;
-    let request = baler_host::Request {
-        pins: baler_host::Pins::None,
-        ..share(0.3)
-    };
+    let request = share(0.3).with_pins(baler_host::Pins::None);
     let compaction = host
         .compact(&conversation, &[window], &request)
         .await
@@ -213,15 +210,10 @@ async fn tiered_leaves_out_old_pictures_but_no_message_empty() {
     messages.push(json!({"role": "user", "content": "Which day was best?"}));
     let document = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": messages});
     let before = read(host(), &document.to_string());
-    let request = Request {
-        budget: Budget::Share(1.0),
-        max_media: Some(4),
-        policy: Policy {
-            remove_media: true,
-            ..Policy::default()
-        },
-        ..Request::default()
-    };
+    let request = Request::default()
+        .with_budget(Budget::Share(1.0))
+        .with_max_media(Some(4))
+        .with_policy(Policy::default().with_remove_media(true));
     let compaction = compacted_by(&bundled(host(), "tiered").await, &before, &request).await;
     let receipt = compaction.receipt();
     assert_eq!((receipt.units.rewritten, receipt.units.removed), (2, 0));
@@ -284,10 +276,7 @@ async fn tiered_cuts_outputs_of_many_megabytes() {
         {"role": "user", "content": "Go on."},
     ]});
     // It is fuel that must do; how long it takes depends on what else the machine does.
-    let limits = Limits {
-        time: Duration::from_secs(60),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_time(Duration::from_secs(60));
     let tiered = bundled(host(), "tiered").await.with_limits(limits);
     for document in [parallel(8, 22_000), of_numbers.to_string()] {
         assert!(document.len() > 3 << 20, "{}", document.len());

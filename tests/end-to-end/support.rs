@@ -62,10 +62,7 @@ pub(crate) fn half() -> Request {
 }
 
 pub(crate) fn share(share: f64) -> Request {
-    Request {
-        budget: Budget::Share(share),
-        ..Request::default()
-    }
+    Request::default().with_budget(Budget::Share(share))
 }
 
 /// Lines as a tool prints them: `tokens` is a rough size.

@@ -146,10 +146,7 @@ async fn compacted(host: &Host, body: &Value, chain: &[Strategy], request: &Requ
 }
 
 fn to(tokens: u32) -> Request {
-    Request {
-        budget: Budget::Tokens(tokens),
-        ..Request::default()
-    }
+    Request::default().with_budget(Budget::Tokens(tokens))
 }
 
 #[tokio::test]
@@ -644,14 +641,9 @@ async fn a_failure_that_gemini_has_as_an_object_is_one_after_it_was_shortened() 
 #[tokio::test]
 async fn a_policy_without_rewriting_keeps_unseen_outputs_whole() {
     let host = host();
-    let request = Request {
-        policy: Policy {
-            rewrite_outputs: false,
-            ..Policy::default()
-        },
-        pins: Pins::None,
-        ..to(1_000)
-    };
+    let request = to(1_000)
+        .with_policy(Policy::default().with_rewrite_outputs(false))
+        .with_pins(Pins::None);
     let compaction = compacted(host, &chat(), &[Strategy::truncate()], &request).await;
     assert_eq!(
         compaction.changes().outcomes().last(),
@@ -711,10 +703,7 @@ async fn outputs_that_are_equal_are_shortened_each_for_its_own_call() {
 }
 
 fn pinned(units: Vec<usize>, tokens: u32) -> Request {
-    Request {
-        pins: Pins::Units(units),
-        ..to(tokens)
-    }
+    to(tokens).with_pins(Pins::Units(units))
 }
 
 #[tokio::test]

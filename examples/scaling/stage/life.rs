@@ -21,10 +21,7 @@ pub(super) fn live(
     let Ok(conversation) = host.read(input.beginning()) else {
         return Ok(Run::none("refused"));
     };
-    let options = CompactorOptions {
-        context_window: Some(WINDOW),
-        ..CompactorOptions::default()
-    };
+    let options = CompactorOptions::default().with_context_window(Some(WINDOW));
     let start = Instant::now();
     let mut compactor = Compactor::new(Arc::clone(host), conversation, chain, options)?;
     for message in input.messages.iter().skip(1) {

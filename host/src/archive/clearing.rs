@@ -14,6 +14,7 @@ const GRACE: Duration = FRESH.saturating_add(STORING);
 /// How much there is, or was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Contents {
     /// Units, single messages, and texts around them.
     pub entries: u64,

@@ -6,6 +6,7 @@ use super::CompactorOptions;
 
 /// What a user's setting comes to.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum CompactorConfig {
     /// Nothing is compacted.
     Off,

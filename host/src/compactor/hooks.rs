@@ -22,6 +22,7 @@ pub struct HookContext<'a> {
 
 /// What a hook says before a compaction.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum HookDecision {
     /// Go on, as the request says, which the hook may have changed.
     Proceed,

@@ -26,7 +26,7 @@ use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
 pub use config::{CompactorConfig, ConfigFormError};
-pub use events::Event;
+pub use events::{Event, EventStream};
 pub use hooks::{HookContext, HookDecision, Hooks};
 pub use options::{CompactorOptions, OptionError, Triggers};
 pub use pressure::Pressure;
@@ -67,7 +67,7 @@ pub struct Compactor {
     chain: Arc<[Strategy]>,
     options: CompactorOptions,
     pinned: Pinned,
-    context: String,
+    context: Option<String>,
     hooks: Option<Arc<dyn Hooks>>,
     events: broadcast::Sender<Event>,
     journal: Journal,
@@ -168,7 +168,7 @@ impl Compactor {
             chain,
             options,
             pinned: Pinned::FirstUser,
-            context: String::new(),
+            context: None,
             hooks: None,
             events: broadcast::channel(EVENTS).0,
             journal,
@@ -211,15 +211,15 @@ impl Compactor {
         Ok(())
     }
 
-    /// JSON for strategies: turns left, memory, data …
-    pub fn set_context(&mut self, json: impl Into<String>) {
-        self.context = json.into();
+    /// Sets the JSON for strategies: turns left, memory, data … `None` removes it.
+    pub fn set_context(&mut self, json: Option<String>) {
+        self.context = json;
     }
 
-    /// What happens from now on. Who listens too slowly misses the oldest.
+    /// Returns the events from now on.
     #[must_use]
-    pub fn events(&self) -> broadcast::Receiver<Event> {
-        self.events.subscribe()
+    pub fn events(&self) -> EventStream {
+        EventStream(self.events.subscribe())
     }
 
     /// What the model is to be sent, as a conversation.
@@ -563,7 +563,7 @@ impl Compactor {
         Request {
             trigger,
             pins: self.pinned.pins(&self.view),
-            context_window: self.options.context_window.unwrap_or(0),
+            context_window: self.options.context_window,
             max_bytes: self.options.triggers.bytes,
             context: self.context.clone(),
             failures_in_a_row: self.failures,

@@ -8,6 +8,7 @@ use crate::situation::Situation;
 /// When it is time. Whatever of these is reached first decides; those that are not set do not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct Triggers {
     /// Share of the context window, above 0 and at most 1. Where no other trigger is set it needs
     /// [`CompactorOptions::context_window`]; where one is, it counts only with that.
@@ -22,6 +23,17 @@ pub struct Triggers {
     pub turns: Option<u32>,
     /// Bytes of the request.
     pub bytes: Option<usize>,
+}
+
+impl Triggers {
+    setters! {
+        with_share share: Option<f64>;
+        with_tokens tokens: Option<u32>;
+        with_reserve reserve: Option<u32>;
+        with_messages messages: Option<usize>;
+        with_turns turns: Option<u32>;
+        with_bytes bytes: Option<usize>;
+    }
 }
 
 impl Default for Triggers {
@@ -49,6 +61,7 @@ impl Triggers {
 /// How a [`crate::Compactor`] works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct CompactorOptions {
     /// The model's context window in tokens.
     pub context_window: Option<u32>,
@@ -73,6 +86,20 @@ pub struct CompactorOptions {
     pub undeclared_timeout_ms: Option<u32>,
     /// What plans may do.
     pub policy: Policy,
+}
+
+impl CompactorOptions {
+    setters! {
+        with_context_window context_window: Option<u32>;
+        with_triggers triggers: Triggers;
+        with_target_share target_share: f64;
+        with_target_tokens target_tokens: Option<u32>;
+        with_early early: Option<f64>;
+        with_ask_strategy ask_strategy: bool;
+        with_retry_after retry_after: usize;
+        with_undeclared_timeout_ms undeclared_timeout_ms: Option<u32>;
+        with_policy policy: Policy;
+    }
 }
 
 impl Default for CompactorOptions {

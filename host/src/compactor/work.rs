@@ -43,6 +43,7 @@ pub struct Work {
 
 /// What came of it, for [`crate::Compactor::apply`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Finished {
     pub(super) snapshot: Conversation,
     /// Tokens of it by the host's own count.

@@ -21,6 +21,7 @@ use baler_conversation::tokenizers::Tokenizer;
 /// What the questions of one compaction may use together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct ModelLimits {
     /// Requests: questions, and what is sent again where the provider gave no answer.
     pub calls: u32,
@@ -30,6 +31,15 @@ pub struct ModelLimits {
     pub output_tokens: u64,
     /// What they may cost, in the currency of the model's prices; only where those are known.
     pub cost: Option<f64>,
+}
+
+impl ModelLimits {
+    setters! {
+        with_calls calls: u32;
+        with_input_tokens input_tokens: u64;
+        with_output_tokens output_tokens: u64;
+        with_cost cost: Option<f64>;
+    }
 }
 
 impl Default for ModelLimits {
@@ -71,6 +81,7 @@ impl ModelGrant {
 /// What was asked of models, and what that used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub struct ModelUsage {
     /// Requests: questions, those without an answer included, and what was sent again.
     pub calls: u32,

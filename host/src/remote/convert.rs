@@ -23,7 +23,7 @@ impl wire::Situation {
                 Trigger::Manual(wish) => wire::Trigger::Manual(wish.clone().map(Into::into)),
                 Trigger::Scheduled => wire::Trigger::Scheduled,
             },
-            context_window: request.context_window,
+            context_window: request.context_window.unwrap_or(0),
             used: conversation.tokens(),
             overhead: conversation.overhead(),
             budget: situation.budget,
@@ -34,7 +34,7 @@ impl wire::Situation {
                 .unwrap_or(u32::MAX),
             max_bytes: Some(situation.max_bytes_of_units()),
             max_media: Some(situation.max_media),
-            context: request.context.clone().into(),
+            context: request.context.clone().unwrap_or_default().into(),
             required: request.required,
         }
     }

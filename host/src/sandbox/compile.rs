@@ -30,6 +30,7 @@ const WORDS: usize = 400;
 
 /// Where components are compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Compiler {
     /// In a child: this program run again. Its `main` has to begin with
     /// [`crate::serve_as_compiler`].

@@ -172,7 +172,7 @@ pub(super) fn situation(situation: &Situation, name: &str) -> strategy::Situatio
             Trigger::Manual(wish) => strategy::Trigger::Manual(wish.clone()),
             Trigger::Scheduled => strategy::Trigger::Scheduled,
         },
-        context_window: request.context_window,
+        context_window: request.context_window.unwrap_or(0),
         used: situation.conversation.tokens(),
         overhead: situation.conversation.overhead(),
         budget: situation.budget,
@@ -182,7 +182,7 @@ pub(super) fn situation(situation: &Situation, name: &str) -> strategy::Situatio
         cached_units: small(situation.conversation.units_cached(request.cached_units)),
         max_bytes: Some(small(situation.max_bytes_of_units())),
         max_media: Some(situation.max_media),
-        context: request.context.clone(),
+        context: request.context.clone().unwrap_or_default(),
         required: request.required,
     }
 }

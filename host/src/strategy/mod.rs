@@ -44,7 +44,7 @@ pub fn contracts() -> &'static [&'static str] {
 pub struct Strategy {
     name: StrategyName,
     runner: Arc<dyn Runner>,
-    config: Arc<str>,
+    config: Option<Arc<str>>,
     limits: Limits,
     model: Option<ModelGrant>,
     is_vouched_for: bool,
@@ -115,7 +115,7 @@ impl Strategy {
         Self {
             name,
             runner,
-            config: "".into(),
+            config: None,
             limits: Limits::default(),
             model: None,
             is_vouched_for: false,
@@ -156,10 +156,10 @@ impl Strategy {
         self.runner.component()
     }
 
-    /// The config that it will get, as JSON text; empty for none.
+    /// Returns the config that the strategy gets, as JSON text; `None` if it has none.
     #[must_use]
-    pub fn config(&self) -> &str {
-        &self.config
+    pub fn config(&self) -> Option<&str> {
+        self.config.as_deref()
     }
 
     /// What a call of it may use.
@@ -231,7 +231,7 @@ impl Strategy {
     pub(crate) fn terms(&self) -> Terms<'_> {
         Terms {
             name: self.name(),
-            config: self.config(),
+            config: self.config().unwrap_or_default(),
             limits: self.limits(),
             model: self.model(),
         }
@@ -255,7 +255,7 @@ impl Strategy {
 
     /// The same strategy with a config that was checked: see [`crate::Host::configure`].
     pub(crate) fn with_checked_config(mut self, config: &str) -> Self {
-        self.config = config.into();
+        self.config = Some(config.into());
         self
     }
 

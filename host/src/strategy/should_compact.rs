@@ -5,6 +5,7 @@ use crate::report::Decision;
 
 /// A strategy's answer to whether it is time, and what asking it cost.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ShouldCompact {
     /// The answer; [`Decision::HostDecides`] where the strategy failed.
     pub decision: Decision,

@@ -29,10 +29,7 @@ async fn left(archive: &Archive, texts: &[&str]) -> Receipt {
     );
     let host = host_of(Kind::OpenAiChat, archive);
     let conversation = host.read(document).expect("reads");
-    let request = Request {
-        budget: Budget::Tokens(1),
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(Budget::Tokens(1));
     let compaction = host
         .compact(&conversation, &[Strategy::truncate()], &request)
         .await
@@ -277,13 +274,8 @@ async fn a_compactor_has_the_tool_ready_also_after_it_was_saved() {
         r#"{{"model":"m","messages":[{}]}}"#,
         said("user", "Plan our week.")
     );
-    let options = CompactorOptions {
-        triggers: Triggers {
-            tokens: Some(2_000),
-            ..Triggers::NONE
-        },
-        ..CompactorOptions::default()
-    };
+    let options =
+        CompactorOptions::default().with_triggers(Triggers::NONE.with_tokens(Some(2_000)));
     let conversation = host.read(body).expect("reads");
     let chain = [Strategy::truncate()];
     let mut compactor = Compactor::new(

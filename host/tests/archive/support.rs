@@ -24,10 +24,7 @@ pub(crate) async fn try_compact(
     conversation: &Conversation,
     share: f64,
 ) -> Result<Compaction, HostError> {
-    let request = Request {
-        budget: Budget::Share(share),
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(Budget::Share(share));
     host.compact(conversation, &[Strategy::truncate()], &request)
         .await
 }

@@ -49,10 +49,7 @@ async fn live(life: &Life, archive: &Archive) -> (usize, usize) {
         } else {
             Strategy::truncate()
         };
-        let request = Request {
-            budget: Budget::Share(*share),
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(Budget::Share(*share));
         let compaction = host
             .compact(&conversation.repaired(), &[strategy], &request)
             .await
@@ -135,10 +132,7 @@ async fn odd_documents_come_back_too() {
     ] {
         let host = host_of(Kind::OpenAiChat, &archive);
         let conversation = host.read(document.as_str()).expect("reads");
-        let request = Request {
-            budget: Budget::Share(0.4),
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(Budget::Share(0.4));
         let compaction = host
             .compact(&conversation, &[Strategy::truncate()], &request)
             .await
@@ -182,10 +176,7 @@ async fn outputs_that_are_objects_are_compacted_once_repaired_and_come_back_as_t
         let host = host_of(kind, &archive);
         let conversation = host.read(document.as_str()).expect("reads");
         assert!(conversation.tokens() > 1_000, "the output is counted");
-        let request = Request {
-            budget: Budget::Share(0.3),
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(Budget::Share(0.3));
         let compaction = host
             .compact(&conversation.repaired(), &[Strategy::truncate()], &request)
             .await

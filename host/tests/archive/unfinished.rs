@@ -23,18 +23,14 @@ async fn what_a_killed_run_left_is_counted_and_cleared() {
     let archive = Archive::open_existing(folder.path()).expect("an archive");
     let before = archive.contents().await.expect("reads");
     let path = leave(folder.path(), STAGED);
-    let left = Contents {
-        unfinished: 1,
-        bytes: fs::metadata(&path).expect("is there").len(),
-        ..Contents::default()
-    };
+    let mut left = Contents::default();
+    left.unfinished = 1;
+    left.bytes = fs::metadata(&path).expect("is there").len();
 
     let archive = Archive::open_existing(folder.path()).expect("an archive");
-    let with = Contents {
-        unfinished: 1,
-        bytes: before.bytes + left.bytes,
-        ..before
-    };
+    let mut with = before;
+    with.unfinished = 1;
+    with.bytes += left.bytes;
     assert_eq!(archive.contents().await, Ok(with));
     assert_eq!(archive.old(DAY).await, Ok(left));
     assert!(path.exists(), "only looked at");

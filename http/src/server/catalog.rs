@@ -1,7 +1,7 @@
 //! The strategies of a server. Clients select them by name, never by file or URL.
 
 use axum::http::StatusCode;
-use baler_host::{Limits, Strategy, conversation::Deadline};
+use baler_host::{Strategy, conversation::Deadline};
 
 use super::error::ApiError;
 
@@ -135,11 +135,11 @@ pub(crate) fn limit_times(chain: Vec<Strategy>, deadline: &Deadline) -> Vec<Stra
         .into_iter()
         .map(|strategy| {
             let limits = *strategy.limits();
-            strategy.with_limits(Limits {
-                time: limits.time.min(share),
-                model_time: limits.model_time.min(share),
-                ..limits
-            })
+            strategy.with_limits(
+                limits
+                    .with_time(limits.time.min(share))
+                    .with_model_time(limits.model_time.min(share)),
+            )
         })
         .collect()
 }

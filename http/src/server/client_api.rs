@@ -56,10 +56,9 @@ pub(crate) async fn compact(
     gates: &Gates,
 ) -> Result<String, ApiError> {
     let client_request = CompactRequest::parse(body)?;
-    let request = Request {
-        deadline: Some(deadline.clone()),
-        ..client_request.to_host_request()?
-    };
+    let request = client_request
+        .to_host_request()?
+        .with_deadline(Some(deadline.clone()));
     let chain = chain(app, &client_request, deadline, gates).await?;
     let conversation = read_conversation(app, &client_request, deadline)?;
     let compaction = app.host.compact(&conversation, &chain, &request).await?;
@@ -93,11 +92,10 @@ pub(crate) async fn should_compact(
     gates: &Gates,
 ) -> Result<String, ApiError> {
     let client_request = CompactRequest::parse(body)?;
-    let request = Request {
-        budget: threshold(&client_request)?,
-        deadline: Some(deadline.clone()),
-        ..client_request.to_host_request()?
-    };
+    let request = client_request
+        .to_host_request()?
+        .with_budget(threshold(&client_request)?)
+        .with_deadline(Some(deadline.clone()));
     let chain = chain(app, &client_request, deadline, gates).await?;
     let strategy = match (chain.as_slice(), &client_request.strategy) {
         ([one], _) => one,
@@ -225,12 +223,10 @@ fn read_conversation(
         Ok(log) => log,
         Err(_) => json.to_owned(),
     };
-    let options = ReadOptions {
-        format: client_request.format,
-        used: client_request.used,
-        deadline: Some(deadline),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::default()
+        .with_format(client_request.format)
+        .with_used(client_request.used)
+        .with_deadline(Some(deadline));
     let conversation = app.host.read_with(document.into_bytes(), options)?;
     if !client_request.repair {
         return Ok(conversation);

@@ -204,24 +204,19 @@ impl<'a> CompactRequest<'a> {
             Some(PinsValue::Named(NamedPins::None)) => Pins::None,
             Some(PinsValue::Units(units)) => Pins::Units(units.clone()),
         };
-        Ok(Request {
-            trigger,
-            budget: self.budget()?.unwrap_or(default.budget),
-            pins,
-            live_from: self.live_from,
-            context_window: self.context_window.unwrap_or(0),
-            cached_units: self.cached_units,
-            max_bytes: self.max_bytes,
-            max_media: self.max_media,
-            context: self
-                .context
-                .map(|json| json.get().to_owned())
-                .unwrap_or_default(),
-            required: self.required,
-            failures_in_a_row: self.failures_in_a_row,
-            free_text_in_receipt: self.words,
-            ..Request::default()
-        })
+        Ok(Request::default()
+            .with_trigger(trigger)
+            .with_budget(self.budget()?.unwrap_or(default.budget))
+            .with_pins(pins)
+            .with_live_from(self.live_from)
+            .with_context_window(self.context_window)
+            .with_cached_units(self.cached_units)
+            .with_max_bytes(self.max_bytes)
+            .with_max_media(self.max_media)
+            .with_context(self.context.map(|json| json.get().to_owned()))
+            .with_required(self.required)
+            .with_failures_in_a_row(self.failures_in_a_row)
+            .with_free_text_in_receipt(self.words))
     }
 }
 

@@ -22,20 +22,14 @@ const TOLERANCE: Duration = Duration::from_secs(15);
 
 fn behind(url: &str) -> Strategy {
     let remote = HttpRemote::new(url).expect("a URL");
-    Strategy::remote(remote.shared()).with_limits(Limits {
-        time: TIME,
-        ..Limits::default()
-    })
+    Strategy::remote(remote.shared()).with_limits(Limits::default().with_time(TIME))
 }
 
 /// A remote strategy with enough time, for a server that works.
 fn good(url: &str) -> Strategy {
     let strategy = behind(url);
     let time = Duration::from_secs(30);
-    strategy.with_limits(Limits {
-        time,
-        ..Limits::default()
-    })
+    strategy.with_limits(Limits::default().with_time(time))
 }
 
 async fn compact(host: &Host, strategy: Strategy) -> Compaction {
@@ -55,10 +49,7 @@ async fn two_chained_servers_compact_conversations_of_every_format() {
         let mut compacted = 0;
         for seed in 0..3 {
             let format: Format = kind.name().parse().expect("a format");
-            let options = ReadOptions {
-                format: Some(format),
-                ..ReadOptions::default()
-            };
+            let options = ReadOptions::default().with_format(Some(format));
             let document = host
                 .read_with(generated_conversation(kind, seed).into_bytes(), options)
                 .expect("reads");
@@ -393,10 +384,7 @@ async fn should_compact_is_asked_over_http_and_the_host_decides_on_failure() {
     let absent: SocketAddr = "127.0.0.1:1".parse().expect("an address");
     for (url, is_good) in [(server.url(), true), (format!("http://{absent}"), false)] {
         for (tokens, is_time) in [(100, true), (100_000, false)] {
-            let request = Request {
-                budget: Budget::Tokens(tokens),
-                ..Request::default()
-            };
+            let request = Request::default().with_budget(Budget::Tokens(tokens));
             let gate = host
                 .should_compact(&conversation, &good(&url), &request)
                 .await;

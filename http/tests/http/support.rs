@@ -12,10 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 pub(crate) fn host() -> Host {
-    let limits = EngineLimits {
-        concurrent_calls: 4,
-        ..EngineLimits::default()
-    };
+    let limits = EngineLimits::default().with_concurrent_calls(4);
     Host::builder().limits(limits).build().expect("a host")
 }
 

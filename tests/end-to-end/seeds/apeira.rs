@@ -16,19 +16,11 @@ const PLACEHOLDER: &str = "(Earlier conversation omitted due to length)";
 
 /// The apeira preset: the summary has the developer's role.
 fn options(tokens: u32) -> CompactorOptions {
-    CompactorOptions {
-        policy: Policy {
-            summary_role: SummaryRole::Developer,
-            ..Policy::default()
-        },
-        retry_after: 1,
+    by(Triggers::NONE.with_tokens(Some(tokens)))
+        .with_policy(Policy::default().with_summary_role(SummaryRole::Developer))
+        .with_retry_after(1)
         // The trigger of these tests is the loop's.
-        ask_strategy: false,
-        ..by(Triggers {
-            tokens: Some(tokens),
-            ..Triggers::NONE
-        })
-    }
+        .with_ask_strategy(false)
 }
 
 fn old_and_recent() -> Vec<Value> {

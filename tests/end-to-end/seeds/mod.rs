@@ -112,10 +112,7 @@ async fn compactor(
 }
 
 fn by(triggers: Triggers) -> CompactorOptions {
-    CompactorOptions {
-        triggers,
-        ..CompactorOptions::default()
-    }
+    CompactorOptions::default().with_triggers(triggers)
 }
 
 fn append(compactor: &mut Compactor, messages: &[Value]) {

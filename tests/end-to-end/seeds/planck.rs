@@ -12,13 +12,7 @@ fn messages(count: usize) -> Vec<Value> {
 }
 
 fn share() -> baler_host::CompactorOptions {
-    baler_host::CompactorOptions {
-        context_window: Some(1_000),
-        ..by(Triggers {
-            share: Some(0.8),
-            ..Triggers::NONE
-        })
-    }
+    by(Triggers::NONE.with_share(Some(0.8))).with_context_window(Some(1_000))
 }
 
 /// PL-S24, PL-S25, PL-S26, PL-2, PL-3, P17, P18

@@ -9,10 +9,7 @@ use serde_json::{Value, json};
 use super::{append, assistant, by, compactor, long, sent, step, text, user};
 
 fn turns(most: u32) -> CompactorOptions {
-    by(Triggers {
-        turns: Some(most),
-        ..Triggers::NONE
-    })
+    by(Triggers::NONE.with_turns(Some(most)))
 }
 
 /// A call of a tool, what it printed, and what was said then.
@@ -68,7 +65,7 @@ async fn what_a_strategy_inserts_has_the_users_role_only() {
 #[tokio::test]
 async fn the_context_of_the_call_reaches_the_strategy() {
     let mut one = compactor(&[user("Find it.")], "coalesce", "{}", None, turns(2)).await;
-    one.set_context(r#"{"turns-left": 3}"#);
+    one.set_context(Some(r#"{"turns-left": 3}"#.to_owned()));
     for number in 0..6 {
         append(&mut one, &turn(number));
     }
@@ -91,6 +88,6 @@ async fn trim_shortens_the_request_keeps_the_history_and_sends_events_once() {
     assert_eq!(one.history().count(), 25);
     assert!(sent(&one).len() < 25);
     assert_eq!(text(&sent(&one)[0]), "Find it.");
-    assert_eq!(std::iter::from_fn(|| events.try_recv().ok()).count(), 2);
+    assert_eq!(std::iter::from_fn(|| events.try_next()).count(), 2);
     assert!(step(&mut one).await.receipts.is_empty());
 }

@@ -24,10 +24,7 @@ fn turns(count: usize) -> Vec<Value> {
 }
 
 fn messages(most: usize) -> CompactorOptions {
-    by(Triggers {
-        messages: Some(most),
-        ..Triggers::NONE
-    })
+    by(Triggers::NONE.with_messages(Some(most)))
 }
 
 /// R1, R13, R14, PU-5, PU-7, PU-S20, C1, SW3
@@ -112,10 +109,7 @@ async fn nothing_drops_the_newest_request() {
 #[tokio::test]
 async fn usage_is_the_size_now_and_not_a_sum() {
     let model = Script::new([Ok("They asked.")]);
-    let options = by(Triggers {
-        tokens: Some(1_000),
-        ..Triggers::NONE
-    });
+    let options = by(Triggers::NONE.with_tokens(Some(1_000)));
     let config = r#"{"preset": "puck", "keep-last-messages": 1}"#;
     let mut one = compactor(&turns(1), "summarize", config, Some(&model), options).await;
     for (usage, expected) in [(600, false), (1_200, true), (50, false)] {
@@ -139,8 +133,8 @@ async fn failure_is_reported_and_the_context_stays() {
         Outcome::Unchanged(Unchanged::StrategyFailed)
     );
     assert_eq!(sent(&one), before);
-    assert!(matches!(events.try_recv(), Ok(Event::Compacting { .. })));
-    assert!(matches!(events.try_recv(), Ok(Event::Ended(_))));
+    assert!(matches!(events.try_next(), Some(Event::Compacting { .. })));
+    assert!(matches!(events.try_next(), Some(Event::Ended(_))));
 }
 
 /// Hooks that record how they were called.
@@ -174,7 +168,7 @@ async fn hooks_are_called_with_the_strategys_name_by_compact_now_and_by_step() {
     let mut events = one.events();
     let by_hand = one.compact_now(None).await.expect("no archive");
     assert!(by_hand.is_compacted());
-    assert!(matches!(events.try_recv(), Ok(Event::Compacting { .. })));
+    assert!(matches!(events.try_next(), Some(Event::Compacting { .. })));
     append(&mut one, &turns(8)[8..]);
     assert!(step(&mut one).await.is_compacted());
     let before = hooks.before.lock().expect("no panic").clone();

@@ -20,10 +20,7 @@ static HOSTS: LazyLock<Vec<(Format, Host)>> = LazyLock::new(|| {
 fn host(format: Option<Format>) -> Host {
     let tokenizer = Tokenizer::named("cl100k_base").expect("it is built in");
     tokenizer.warm_up();
-    let limits = EngineLimits {
-        faults: u32::MAX,
-        ..EngineLimits::default()
-    };
+    let limits = EngineLimits::default().with_faults(u32::MAX);
     let builder = Host::builder()
         .limits(limits)
         .key(SecretKey::new([7; 32]))
@@ -240,10 +237,7 @@ fn may_be(result: &AttemptResult) -> bool {
 
 /// Compacts by both native strategies and checks what comes of it.
 pub fn check_compactions(host: &Host, conversation: &Conversation) {
-    let request = Request {
-        budget: Budget::Share(0.25),
-        ..Request::default()
-    };
+    let request = Request::default().with_budget(Budget::Share(0.25));
     for strategy in [Strategy::truncate(), Strategy::digest()] {
         let compaction = compact(host, conversation, &strategy, &request);
         check_compaction(conversation, &compaction, &request);

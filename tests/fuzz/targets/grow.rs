@@ -75,10 +75,7 @@ impl Event {
         if let Some((garbage, number)) = self.garbage {
             return append_garbage(grown, garbage, number, made, message);
         }
-        let request = Request {
-            budget: self.budget,
-            ..Request::default()
-        };
+        let request = Request::default().with_budget(self.budget);
         let compaction = compact(host, grown, &self.strategy, &request);
         check_compaction(grown, &compaction, &request);
         let whole = host.read(grown.document()).expect("it is one");

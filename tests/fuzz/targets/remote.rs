@@ -25,11 +25,7 @@ fuzz_target!(|data: &[u8]| {
         answers: spoilers(choices),
         is_answer_spoilt: AtomicBool::new(false),
     });
-    let mut request = Request {
-        budget: budget(choices),
-        required: choices.one_in(4),
-        ..Request::default()
-    };
+    let mut request = Request::default().with_budget(budget(choices)).with_required(choices.one_in(4));
     request.policy.remove_media = choices.one_in(4);
     request.policy.rewrite_outputs = !choices.one_in(4);
     request.policy.rewrite_assistant = choices.one_in(4);

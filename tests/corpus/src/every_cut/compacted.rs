@@ -88,12 +88,10 @@ impl Compacting<'_> {
         budget: Budget,
         tally: &mut Tally,
     ) -> Option<Compaction> {
-        let request = Request {
-            budget,
+        let request = Request::default()
+            .with_budget(budget)
             // One that declines, or fails, does so within the rules; then another one does it.
-            required: true,
-            ..Request::default()
-        };
+            .with_required(true);
         let chain = std::slice::from_ref(self.strategy);
         match self.host.compact(conversation, chain, &request).await {
             Ok(compaction) => Some(compaction),
