@@ -90,13 +90,13 @@
 //!
 //! ```
 //! use std::{sync::Arc, time::Duration};
-//! use baler_host::model::{Again, Answer, AnswerFuture, Finish, Model, ModelGrant, ModelInfo, ModelLimits, Question};
+//! use baler_host::model::{Answer, AnswerFuture, Finish, MayRetry, Model, ModelGrant, ModelInfo, ModelLimits, Question};
 //! use baler_host::{Budget, Host, Request, Strategy};
 //! #[derive(Debug)]
 //! struct MyModel(ModelInfo);
 //! impl Model for MyModel {
 //!     fn info(&self) -> &ModelInfo { &self.0 }
-//!     fn ask<'a>(&'a self, _question: &'a Question, _time: Duration, _again: Again<'a>) -> AnswerFuture<'a> {
+//!     fn ask<'a>(&'a self, _question: &'a Question, _time: Duration, _may_retry: MayRetry<'a>) -> AnswerFuture<'a> {
 //!         Box::pin(async { Ok(Answer::new("The user wants no night stop.", Finish::Stop)) })
 //!     }
 //! }

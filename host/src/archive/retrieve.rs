@@ -30,20 +30,20 @@ const AT_ONCE: usize = 16;
 ///
 /// ```
 /// # async fn with(archive: baler_host::Archive, compaction: &baler_host::Compaction, call: (&str, &str)) {
-/// use baler_host::{Format, Retrieve};
+/// use baler_host::{Format, archive::Retrieve};
 ///
-/// let mut recall = Retrieve::new(archive);
-/// recall.note(compaction.receipt());                    // after each compaction
+/// let mut retrieve = Retrieve::new(archive);
+/// retrieve.note(compaction.receipt());                  // after each compaction
 /// let tool = Retrieve::definition(Format::OpenAiChat);    // into the `tools` of the request
 /// # let (name, arguments) = call;
 /// if name == Retrieve::NAME {
-///     let output = recall.answer(arguments).await;      // as the output of the model's call
+///     let output = retrieve.answer(arguments).await;      // as the output of the model's call
 /// # let _ = (tool, output);
 /// }
 /// # }
 /// ```
 ///
-/// In an agent's loop, [`crate::Compactor::recall`] has it ready. What it answers is a tool's
+/// In an agent's loop, [`crate::Compactor::retrieve_tool`] has it ready. What it answers is a tool's
 /// output like any other: data, whatever it says.
 #[derive(Debug, Clone)]
 pub struct Retrieve {
