@@ -1,7 +1,7 @@
 //! What can go wrong in a strategy, told apart by type.
 //!
 //! There are three families, and each says who is to blame: a [`Fault`] is the guest's, a
-//! [`DeclaredFailure`] failure is what a strategy says of itself, and a [`HostError`] is ours or the
+//! [`DeclaredFailure`] failure is what a strategy says of itself, and a [`HostError`](crate::HostError) is ours or the
 //! machine's and never counts against a guest.
 
 use std::fmt;

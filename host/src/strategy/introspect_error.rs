@@ -22,7 +22,7 @@ pub enum IntrospectError {
 }
 
 impl IntrospectError {
-    /// What happened, without the strategy's own words: see [`ConfigError::without_free_text`].
+    /// What happened, without the strategy's own words: see [`super::ConfigError::without_free_text`].
     #[must_use]
     pub fn without_free_text(&self) -> String {
         match self {

@@ -192,7 +192,7 @@ impl Strategy {
 
     /// The same strategy, whose calls have to pass this gate. It is asked just before the strategy
     /// is, and left just after. Where it lets a call not in, a chain goes on without the strategy
-    /// ([`crate::AttemptResult::Busy`]).
+    /// ([`crate::receipt::AttemptResult::Busy`]).
     #[must_use]
     pub fn with_gate(mut self, gate: Arc<dyn Gate>) -> Self {
         self.gate = Some(gate);
