@@ -82,7 +82,7 @@ fn rules_and_the_last_error_stay_word_for_word() {
             "Never touch the files under vendor/!",
             "You must run the linter before each commit.",
             "assertion failed: ledger total is 41, expected 42",
-            "## UnitStatus instructions",
+            "## Standing instructions",
             "src/ledger.rs: read, edited",
             "ran `cargo test sums` — failed",
         ],

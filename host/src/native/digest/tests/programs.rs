@@ -50,7 +50,7 @@ fn section(compaction: &Compaction, heading: &str) -> String {
 fn assert_only_the_user_rules(document: &str) {
     let compaction = compact(document, Budget::Share(0.15));
     assert_eq!(
-        section(&compaction, "## UnitStatus instructions"),
+        section(&compaction, "## Standing instructions"),
         format!("- {RULE}"),
         "{}",
         compaction.document()
