@@ -28,7 +28,7 @@ pub(super) struct Folder {
 }
 
 /// What a folder looks like.
-enum UnitStatus {
+enum Standing {
     /// An archive made it its own.
     Marked,
     /// There is no marker, and there are no names but an archive's: one of an earlier baler, or
@@ -48,7 +48,7 @@ impl Folder {
             state::private_folder(&path.join(inner))?;
         }
         let folder = Self::at(path)?;
-        if !matches!(standing, UnitStatus::Marked) {
+        if !matches!(standing, Standing::Marked) {
             folder
                 .write(MARKER, MARK.as_bytes())
                 .map_err(|source| HostError::Io {
@@ -68,7 +68,7 @@ impl Folder {
             return Err(refused(path, NOTHING));
         }
         foreign_first(path, state::check_private(path))?;
-        if matches!(standing(path)?, UnitStatus::Empty) {
+        if matches!(standing(path)?, Standing::Empty) {
             return Err(refused(path, NOTHING));
         }
         for inner in FOLDERS.map(|inner| path.join(inner)) {
@@ -238,7 +238,7 @@ fn foreign_first(path: &Path, checked: Result<(), HostError>) -> Result<(), Host
 }
 
 /// Whether a folder is an archive, or can become one.
-fn standing(path: &Path) -> Result<UnitStatus, HostError> {
+fn standing(path: &Path) -> Result<Standing, HostError> {
     for inner in FOLDERS {
         match fs::symlink_metadata(path.join(inner)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -248,14 +248,14 @@ fn standing(path: &Path) -> Result<UnitStatus, HostError> {
         }
     }
     match read(path, MARKER).map_err(|error| failed(path, error))? {
-        Some(found) if found.content == MARK.as_bytes() => return Ok(UnitStatus::Marked),
+        Some(found) if found.content == MARK.as_bytes() => return Ok(Standing::Marked),
         Some(_) => return Err(refused(path, OTHER_MARK)),
         None => {}
     }
-    let mut standing = UnitStatus::Empty;
+    let mut standing = Standing::Empty;
     for entry in fs::read_dir(path).map_err(|error| failed(path, error))? {
         let name = entry.map_err(|error| failed(path, error))?.file_name();
-        standing = UnitStatus::Unmarked;
+        standing = Standing::Unmarked;
         // Somebody else makes the archive at the same time.
         if name.to_str() == Some(MARKER) {
             continue;

@@ -1,0 +1,107 @@
+//! Compares the public API of baler's libraries with the text files in `docs/api`, so that no change
+//! of it goes unnoticed.
+//!
+//! ```sh
+//! cargo run --manifest-path tests/public-api/Cargo.toml             # fails if an API changed
+//! cargo run --manifest-path tests/public-api/Cargo.toml -- --bless  # writes the files anew
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, bail};
+
+/// The libraries that others build on.
+const CRATES: [&str; 4] = [
+    "baler-conversation",
+    "baler-models",
+    "baler-host",
+    "baler-http",
+];
+
+fn main() -> anyhow::Result<ExitCode> {
+    let bless = match std::env::args().nth(1).as_deref() {
+        None => false,
+        Some("--bless") => true,
+        Some(other) => bail!("expected no argument or `--bless`, found `{other}`"),
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut changed = false;
+    for name in CRATES {
+        let file = root.join(format!("docs/api/{name}.txt"));
+        let now = api_of(&root, name)?;
+        if bless {
+            std::fs::write(&file, now)
+                .with_context(|| format!("cannot write {}", file.display()))?;
+            continue;
+        }
+        let known = std::fs::read_to_string(&file)
+            .with_context(|| format!("cannot read {}; write it with `--bless`", file.display()))?;
+        changed |= tell_changes(name, &known, &now);
+    }
+    if changed {
+        eprintln!("the public API changed: if that is wanted, run this again with `--bless`");
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the public items of a library, one on each line.
+fn api_of(root: &Path, name: &str) -> anyhow::Result<String> {
+    let target = root.join("target/public-api");
+    let status = Command::new("cargo")
+        .current_dir(root)
+        .args([
+            "rustdoc",
+            "--locked",
+            "--quiet",
+            "--lib",
+            "--all-features",
+            "-p",
+            name,
+        ])
+        .arg("--target-dir")
+        .arg(&target)
+        .args([
+            "--",
+            "-Z",
+            "unstable-options",
+            "--output-format",
+            "json",
+            "--cap-lints",
+            "allow",
+        ])
+        // The JSON of rustdoc is not stable yet.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .status()
+        .context("cannot run cargo")?;
+    if !status.success() {
+        bail!("cargo rustdoc failed for {name}: {status}");
+    }
+    let json: PathBuf = target.join(format!("doc/{}.json", name.replace('-', "_")));
+    let api = public_api::Builder::from_rustdoc_json(json)
+        .omit_blanket_impls(true)
+        .omit_auto_trait_impls(true)
+        .omit_auto_derived_impls(true)
+        .build()
+        .with_context(|| format!("cannot read the documentation of {name}"))?;
+    Ok(api.to_string())
+}
+
+/// Prints the lines in which two texts differ, and returns whether there are any.
+fn tell_changes(name: &str, known: &str, now: &str) -> bool {
+    let gone = known
+        .lines()
+        .filter(|line| !now.lines().any(|other| other == *line));
+    let new = now
+        .lines()
+        .filter(|line| !known.lines().any(|other| other == *line));
+    let lines: Vec<String> = gone
+        .map(|line| format!("- {line}"))
+        .chain(new.map(|line| format!("+ {line}")))
+        .collect();
+    for line in &lines {
+        println!("{name}: {line}");
+    }
+    !lines.is_empty()
+}
