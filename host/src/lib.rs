@@ -217,6 +217,7 @@ mod staged;
 mod standing;
 mod state;
 pub mod strategy;
+mod strategy_name;
 mod trigger;
 mod unseen;
 mod verify;

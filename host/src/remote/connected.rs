@@ -24,7 +24,7 @@ use crate::plan::{is_removable, is_rewritable};
 use crate::report::{Decision, Introspection, Report};
 use crate::runner::{Call, CallFailure, Runner, Running, Terms};
 use crate::situation::Situation;
-use crate::strategy::StrategyName;
+use crate::strategy_name::StrategyName;
 
 /// A remote strategy, with what it said of itself a moment ago.
 pub(crate) struct Connected {

@@ -2,7 +2,6 @@
 
 mod config_error;
 mod introspect_error;
-mod name;
 mod should_compact;
 
 pub use config_error::ConfigError;
@@ -26,7 +25,7 @@ use crate::receipt::ComponentInfo;
 use crate::remote::{self, Connected, Remote};
 use crate::runner::{Runner, Terms};
 use crate::sandbox::{self, Guest, GuestRunner, Sandbox};
-pub(crate) use name::StrategyName;
+use crate::strategy_name::StrategyName;
 
 /// The most bytes of a config, and of the schema that a strategy declares for it.
 pub(crate) const MAX_CONFIG_BYTES: usize = 64 << 10;
