@@ -5,7 +5,7 @@ use std::io;
 
 use baler_host::Archive;
 
-use crate::server::ServerLimits;
+use crate::limits::ServerLimits;
 
 /// Descriptors that a server always has open: standard streams, those of the runtime, and the connection
 /// that is being accepted.

@@ -7,10 +7,12 @@
 
 mod token;
 mod descriptors;
+mod limits;
 mod server;
 mod client;
 
 pub use client::{HttpRemote, UrlError, is_server_of};
 pub use descriptors::raise_descriptor_limit;
-pub use server::{Server, ServerBuilder, ServerError, ServerLimits};
+pub use limits::ServerLimits;
+pub use server::{Server, ServerBuilder, ServerError};
 pub use token::{Token, TokenError};

@@ -10,9 +10,9 @@ use baler_host::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::ServerLimits;
 use super::error::ApiError;
 use super::memory::Memory;
+use crate::limits::ServerLimits;
 
 /// The limits on running and waiting requests.
 #[derive(Debug)]

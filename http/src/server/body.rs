@@ -78,7 +78,7 @@ async fn discard(body: &mut Body) {
 /// The longest time for which a refused body is read and discarded.
 const DISCARD_TIME: Duration = Duration::from_secs(2);
 
-/// Bytes that have to arrive within each [`super::ServerLimits::read_stall`]. A slower body would hold
+/// Bytes that have to arrive within each [`crate::ServerLimits::read_stall`]. A slower body would hold
 /// memory for longer than other requests should wait.
 const STALL_BYTES: usize = 64 << 10;
 

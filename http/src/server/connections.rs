@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use super::ServerLimits;
+use crate::limits::ServerLimits;
 
 /// Time that a connection gets to close before another one is told to close.
 const CLOSE_TIME: Duration = Duration::from_millis(100);

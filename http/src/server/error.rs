@@ -16,7 +16,7 @@ use baler_host::{
 };
 use serde_json::json;
 
-use super::ServerLimits;
+use crate::limits::ServerLimits;
 
 /// An error response: a status, a code for programs, and a message for people.
 #[derive(Debug)]

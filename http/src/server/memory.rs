@@ -7,8 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::ServerLimits;
 use super::error::ApiError;
+use crate::limits::ServerLimits;
 
 /// Bytes that one permit stands for. Numbers of permits are limited to 32 bits.
 const PERMIT_BYTES: usize = 1 << 10;

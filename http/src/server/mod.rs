@@ -9,7 +9,6 @@ mod error;
 mod failure_log;
 mod field_types;
 mod json_scan;
-mod limits;
 mod memory;
 mod metrics;
 mod offload;
@@ -26,7 +25,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use baler_host::Host;
 
-pub use limits::ServerLimits;
+use crate::limits::ServerLimits;
 pub use serve::{Server, ServerBuilder, ServerError};
 
 use crate::token::Token;

@@ -5,11 +5,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::ServerLimits;
 use super::catalog::Catalog;
 use super::error::ApiError;
 use super::field_types::StrategyNames;
 use super::json_scan::count_text_items;
+use crate::limits::ServerLimits;
 
 /// Facts about a body. They are kept while the request waits, so they hold nothing that grows with
 /// the body.
