@@ -153,9 +153,9 @@ fn what_must_not_or_need_not_change_stays() {
         .step("", [call("ls", "{}", "short")])
         .tokens(900)
         .step("", [call("mcp__notes__get", "{}", &long("e"))])
-        .step("", [call("recall", "{}", &long("f"))])
+        .step("", [call("retrieve", "{}", &long("f"))])
         .step("", [read("g")]);
-    let config = r#"{"keep":0,"exclude":["recall","mcp__notes__*"],"stop-at-budget":false,"then-drop":false}"#;
+    let config = r#"{"keep":0,"exclude":["retrieve","mcp__notes__*"],"stop-at-budget":false,"then-drop":false}"#;
     assert_eq!(letters(&masked(&recording, 0, config)), "kkkkkkkr");
 }
 

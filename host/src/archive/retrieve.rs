@@ -71,7 +71,7 @@ const DESCRIPTION: &str = "Gives back earlier parts of this conversation that we
 
 impl Retrieve {
     /// The name of the tool.
-    pub const NAME: &'static str = "recall";
+    pub const NAME: &'static str = "retrieve";
 
     /// A tool that knows of nothing yet.
     #[must_use]

@@ -238,7 +238,7 @@ fn each_format_has_its_own_definition() {
         ),
     ] {
         let tool = Retrieve::definition(format);
-        assert_eq!(tool.pointer(name), Some(&json!("recall")), "{format}");
+        assert_eq!(tool.pointer(name), Some(&json!("retrieve")), "{format}");
         parameters(&tool, place);
         // The host finds it among the tools of a request, and so knows what it costs.
         let list = match format {
