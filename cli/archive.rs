@@ -187,7 +187,7 @@ fn failure(error: HostError) -> Failure {
     }
 }
 
-/// Which archive to look into.
+/// Options that name an existing archive.
 #[derive(Debug, Args)]
 pub(crate) struct ArchiveArguments {
     /// The archive: a folder, or a URL such as s3://bucket/prefix [default: $BALER_ARCHIVE, else

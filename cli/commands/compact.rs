@@ -23,20 +23,19 @@ use crate::{chain, files, input, strip, turn};
 
 /// Make a conversation fit its budget
 ///
-/// The new conversation goes to standard output; what was done, and why, to standard error.
-/// Kept messages are byte-identical. With `--repair`, a conversation that breaks rules is repaired
-/// first. When a strategy breaks a rule or a limit, the next one runs; `native:digest` and
-/// `native:truncate` always end the chain, with --model after `native:summarize`. When a strategy
-/// reports a failure of its own, the conversation stays as it is, unless --required is given.
+/// Writes the new conversation to standard output, and what was done and why to standard error. Kept messages
+/// are byte-identical. If a strategy breaks a rule or a limit, the next one of the chain runs; every chain
+/// ends with `native:digest` and `native:truncate`, and with --model `native:summarize` runs before these
+/// two. If a strategy declares a failure, the conversation stays unchanged, unless --required is given.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
 pub(crate) struct CompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm
-    /// file, or the URL of a server (its token by --remote-token). Given more than once, each is
-    /// the fallback of the one before, and no two may have one name [default: tiered; with --model: tiered-model]
+    /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm file, or the
+    /// URL of a server (--remote-token sets its token). If given several times, each strategy is the fallback
+    /// of the one before; their names must differ [default: tiered; with --model: tiered-model]
     #[arg(
         short,
         long = "strategy",
@@ -45,8 +44,8 @@ pub(crate) struct CompactCommand {
     )]
     strategies: Vec<String>,
 
-    /// Config of the first strategy: JSON, or @FILE for a file that holds it (a pipe is waited
-    /// for). It is checked against the strategy's schema, which `baler introspect` shows
+    /// Config of the first strategy: JSON, or @FILE for a file that holds it. baler checks it against the
+    /// strategy's schema, which `baler introspect` shows
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Strategy")]
     config: Option<String>,
 
@@ -56,44 +55,43 @@ pub(crate) struct CompactCommand {
     #[command(flatten)]
     goal: GoalArguments,
 
-    /// Where removed content is archived first, so that `baler expand` and `baler undo` can
-    /// retrieve it: a folder, a URL such as s3://bucket/prefix (keys and the like from the
-    /// environment, as AWS_ACCESS_KEY_ID), or `off`, with which it is lost. If it cannot be
-    /// archived, nothing is compacted [default: $BALER_ARCHIVE, else the
-    /// folder `archive` in the state folder]
+    /// Where removed content is archived first, so that `baler expand` and `baler undo` can retrieve it: a
+    /// folder; a URL such as s3://bucket/prefix (credentials come from the environment, such as
+    /// AWS_ACCESS_KEY_ID); or `off`, with which removed content is lost. If removed content cannot be
+    /// archived, nothing is compacted [default: $BALER_ARCHIVE, else the folder `archive` in the state
+    /// folder]
     #[arg(long, value_name = "DIR|URL|off", help_heading = "Output")]
     archive: Option<String>,
 
-    /// Write the conversation to this file, whole or not at all, instead of to standard output.
-    /// It may be the file that was read, unless that is a session log; if another program wrote to
-    /// the file in the meantime, the file stays as it is and the run fails
+    /// Write the conversation to this file, whole or not at all, instead of to standard output. It may be the
+    /// file that was read, unless that is a session log. If another program changed that file in the
+    /// meantime, the file stays as it is and the run fails
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Write the receipt to this file, as JSON, whole or not at all. It and the file of --output
-    /// take their places, the receipt first, when all that comes out was written; where any of it
-    /// cannot be written, both files stay as they were. A receipt there that `baler undo` can use
-    /// is not replaced by one that it cannot use, as of a run that changed nothing or with `--archive
-    /// off`; --json then says `receipt-kept`
+    /// Write the receipt to this file, as JSON, whole or not at all. The receipt and the file of --output are
+    /// put in place, the receipt first, when everything is written; if anything cannot be written, both files
+    /// stay as they were. A receipt that `baler undo` can use is never replaced by one that it cannot use (of
+    /// a run that changed nothing, or with `--archive off`); --json then says `receipt-kept`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     receipt: Option<PathBuf>,
 
-    /// Print one JSON object to standard output: the conversation (unless it goes to a file),
-    /// the receipt, and the outcome of every unit. Standard error then has nothing but errors
+    /// Print one JSON object to standard output: the conversation (unless it goes to a file), the receipt,
+    /// and the outcome of every unit. Standard error then gets errors only
     #[arg(long, help_heading = "Output")]
     json: bool,
 
-    /// Say nothing on standard error but errors
+    /// Print only errors to standard error
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 
-    /// Show what would be done: no conversation comes out, nothing is archived, and the files of
-    /// --output and --receipt are not written. A model is asked all the same
+    /// Show what would be done: no conversation is written, nothing is archived, and the files of --output
+    /// and --receipt stay as they are. A model is still asked
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 
-    /// Show the strategies' free-text messages, their reasons and logs, and put them into the
-    /// receipt. They may quote the conversation, and are not to be trusted
+    /// Show the strategies' free-text messages (reasons and logs), and put them into the receipt. They are
+    /// untrusted and may quote the conversation
     #[arg(long, help_heading = "Output")]
     words: bool,
 
@@ -104,23 +102,23 @@ pub(crate) struct CompactCommand {
     sandbox: SandboxArguments,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 wrong use, 3 unchanged, 4 by a fallback, 5 wrong input";
+const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 invalid usage, 3 unchanged, 4 compacted by a fallback, 5 invalid input";
 
 const EXAMPLES: &str = "\
 Examples:
-  Half of it, by the strategy `tiered`:
+  Compact to half of the size, by the strategy `tiered`:
     baler compact request.json > smaller.json
-  In a pipe, to 8000 tokens all included, with removed content archived in a bucket:
+  Compact to 8000 tokens in a pipe, and archive removed content in a bucket:
     agent-dump | baler compact --budget 8000 --archive s3://bales/agent | send
-  Repaired first, where it breaks a rule of its format:
+  Repair broken rules of the wire format first:
     baler compact request.json --repair --receipt receipt.json > smaller.json
-  The original conversation again:
+  Restore the original conversation:
     baler undo receipt.json > request.json
-  See what an untrusted strategy would do, in less time than usual:
+  Show what an untrusted strategy would do, with a shorter time limit:
     baler compact request.json --strategy ./untrusted.wasm --timeout 500ms --dry-run
-  With a model's summary, and what it has to keep:
+  Have a model summarise, and say what to keep:
     baler compact request.json --model openai:gpt-5-mini --instructions 'keep the API design'
-  First the one, and the other where the first fails; the file is replaced:
+  Use a second strategy if the first one fails, and replace the file:
     baler compact request.json -s mask-tool-outputs -s sliding-window \\
       --config '{\"keep\": 5}' --output request.json";
 

@@ -18,23 +18,23 @@ use crate::receipt::{metric, permissions, remedy};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
 
-/// Show what a strategy is, what it may do, and what it says of itself
+/// Show what a strategy is and what it declares
 ///
-/// Its digest, size, contract and permissions are read from the file before anything in it
-/// runs. The rest is what it claims, asked in its sandbox.
+/// Shows its content hash, size, contract and permissions, which baler reads from the file without running
+/// it; and its description, limits, codes and config schema, which the strategy itself declares when it runs
+/// in its sandbox. The strategy sees no conversation.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct IntrospectCommand {
-    /// The name of a strategy (`baler strategies` lists them), a .wasm file, or the URL
-    /// of a server
+    /// The strategy: a name (`baler strategies` lists them), a .wasm file, or the URL of a server
     #[arg(value_name = "STRATEGY")]
     strategy: String,
 
-    /// Also check this config: JSON, or @FILE for a file that holds it
+    /// Also check this config against the strategy's schema: JSON, or @FILE for a file that holds it
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
 
-    /// Print it as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 
@@ -52,9 +52,9 @@ Examples:
 
 Exit codes:
   0  shown
-  1  baler itself failed
-  2  wrong use: an unknown option or name, a strategy that cannot be used or asked, a config
-     that it does not take";
+  1  baler failed
+  2  invalid usage: an unknown option or name, a strategy that cannot be loaded or run, a config
+     that its schema rejects";
 
 impl IntrospectCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

@@ -16,18 +16,18 @@ use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
 use crate::{chain, files, input, model};
 
-/// Ask whether it is time to compact a conversation
+/// Decide whether to compact a conversation now
 ///
-/// Prints `compact` or `wait` and who decided it. A strategy without an opinion, or one that
-/// fails, leaves it to baler: it is time when the conversation is over its budget.
+/// Prints `compact` or `wait`, and who decided. If the strategy has no opinion or fails, baler decides: to
+/// compact if the conversation is over its budget.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER, mut_arg("budget", |arg| arg.help(BUDGET)))]
 pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// The strategy that is asked: a name (`baler strategies` lists them), a .wasm file, or the
-    /// URL of a server
+    /// The strategy that decides: a name (`baler strategies` lists them), a .wasm file, or the URL of a
+    /// server
     #[arg(short, long, value_name = "NAME|FILE.wasm|URL", default_value = chain::DEFAULT, help_heading = "Strategy")]
     strategy: String,
 
@@ -41,12 +41,12 @@ pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     goal: GoalArguments,
 
-    /// Requests that are expected to follow. With it, and with --previous, baler waits as long
-    /// as throwing the provider's cache away would cost more than requests of half the size save
+    /// Number of requests that are expected to follow, such as 20. With it and --previous, baler waits as
+    /// long as losing the provider's cache costs more than requests of half the size save
     #[arg(long, value_name = "N", requires = "previous", help_heading = "Goal")]
     requests_ahead: Option<u32>,
 
-    /// Price of a cached token, as a share of that of a fresh one
+    /// Price of a cached token, as a share of the price of an uncached one
     #[arg(
         long,
         value_name = "N%",
@@ -56,16 +56,15 @@ pub(crate) struct ShouldCompactCommand {
     )]
     cached_price: ShareArgument,
 
-    /// Print the answer as JSON
+    /// Print the decision as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
 
-    /// Print nothing but errors: the exit code tells
+    /// Print only errors; the exit code says the decision
     #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
     quiet: bool,
 
-    /// Show the strategy's free-text reason. It may quote the conversation, and is not to be
-    /// trusted
+    /// Show the strategy's free-text reason. It is untrusted and may quote the conversation
     #[arg(long, help_heading = "Output")]
     words: bool,
 
@@ -74,8 +73,8 @@ pub(crate) struct ShouldCompactCommand {
 }
 
 const BUDGET: &str = "\
-From which size on it is time: a number of tokens, all included; or a share of the --context-window \
-[default: 80%]";
+Size from which on to compact: a number of tokens, everything included, such as 100000; or a share of the \
+--context-window [default: 80%]";
 
 const AFTER: &str = "\
 Examples:
@@ -85,11 +84,11 @@ Examples:
     baler compact request.json --budget 60000 -o request.json
 
 Exit codes:
-  0  it is time
-  1  baler itself failed
-  2  wrong use: an unknown option or name, a config or strategy file that cannot be used
-  3  not yet
-  5  wrong input: the conversation breaks a rule of its format, or cannot be read";
+  0  compact now
+  1  baler failed
+  2  invalid usage: an unknown option or name, a config or strategy file that cannot be used
+  3  wait
+  5  invalid input: the conversation has errors, or cannot be read";
 
 impl ShouldCompactCommand {
     /// From how many tokens on it is time, and how that is said. A share of the conversation

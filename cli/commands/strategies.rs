@@ -12,10 +12,10 @@ use crate::output::{self, BOLD, FAINT, Messages, styled};
 use crate::receipt::short_digest;
 use crate::settings::HostSettings;
 
-/// List the strategies that need no file
+/// List the strategies that ship with baler
 ///
-/// Baler's own, which run in the host, and those that ship with it as components and run in
-/// the same sandbox as anybody else's.
+/// Native strategies run in the host. All others are components, and run in the same sandbox as untrusted
+/// ones.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct StrategiesCommand {
@@ -32,7 +32,7 @@ Examples:
   baler strategies
   baler introspect sliding-window
 
-Exit codes: 0 listed, 1 baler itself failed, 2 wrong use";
+Exit codes: 0 listed, 1 baler failed, 2 invalid usage";
 
 /// A strategy of the list.
 struct Listed {

@@ -12,16 +12,15 @@ use crate::{figures, files, input, settings};
 
 /// Restore a conversation as it was before a compaction
 ///
-/// Takes the receipt of the compaction, and needs nothing else but the archive that was in use:
-/// the conversation comes out byte for byte as it went in, without repairs. For a session log it
-/// is the request that was made of the log. Messages that came after the compaction are not part
-/// of it. After several compactions, each receipt restores what its own compaction was given, so
-/// the first receipt restores the original conversation.
+/// Needs the receipt of the compaction, and the archive that it used. Writes the conversation byte for byte
+/// as it was read, without repairs; for a session log, the request body that baler made of the log. Messages
+/// that were added after the compaction are not part of it. After several compactions, each receipt restores
+/// the input of its own compaction, so the first receipt restores the original conversation.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct UndoCommand {
-    /// The receipt, as --receipt writes it, or all that --json prints. `-`, or nothing, reads it
-    /// from standard input. A pipe is read too, and waited for until somebody writes to it
+    /// The receipt: the file of --receipt, or all that --json printed. `-`, or no RECEIPT, reads standard
+    /// input
     #[arg(value_name = "RECEIPT")]
     receipt: Option<PathBuf>,
 
@@ -39,11 +38,11 @@ Examples:
   baler undo receipt.json | cmp - request.json
 
 Exit codes:
-  0  the conversation came out
-  1  baler itself failed: the archive cannot be read, a file cannot be written
-  2  wrong use: that compaction changed nothing, its archive is another one, or the result would
-     be written to the receipt
-  5  that is no receipt";
+  0  the conversation was restored
+  1  baler failed: the archive cannot be read, a file cannot be written
+  2  invalid usage: the compaction changed nothing, the archive is not the one that it used, or
+     the result would replace the receipt
+  5  invalid input: the file is not a receipt";
 
 /// What counts of a receipt.
 #[derive(Deserialize)]

@@ -15,24 +15,23 @@ use crate::{files, input};
 
 /// Check a conversation against the rules of its wire format
 ///
-/// Lists every place where a rule is broken, with the rule's id, the message's number and what
-/// to do about it; of more than 1,000 the first, errors before warnings, with the number of the
-/// others. An error is something that the provider refuses; a warning is unusual, but no refusal
-/// of it is known, and it stops nothing. docs/wire-formats.md explains the rules.
+/// Lists every place where a rule is broken, with the rule's id, the number of the message and the remedy: at
+/// most 1,000 places, errors before warnings, and how many more there are. An error is a broken rule where
+/// the provider is known to refuse the request. A warning is one where no refusal is known; it does not
+/// prevent a compaction. docs/wire-formats.md explains the rules.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ValidateCommand {
-    /// The conversation: a request body, its list of messages, or the log of a session. `-`, or
-    /// nothing, reads it from standard input
+    /// The conversation: a request body, its list of messages, or a session log. `-`, or no FILE, reads
+    /// standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Wire format of the conversation: auto, openai-chat, openai-responses, anthropic, gemini
+    /// Wire format of the conversation: auto (detect it), openai-chat, openai-responses, anthropic, gemini
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     format: FormatArgument,
 
-    /// Tell as well what --repair of the other commands would repair, errors and warnings alike,
-    /// and what it would leave. Nothing is written
+    /// Also show what --repair of the other commands would repair and what would remain. Writes nothing
     #[arg(long)]
     repair: bool,
 
@@ -40,7 +39,7 @@ pub(crate) struct ValidateCommand {
     #[arg(long)]
     json: bool,
 
-    /// Print nothing but errors: the exit code tells
+    /// Print only errors; the exit code says the result
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 }
@@ -51,10 +50,10 @@ Examples:
   agent-dump | baler validate --format anthropic --json | jq '.violations[].rule'
 
 Exit codes:
-  0  it breaks no rule, or there are warnings alone; with --repair, that is so after the repair
-  1  baler itself failed
-  2  wrong use
-  5  it breaks a rule, or cannot be read";
+  0  no errors; with --repair, no errors after the repair
+  1  baler failed
+  2  invalid usage
+  5  invalid input: the conversation has errors, or cannot be read";
 
 impl ValidateCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {

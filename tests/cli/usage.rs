@@ -76,7 +76,7 @@ fn invalid_budgets_pins_and_limits_are_refused() {
         ),
         (
             &["compact", "--timeout", "18446744073709551615s"],
-            "give a day (24h) at most",
+            "give at most a day (24h)",
         ),
     ]);
 }
