@@ -83,7 +83,7 @@ fn check_names(sources: &[Source]) -> Result<(), Failure> {
             anyhow!("`{one}` is named more than once; name each strategy once")
         } else {
             anyhow!(
-                "`{one}` and `{two}` have one name, `{}`, so a receipt could not tell which of them it was; give the file of one another name (a strategy is called as its file without the ending, or by host, port and path of its URL)",
+                "`{one}` and `{two}` have the same name, `{}`, so a receipt could not distinguish them; rename one of the files (a strategy has the name of its file without the ending, or host, port and path of its URL)",
                 cleaned(source.name())
             )
         }));
@@ -205,7 +205,7 @@ pub(crate) async fn configured(
 ) -> Result<Strategy, Failure> {
     if strategy.is_native() {
         return Err(Failure::wrong_use(anyhow!(
-            "`{}` is baler's own and takes no config; leave --config out, or name the strategy that it is for (first, where there are several)",
+            "`{}` is a native strategy and takes no config; leave --config out, or name first the strategy that it is for",
             strategy.name()
         )));
     }

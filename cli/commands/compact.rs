@@ -122,7 +122,7 @@ Examples:
     baler compact request.json -s mask-tool-outputs -s sliding-window \\
       --config '{\"keep\": 5}' --output request.json";
 
-/// The files that a run writes, begun before any work is done.
+/// The files that a run writes, created before any work is done.
 #[derive(Debug, Default)]
 struct Files {
     output: Option<WholeFile>,
@@ -146,8 +146,8 @@ impl CompactCommand {
         let place = ArchivePlace::of(self.archive.as_deref())?;
         let archive = match &place {
             ArchivePlace::Off => Keeping::Nowhere,
-            // A dry run stores what would leave where nobody finds it, so that its plan, which
-            // holds references, is the one of a run in earnest.
+            // A dry run archives in memory, so that its plan, which holds references, is the same as
+            // that of a real run.
             ArchivePlace::State if self.dry_run => Keeping::Rehearsed,
             _ if self.dry_run => Keeping::In(Archive::in_memory()),
             ArchivePlace::State => Keeping::State,
@@ -181,12 +181,12 @@ impl CompactCommand {
             .map_err(failure)?;
         let place = place.shown(self.sandbox.state.as_deref());
         let place = place.filter(|_| host.archive().is_some());
-        self.tell(&conversation, &compaction, &chain, place, messages)?;
-        self.hand_over(files, &conversation, &compaction, messages)?;
+        self.print_summary(&conversation, &compaction, &chain, place, messages)?;
+        self.write_results(files, &conversation, &compaction, messages)?;
         Ok(exit_of(&compaction))
     }
 
-    /// A log is more than the request that is made of it, so that may not take its place.
+    /// Refuses to replace a session log by the request body made of it, which holds less.
     fn check_log_stays(&self, conversation: &Conversation) -> Result<(), Failure> {
         let Some((kind, _)) = conversation.log() else {
             return Ok(());
@@ -201,7 +201,7 @@ impl CompactCommand {
         }
     }
 
-    /// The names of the strategies, in order.
+    /// Returns the names of the strategies, in order.
     fn strategies(&self) -> Vec<&str> {
         match (self.strategies.is_empty(), &self.model.model) {
             (false, _) => self.strategies.iter().map(String::as_str).collect(),
@@ -210,15 +210,14 @@ impl CompactCommand {
         }
     }
 
-    /// The file that the conversation goes to; none for standard output.
+    /// Returns the file that the conversation is written to; `None` for standard output.
     fn output(&self) -> Option<&Path> {
         self.output
             .as_deref()
             .filter(|file| *file != Path::new("-"))
     }
 
-    /// Begins the files. Where the output takes the place of the conversation, it does only as
-    /// long as that is what was `seen`.
+    /// Creates the files. An output that replaces the input does so only if the input is still what was `seen`.
     fn files(&self, seen: Option<Seen>) -> Result<Files, Failure> {
         if self.receipt.as_deref() == Some(Path::new("-")) {
             return Err(Failure::wrong_use(anyhow!(
@@ -283,7 +282,7 @@ impl CompactCommand {
         Ok(())
     }
 
-    /// The files that the run reads beside conversations, or keeps.
+    /// Returns the files that the run reads besides conversations, or keeps.
     fn in_use(&self) -> Vec<PathBuf> {
         self.strategies
             .iter()
@@ -302,7 +301,8 @@ impl CompactCommand {
         self.output().is_none() && !self.dry_run
     }
 
-    fn tell(
+    /// Prints what was done, or the errors of the conversation.
+    fn print_summary(
         &self,
         conversation: &Conversation,
         compaction: &Compaction,
@@ -312,7 +312,7 @@ impl CompactCommand {
     ) -> anyhow::Result<()> {
         let receipt = compaction.receipt();
         if receipt.outcome == Outcome::Unchanged(Unchanged::InvalidInput) {
-            input::tell_violations(conversation, &self.conversation);
+            input::print_violations(conversation, &self.conversation);
             return Ok(());
         }
         let circumstances = Circumstances {
@@ -339,7 +339,7 @@ impl CompactCommand {
     /// conversation without its receipt is left. Where the output cannot take its place after
     /// all, the receipt before is put back. What was begun and is not finished leaves nothing
     /// behind.
-    fn hand_over(
+    fn write_results(
         &self,
         mut files: Files,
         conversation: &Conversation,
@@ -435,15 +435,15 @@ impl CompactCommand {
 /// behind the conversation, or over a part of it.
 fn writes_into_input(what: &str) -> Failure {
     Failure::wrong_use(anyhow!(
-        "{what} goes to the file that the conversation is read from, and would make neither of them one; name that file by `--output` to replace it, or another one"
+        "{what} goes to the file that the conversation is read from, and neither of the two could be read afterwards; name that file by `--output` to replace it, or another one"
     ))
 }
 
-/// What failed, and that nothing came of it.
+/// Returns the failure of a compaction, with its remedy.
 fn failure(error: HostError) -> Failure {
     match error {
         HostError::Archive(error) => anyhow!(
-            "{error}; so nothing was compacted: see to the archive, or name another one by --archive (with `off`, what leaves is gone)"
+            "{error}; so nothing was compacted: check the archive, or name another one by --archive (with `off`, removed content is lost)"
         )
         .into(),
         error => error.into(),

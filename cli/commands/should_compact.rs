@@ -2,10 +2,13 @@ use std::slice;
 
 use anyhow::anyhow;
 use baler_host::{
-    Budget, Request, receipt::AttemptResult, request::CachePrice, strategy::Decision,
+    Budget, Request,
+    receipt::AttemptResult,
+    request::CachePrice,
+    strategy::{Decision, ShouldCompact},
 };
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments, ShareArgument};
 use crate::exit::{Exit, Failure};
@@ -91,8 +94,8 @@ Exit codes:
   5  invalid input: the conversation has errors, or cannot be read";
 
 impl ShouldCompactCommand {
-    /// From how many tokens on it is time, and how that is said. A share of the conversation
-    /// itself would always be passed.
+    /// Returns the tokens from which on to compact, as a number and in words. A share is one of the context
+    /// window: a share of the conversation itself would always be exceeded.
     fn threshold(&self) -> Result<(u32, String), Failure> {
         let share = match self.goal.budget {
             Some(Budget::Tokens(tokens)) => return Ok((tokens, number(tokens))),
@@ -101,8 +104,8 @@ impl ShouldCompactCommand {
         };
         let Some(window) = self.goal.context_window else {
             return Err(Failure::wrong_use(anyhow!(
-                "from which size on is it time? Give --budget TOKENS; or --context-window TOKENS, of which \
-                 --budget is a share [default: 80%]"
+                "expected a size from which on to compact: give --budget TOKENS, or --context-window TOKENS, \
+                 of which --budget is a share [default: 80%]"
             )));
         };
         let tokens = (f64::from(window) * share) as u32;
@@ -148,7 +151,7 @@ impl ShouldCompactCommand {
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.goal.check_pins(&conversation)?;
         if conversation.is_broken() {
-            input::tell_violations(&conversation, &self.conversation);
+            input::print_violations(&conversation, &self.conversation);
             return Ok(Exit::WrongInput);
         }
 
@@ -162,48 +165,21 @@ impl ShouldCompactCommand {
             .should_compact(&conversation, &strategy, &request)
             .await;
         let by_size = request.with_cache_price(None);
-        let is_over = answer.is_due || host.is_due(&conversation, &by_size);
-        let verdict = if answer.is_due { "compact" } else { "wait" };
-        let name = cleaned(strategy.name());
-        let (by_strategy, reason) = match &answer.decision {
-            Decision::Compact(reason) => (true, reason.as_str()),
-            Decision::Wait(reason) => (!answer.is_due, reason.as_str()),
-            Decision::HostDecides => (false, ""),
+        let decision = Answer {
+            strategy: cleaned(strategy.name()),
+            tokens: conversation.tokens(),
+            is_over_budget: answer.is_due || host.is_due(&conversation, &by_size),
+            threshold: typed,
+            answer: &answer,
         };
-        if let AttemptResult::Fault { fault } = &answer.attempt.result {
-            messages.warn(&format!("{name} was asked and failed: {fault}"));
-            messages.say(&format!("  → {}\n", remedy(fault)));
-        }
+        decision.warn_of_fault(messages);
         if self.json {
-            let answer = json!({
-                "decision": verdict,
-                "decided-by": if by_strategy { &name } else { "baler" },
-                "tokens": conversation.tokens(),
-                "over-budget": is_over,
-                "attempt": answer.attempt,
-            });
-            output::listing(&format!("{answer}\n"))?;
+            output::listing(&format!("{}\n", decision.as_json()))?;
         } else if !self.quiet {
-            let who = if by_strategy {
-                format!("{name} decides")
-            } else if matches!(answer.decision, Decision::Wait(_)) {
-                format!("{name} would wait, but it is required")
-            } else {
-                let over = if is_over { "over" } else { "within" };
-                let but = if is_over && !answer.is_due {
-                    ", but what the provider has cached is worth more for so few requests"
-                } else {
-                    ""
-                };
-                format!(
-                    "baler decides: {} tokens, {over} the budget: {}{but}",
-                    number(conversation.tokens()),
-                    typed
-                )
-            };
-            output::words(&format!("{verdict}: {who}\n"))?;
+            output::words(&format!("{}\n", decision.as_text()))?;
+            let (_, reason) = decision.by_strategy();
             if self.words && !reason.is_empty() {
-                output::words(&format!("  it says: {}\n", shortened(reason)))?;
+                output::words(&format!("  its reason: {}\n", shortened(reason)))?;
             }
         }
         Ok(if answer.is_due {
@@ -211,5 +187,81 @@ impl ShouldCompactCommand {
         } else {
             Exit::Unchanged
         })
+    }
+}
+
+/// The answer to whether to compact, with what is needed to show it.
+struct Answer<'a> {
+    /// The name of the strategy, without characters that a terminal would act on.
+    strategy: String,
+    /// Tokens of the conversation.
+    tokens: u32,
+    is_over_budget: bool,
+    /// The size from which on to compact, in words.
+    threshold: String,
+    answer: &'a ShouldCompact,
+}
+
+impl Answer<'_> {
+    const fn verdict(&self) -> &'static str {
+        if self.answer.is_due {
+            "compact"
+        } else {
+            "wait"
+        }
+    }
+
+    /// Whether the strategy decided, and its reason, which may be empty.
+    fn by_strategy(&self) -> (bool, &str) {
+        match &self.answer.decision {
+            Decision::Compact(reason) => (true, reason.as_str()),
+            Decision::Wait(reason) => (!self.answer.is_due, reason.as_str()),
+            Decision::HostDecides => (false, ""),
+        }
+    }
+
+    fn warn_of_fault(&self, messages: Messages) {
+        if let AttemptResult::Fault { fault } = &self.answer.attempt.result {
+            messages.warn(&format!("{} failed: {fault}", self.strategy));
+            messages.say(&format!("  → {}\n", remedy(fault)));
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        let (by_strategy, _) = self.by_strategy();
+        json!({
+            "decision": self.verdict(),
+            "decided-by": if by_strategy { self.strategy.as_str() } else { "baler" },
+            "tokens": self.tokens,
+            "over-budget": self.is_over_budget,
+            "attempt": self.answer.attempt,
+        })
+    }
+
+    /// Returns the verdict and who decided, on one line.
+    fn as_text(&self) -> String {
+        let (by_strategy, _) = self.by_strategy();
+        let who = if by_strategy {
+            format!("{} decides", self.strategy)
+        } else if matches!(self.answer.decision, Decision::Wait(_)) {
+            format!("{} would wait, but it is required", self.strategy)
+        } else {
+            let over = if self.is_over_budget {
+                "over"
+            } else {
+                "within"
+            };
+            let but = if self.is_over_budget && !self.answer.is_due {
+                ", but what the provider has cached is worth more for so few requests"
+            } else {
+                ""
+            };
+            format!(
+                "baler decides: {} tokens, {over} the budget: {}{but}",
+                number(self.tokens),
+                self.threshold
+            )
+        };
+        format!("{}: {who}", self.verdict())
     }
 }

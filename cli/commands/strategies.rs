@@ -103,7 +103,7 @@ fn as_words(list: &[Listed]) -> String {
     {
         let name = styled(BOLD, &format!("{:<wide$}", strategy.name()));
         let what = strategy.component().map_or_else(
-            || "baler's own".to_owned(),
+            || "native".to_owned(),
             |component| {
                 format!(
                     "{}  {}",
@@ -120,6 +120,6 @@ fn as_words(list: &[Listed]) -> String {
             styled(FAINT, &what)
         );
     }
-    text.push_str("\nAny other strategy is named by its .wasm file. `baler introspect NAME` tells more of one.\n");
+    text.push_str("\nName any other strategy by its .wasm file or URL. `baler introspect NAME` shows more about a strategy.\n");
     text
 }

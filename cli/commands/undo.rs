@@ -44,7 +44,7 @@ Exit codes:
      the result would replace the receipt
   5  invalid input: the file is not a receipt";
 
-/// What counts of a receipt.
+/// The fields of a receipt that undo needs.
 #[derive(Deserialize)]
 struct Receipt {
     outcome: String,
@@ -52,7 +52,7 @@ struct Receipt {
     undo: Option<String>,
 }
 
-/// What `baler compact --json` prints, as far as it counts.
+/// The fields of the output of `baler compact --json` that undo needs.
 #[derive(Deserialize)]
 struct Printed {
     receipt: Receipt,
@@ -79,9 +79,9 @@ impl UndoCommand {
         let reference = undo.ok_or_else(|| {
             let outcome = figures::shortened(&outcome);
             Failure::wrong_use(match outcome.as_str() {
-                "unchanged" => anyhow!("there is nothing to undo: that run changed nothing"),
+                "unchanged" => anyhow!("nothing to undo: that run changed nothing"),
                 _ => anyhow!(
-                    "that conversation was {outcome} without an archive, so it cannot be undone; what went in is where you have it"
+                    "that conversation was {outcome} without an archive, so it cannot be undone; use your own copy of the original"
                 ),
             })
         })?;
@@ -108,7 +108,7 @@ fn receipt(bytes: &[u8]) -> Result<Receipt, Failure> {
     serde_json::from_slice::<Printed>(bytes)
         .map(|printed| printed.receipt)
         .or_else(|_| serde_json::from_slice(bytes))
-        .map_err(|_| anyhow!("that is no receipt; give what `--receipt` wrote or `--json` printed"))
+        .map_err(|_| anyhow!("not a receipt; give what `--receipt` wrote or `--json` printed"))
         .context("cannot read the receipt")
         .map_err(Failure::wrong_input)
 }

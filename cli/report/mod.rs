@@ -52,7 +52,7 @@ pub(crate) fn page(sources: &[(String, Source)]) -> String {
             body {
                 header {
                     h1 { (title) }
-                    p class="muted" { "Counts, names, digests and codes; no text of a message." }
+                    p class="muted" { "Counts, names, content hashes and codes; no text of a message." }
                 }
                 main {
                     @if !runs.is_empty() { (columns::patterns()) }

@@ -156,7 +156,7 @@ fn options_that_exclude_each_other_and_unknown_commands_are_refused() {
                 "--trigger",
                 "overflow",
             ],
-            "--instructions are a person's",
+            "--instructions require --trigger manual",
         ),
         (&["compact", "--context", "{"], "--context is not JSON"),
         (&["compress"], "unrecognized subcommand"),
