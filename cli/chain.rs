@@ -1,4 +1,4 @@
-//! From the names of strategies to strategies that are ready to run.
+//! Finds and loads strategies by their names, files or URLs.
 
 use std::borrow::Cow;
 use std::fs;
@@ -143,7 +143,7 @@ impl Source {
         }
     }
 
-    /// Whether it reads the context of a request; none where that is not known.
+    /// Whether the strategy reads the context of a request; `None` if unknown.
     pub(crate) fn reads_context(&self) -> Option<bool> {
         match self {
             Self::Native(_) => Some(false),
@@ -212,7 +212,7 @@ pub(crate) async fn configured(
     host.configure(strategy.clone(), config)
         .await
         .map_err(|error| {
-            // It quotes the strategy's schema, which is a stranger's.
+            // The error quotes the strategy's schema, which is untrusted.
             let told = cleaned(&error.to_string());
             Failure::wrong_use(anyhow!("{told}")).with_more(format!(
                 "\n\n`baler introspect {}` shows what it takes.",

@@ -68,7 +68,7 @@ impl Failure {
         }
     }
 
-    /// With more lines below the message, of which none is a stranger's.
+    /// Adds lines below the message, which must not hold untrusted text.
     pub(crate) fn with_more(self, more: impl Into<String>) -> Self {
         let more = more.into();
         Self { more, ..self }

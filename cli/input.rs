@@ -23,7 +23,8 @@ use crate::output::{self, CHANGED, FAINT, Messages, styled};
 use crate::progress::Progress;
 use crate::{descriptor, figures, files, stdout};
 
-/// Maximum bytes of a conversation. No context window holds nearly as much, so a larger file is the wrong one.
+/// Maximum bytes of a conversation. No context window holds nearly as much, so a larger file is the
+/// wrong one.
 const LIMIT: u64 = 1 << 30;
 
 /// Maximum number of broken rules that are listed one by one.
@@ -183,7 +184,8 @@ fn unreadable(file: Option<&Path>, error: &ReadError) -> Failure {
     Failure::wrong_input(anyhow!("cannot read {from} as a conversation: {what}"))
 }
 
-/// Warns if the number that the provider reported is too far from the counted tokens to be of this conversation.
+/// Warns if the number that the provider reported is too far from the counted tokens to be of this
+/// conversation.
 fn warn_about_used(used: u32, conversation: &Conversation, messages: Messages) {
     let counted = conversation.tokens();
     let beyond = conversation.tokens_not_shown();

@@ -76,7 +76,7 @@ impl ModelArguments {
         }
     }
 
-    /// The grant; none where no model is named.
+    /// Returns the grant; `None` if no model is named.
     pub(crate) fn grant(&self) -> Result<Option<ModelGrant>, Failure> {
         let Some(model) = &self.model else {
             return Ok(None);

@@ -23,7 +23,7 @@ use crate::{descriptor, files};
 #[derive(Debug, Default)]
 pub(crate) struct HostSettings {
     pub(crate) format: Option<Format>,
-    /// None where it goes by the model.
+    /// `None` chooses the tokenizer of the conversation's model.
     pub(crate) tokenizer: Option<Tokenizer>,
     pub(crate) archive: Keeping,
     /// What the host's own summarizer may ask.
@@ -37,7 +37,7 @@ pub(crate) struct HostSettings {
     pub(crate) serves_many: bool,
 }
 
-/// Where what leaves goes.
+/// Where removed content is archived.
 #[derive(Debug, Default)]
 pub(crate) enum Keeping {
     #[default]

@@ -125,7 +125,7 @@ fn inserted(unit: &Unit) -> Entry {
     }
 }
 
-/// The strip as text, a line for each run of units that fared alike.
+/// The strip as text, a line for each run of units with the same outcome.
 pub(crate) fn text(entries: &[Entry]) -> String {
     let mut runs = merged(entries, |run, entry| {
         run.outcome == entry.outcome && run.kind == entry.kind
@@ -159,7 +159,7 @@ pub(crate) fn text(entries: &[Entry]) -> String {
             continue;
         }
         let [units_wide, outcome_wide, kind_wide, count_wide, tokens_wide] = widths;
-        let outcome = styled(run.style(), &format!("{outcome:<fate_wide$}"));
+        let outcome = styled(run.style(), &format!("{outcome:<outcome_wide$}"));
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,

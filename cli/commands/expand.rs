@@ -93,7 +93,7 @@ impl ExpandCommand {
     }
 }
 
-/// A stranger's words, cleaned line by line, in pieces of whole lines: an entry may be nothing but
+/// Untrusted text, cleaned line by line, in pieces of whole lines: an entry may be nothing but
 /// millions of them.
 fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut lines = text.lines().peekable();

@@ -1,5 +1,5 @@
 //! A page for people, made of receipts and evaluations: it needs nothing but itself, runs
-//! nothing, and holds no text of a message. Every value on it may be a stranger's; markup
+//! nothing, and holds no text of a message. Every value on it may be untrusted; markup
 //! escapes it.
 
 mod bounded;
