@@ -60,7 +60,7 @@ mod unix {
         use std::fs::File;
         use std::path::Path;
 
-        /// It goes by permissions alone.
+        /// Only permissions are kept on other systems.
         pub(super) const fn keep(_: &File, _: &Path, _: bool) -> bool {
             true
         }
@@ -107,8 +107,8 @@ mod list {
     /// The most bytes that the system keeps of one.
     const MOST: usize = 64 << 10;
 
-    /// Gives `file` the list of the file at `place`, or none where that has none. False where that
-    /// cannot be done: then the permissions alone would let in others than before.
+    /// Gives `file` the list of the file at `place`, or removes its list if that file has none. Returns false
+    /// if that fails: the permissions alone would then let in others than before.
     pub(super) fn keep(file: &File, place: &Path, is_group_kept: bool) -> bool {
         let mut list = vec![0_u8; MOST];
         match getxattr(place, NAME, &mut list[..]) {

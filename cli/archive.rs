@@ -1,4 +1,4 @@
-//! Which archive is meant.
+//! Chooses and opens the archive that options and the environment name.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const SCHEMES: [&str; 11] = [
     "s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "http", "https", "file",
 ];
 
-/// Where what leaves goes.
+/// Where removed content is archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ArchivePlace {
     Off,
@@ -151,7 +151,7 @@ fn mistyped(named: &str) -> Option<anyhow::Error> {
     let is_scheme = SCHEMES.iter().any(|own| scheme.eq_ignore_ascii_case(own));
     (is_scheme && !is_url(named)).then(|| {
         anyhow!(
-            "`{scheme}:…` is no place for an archive; a URL has `://` behind its scheme, such as s3://bucket/prefix (a folder of that name begins with `./{scheme}:`)"
+            "`{scheme}:…` is no place for an archive; a URL has `://` after its scheme, such as s3://bucket/prefix (a folder of that name begins with `./{scheme}:`)"
         )
     })
 }
@@ -187,7 +187,7 @@ fn failure(error: HostError) -> Failure {
     }
 }
 
-/// Which archive to look into.
+/// Options that name an existing archive.
 #[derive(Debug, Args)]
 pub(crate) struct ArchiveArguments {
     /// The archive: a folder, or a URL such as s3://bucket/prefix [default: $BALER_ARCHIVE, else

@@ -1,4 +1,4 @@
-//! Arguments as people type them. What they come to is worked out in `settings`.
+//! The arguments that several commands share, and their parsers. `settings` makes requests and hosts of them.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use baler_host::{Budget, Format, Pins};
 use clap::Args;
 
-/// Where the conversation comes from and how it is read.
+/// Options for where the conversation comes from and how it is read.
 #[derive(Debug, Args)]
 pub(crate) struct ConversationArguments {
-    /// The conversation: a request body in a provider's wire format, its list of messages, or
-    /// the log of a session of Claude Code, Codex, pi or gemini-cli, which becomes the request
-    /// body of its next request. `-`, or nothing, reads it from standard input
+    /// The conversation: a request body in a provider's wire format, its list of messages, or a session log
+    /// of Claude Code, Codex, pi or gemini-cli (baler makes the request body that the session would send
+    /// next). `-`, or no FILE, reads standard input
     #[arg(value_name = "FILE", help_heading = "Conversation")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Wire format of the conversation: auto, openai-chat, openai-responses, anthropic, gemini
+    /// Wire format of the conversation: auto (detect it), openai-chat, openai-responses, anthropic, gemini
     #[arg(
         long,
         value_name = "FORMAT",
@@ -25,8 +25,8 @@ pub(crate) struct ConversationArguments {
     )]
     pub(crate) format: FormatArgument,
 
-    /// What counts tokens: `auto` goes by the model that the conversation names; or a
-    /// vocabulary, such as o200k_base or cl100k_base
+    /// Vocabulary that counts tokens, such as o200k_base or cl100k_base; `auto` chooses that of the model
+    /// which the conversation names
     #[arg(
         long,
         value_name = "NAME",
@@ -35,26 +35,26 @@ pub(crate) struct ConversationArguments {
     )]
     pub(crate) tokenizer: String,
 
-    /// Tokens that the provider reported for the whole conversation (input and output of its
-    /// last response): counts are corrected to agree with it. Where the model's vocabulary is
-    /// known, they are never corrected downwards [default: what a log recorded]
+    /// Tokens that the provider reported for this conversation: input and output of its last response, such
+    /// as 48210. baler corrects its counts to agree; if it knows the model's vocabulary, never downwards
+    /// [default: what a session log recorded]
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = reported, help_heading = "Conversation")]
     pub(crate) used: Option<u32>,
 
-    /// The request that was sent last. What stands unchanged at the beginning of both is in the
-    /// provider's cache, and the receipt tells what becomes of that
+    /// File with the request that was sent last. The messages at the beginning that are the same in both
+    /// requests are in the provider's cache, and the receipt says how many cached tokens cannot be used again
     #[arg(long, value_name = "FILE", help_heading = "Conversation")]
     pub(crate) previous: Option<PathBuf>,
 
-    /// Repair what breaks a rule of the format before anything else is done, and what `baler
-    /// validate` warns of as well. Signed and encrypted messages are never edited; where a broken
-    /// rule would be left, nothing is done
+    /// Repair broken rules of the wire format first, including those that `baler validate` only warns about.
+    /// Signed and encrypted messages are never edited. If an error would remain, nothing is done
     #[arg(long, help_heading = "Conversation")]
     pub(crate) repair: bool,
 }
 
 impl ConversationArguments {
-    /// Of a command that only looks at a conversation.
+    /// Returns the arguments of a command that only reads a conversation, with every other option at its
+    /// default.
     pub(crate) fn of(format: FormatArgument) -> Self {
         Self {
             file: None,
@@ -67,12 +67,12 @@ impl ConversationArguments {
     }
 }
 
-/// What is wanted.
+/// Options for what a compaction should achieve.
 #[derive(Debug, Args)]
 pub(crate) struct GoalArguments {
-    /// How large the result may be: a number of tokens, all included; or a share such as 50%,
-    /// which means what always stays (system prompt, tools, instructions) and that share of
-    /// the tokens of all the rest [default: 50%]
+    /// Tokens that the result should fit in, everything included, such as 8000; or a share such as 50%: the
+    /// overhead (system prompt, tools, instructions), which always stays, and that share of all other tokens
+    /// [default: 50%]
     #[arg(
         long,
         value_name = "TOKENS|N%",
@@ -81,24 +81,24 @@ pub(crate) struct GoalArguments {
     )]
     pub(crate) budget: Option<Budget>,
 
-    /// The most bytes of the result, such as 30MB. Where what has to stay is larger, the result is
-    /// as small as it can be, and the run says so [default: what the provider takes]
+    /// Maximum size of the result, such as 30MB. If protected content alone is larger, the result is as small
+    /// as possible, and baler says so [default: the provider's limit]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size, help_heading = "Goal")]
     pub(crate) max_bytes: Option<usize>,
 
-    /// The most pictures, documents and the like in the result [default: what the provider
-    /// takes]
+    /// Maximum number of images, documents and other media in the result [default: the provider's limit]
     #[arg(long, value_name = "N", help_heading = "Goal")]
     pub(crate) max_media: Option<u32>,
 
-    /// The model's context window, for strategies that want to know. It sets no budget
+    /// The model's context window in tokens, such as 200000, for strategies that use it. Does not limit the
+    /// result
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = window, help_heading = "Goal")]
     pub(crate) context_window: Option<u32>,
 
-    /// What must not be removed: `first-user`, which is often the task; `none`; or numbers of units
-    /// as `baler compact --dry-run` shows them, from 0, such as 0,3,4. Instructions, the newest user
-    /// message, pending tool calls and tool outputs that the model has not seen always stay, the
-    /// last shortened if they have to be
+    /// Units that must not be removed: `first-user`, the first user message, which is often the task; `none`;
+    /// or numbers of units, from 0, such as 0,3,4 (`baler compact --dry-run` shows them). Always protected
+    /// are instructions, the newest user message, pending tool calls, and tool outputs that the model has not
+    /// seen (which baler shortens if they are too large)
     #[arg(
         long,
         value_name = "WHAT",
@@ -108,8 +108,8 @@ pub(crate) struct GoalArguments {
     )]
     pub(crate) pin: PinArgument,
 
-    /// Why it is asked for, which strategies may go by: threshold, overflow, manual, scheduled
-    /// [default: threshold; manual with --instructions]
+    /// Reason for the compaction, which strategies may consider: threshold, overflow, manual, scheduled
+    /// [default: threshold; with --instructions: manual]
     #[arg(
         long,
         value_name = "WHY",
@@ -118,58 +118,57 @@ pub(crate) struct GoalArguments {
     )]
     pub(crate) trigger: Option<TriggerArgument>,
 
-    /// What to keep in mind, for strategies that ask a model: such as "keep the API design"
+    /// What to keep in mind, for strategies that ask a model, such as "keep the API design"
     #[arg(long, value_name = "TEXT", help_heading = "Goal")]
     pub(crate) instructions: Option<String>,
 
-    /// What your program knows beside the conversation, for strategies that want it: JSON (turns
+    /// What your program knows and the conversation does not say, for strategies that read it: JSON (turns
     /// left, memory, data …), or @FILE for a file that holds it
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Goal")]
     pub(crate) context: Option<String>,
 
-    /// Do not leave it at a strategy that wants nothing done: `compact` asks the next one, also
-    /// after a failure that a strategy reports, and `should-compact` says `compact`
+    /// Compact even if a strategy declines: `compact` then tries the next strategy, also after a declared
+    /// failure, and `should-compact` answers `compact`
     #[arg(long, help_heading = "Goal")]
     pub(crate) required: bool,
 }
 
-/// What a strategy may use, and where the host keeps its own things.
+/// Limits of each call into a strategy, and the state folder.
 #[derive(Debug, Args)]
 pub(crate) struct SandboxArguments {
-    /// Fuel of a call, about one for each instruction [default: 4000000000]
+    /// Fuel limit of each call into a strategy; an instruction uses about 1 [default: 4000000000]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = fuel, help_heading = "Sandbox")]
     pub(crate) fuel: Option<u64>,
 
-    /// Time on the clock of a call, such as 500ms or 10s [default: 2s; with a model, what the
-    /// strategy asks for, 600s at most; so for one behind a URL]
+    /// Time limit of each call into a strategy, such as 500ms or 10s [default: 2s; with a model, and for a
+    /// strategy behind a URL, what the strategy asks for, at most 600s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time, help_heading = "Sandbox")]
     pub(crate) timeout: Option<Duration>,
 
-    /// Memory of a call, such as 64MiB [default: 64MiB]
+    /// Memory limit of each call into a strategy, such as 64MiB [default: 64MiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory, help_heading = "Sandbox")]
     pub(crate) memory: Option<usize>,
 
-    /// Folder for the key that summaries are marked with, for compiled strategies, and for the
-    /// archive where no other is named
-    /// [default: $BALER_STATE, else $XDG_STATE_HOME/baler, else ~/.local/state/baler]
+    /// State folder: the key that marks summaries, compiled strategies, and the default archive [default:
+    /// $BALER_STATE, else $XDG_STATE_HOME/baler, else ~/.local/state/baler]
     #[arg(long, value_name = "DIR", help_heading = "Sandbox")]
     pub(crate) state: Option<PathBuf>,
 }
 
-/// Why a compaction is asked for.
+/// The reason for a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TriggerArgument {
-    /// A threshold of yours was crossed
+    /// The caller's threshold was crossed
     Threshold,
     /// The provider refused the request as too long
     Overflow,
-    /// Somebody asked for it
+    /// A person requested it
     Manual,
-    /// A schedule said so
+    /// A schedule requested it
     Scheduled,
 }
 
-/// A wire format, or finding out.
+/// A wire format; `None` detects it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FormatArgument(pub(crate) Option<Format>);
 
@@ -187,7 +186,7 @@ impl FromStr for FormatArgument {
     }
 }
 
-/// A share, from 0 to 1.
+/// A share from 0 to 1, typed as a percentage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShareArgument(pub(crate) f64);
 
@@ -203,7 +202,7 @@ impl FromStr for ShareArgument {
     }
 }
 
-/// What stays in any case.
+/// The units that the caller pins.
 #[derive(Debug, Clone)]
 pub(crate) struct PinArgument(pub(crate) Pins);
 
@@ -229,15 +228,12 @@ impl FromStr for PinArgument {
 fn tokens(text: &str) -> Result<u32, String> {
     let number = whole(text)
         .ok_or("give a number of tokens such as 8000, or, for a budget, a share such as 50%")?;
-    u32::try_from(number)
-        .map_err(|_| format!("no request has so many tokens; the most is {}", u32::MAX))
+    u32::try_from(number).map_err(|_| format!("expected at most {} tokens", u32::MAX))
 }
 
 fn window(text: &str) -> Result<u32, String> {
     match tokens(text)? {
-        0 => {
-            Err("no model has a window of 0 tokens; leave it out where it is not known".to_owned())
-        }
+        0 => Err("expected at least 1 token; leave it out if the window is unknown".to_owned()),
         tokens => Ok(tokens),
     }
 }
@@ -246,7 +242,7 @@ fn reported(text: &str) -> Result<u32, String> {
     match whole(text) {
         None => Err("give the number that the provider reported, such as 48210".to_owned()),
         Some(0) => {
-            Err("no provider reports 0 tokens; leave it out where nothing was reported".to_owned())
+            Err("expected at least 1 token; leave it out if nothing was reported".to_owned())
         }
         Some(_) => tokens(text),
     }
@@ -260,38 +256,39 @@ fn fuel(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Nobody waits longer for a compaction, and no clock overflows.
-const MOST_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest `--timeout`. Longer times are useless, and could overflow a clock.
+const MAX_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn time(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Err(_) => Err("give a number with its unit, such as 500ms, 2s or 1m".to_owned()),
         Ok(Duration::ZERO) => Err("without time no strategy runs; give at least 1ms".to_owned()),
-        Ok(time) if time > MOST_TIME => Err("give a day (24h) at most".to_owned()),
+        Ok(time) if time > MAX_TIME => Err("give at most a day (24h)".to_owned()),
         Ok(time) => Ok(time),
     }
 }
 
-/// What a 32-bit memory can have.
-const MOST_MEMORY: u64 = 4 << 30;
+/// Bytes that a 32-bit memory can have.
+const MAX_MEMORY: u64 = 4 << 30;
 
 fn memory(text: &str) -> Result<usize, String> {
     match bytes(text)? {
         0 => Err("without memory no strategy runs; most need some MiB".to_owned()),
-        bytes if bytes > MOST_MEMORY => Err("a strategy can have 4GiB at most".to_owned()),
-        bytes => here(bytes),
+        bytes if bytes > MAX_MEMORY => Err("a strategy can have 4GiB at most".to_owned()),
+        bytes => addressable(bytes),
     }
 }
 
+/// Reads a size of at least one byte, such as `64MiB`.
 pub(crate) fn size(text: &str) -> Result<usize, String> {
     match bytes(text)? {
-        0 => Err("nothing fits into 0 bytes".to_owned()),
-        bytes => here(bytes),
+        0 => Err("expected at least 1 byte".to_owned()),
+        bytes => addressable(bytes),
     }
 }
 
-fn here(bytes: u64) -> Result<usize, String> {
-    usize::try_from(bytes).map_err(|_| "this machine has no room for so much".to_owned())
+fn addressable(bytes: u64) -> Result<usize, String> {
+    usize::try_from(bytes).map_err(|_| "this machine cannot address so many bytes".to_owned())
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
@@ -315,7 +312,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     Ok(bytes)
 }
 
-/// A whole number; `_` may part its digits.
+/// Reads a whole number, whose digits may be separated by `_`.
 fn whole(text: &str) -> Option<u64> {
     if text.starts_with(['_', '+']) {
         return None;

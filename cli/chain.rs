@@ -1,4 +1,4 @@
-//! From the names of strategies to strategies that are ready to run.
+//! Finds and loads strategies by their names, files or URLs.
 
 use std::borrow::Cow;
 use std::fs;
@@ -83,7 +83,7 @@ fn check_names(sources: &[Source]) -> Result<(), Failure> {
             anyhow!("`{one}` is named more than once; name each strategy once")
         } else {
             anyhow!(
-                "`{one}` and `{two}` have one name, `{}`, so a receipt could not tell which of them it was; give the file of one another name (a strategy is called as its file without the ending, or by host, port and path of its URL)",
+                "`{one}` and `{two}` have the same name, `{}`, so a receipt could not distinguish them; rename one of the files (a strategy has the name of its file without the ending, or host, port and path of its URL)",
                 cleaned(source.name())
             )
         }));
@@ -143,7 +143,7 @@ impl Source {
         }
     }
 
-    /// Whether it reads the context of a request; none where that is not known.
+    /// Whether the strategy reads the context of a request; `None` if unknown.
     pub(crate) fn reads_context(&self) -> Option<bool> {
         match self {
             Self::Native(_) => Some(false),
@@ -205,14 +205,14 @@ pub(crate) async fn configured(
 ) -> Result<Strategy, Failure> {
     if strategy.is_native() {
         return Err(Failure::wrong_use(anyhow!(
-            "`{}` is baler's own and takes no config; leave --config out, or name the strategy that it is for (first, where there are several)",
+            "`{}` is a native strategy and takes no config; leave --config out, or name first the strategy that it is for",
             strategy.name()
         )));
     }
     host.configure(strategy.clone(), config)
         .await
         .map_err(|error| {
-            // It quotes the strategy's schema, which is a stranger's.
+            // The error quotes the strategy's schema, which is untrusted.
             let told = cleaned(&error.to_string());
             Failure::wrong_use(anyhow!("{told}")).with_more(format!(
                 "\n\n`baler introspect {}` shows what it takes.",

@@ -33,7 +33,7 @@ mod unix {
     /// As many links as Linux follows.
     const LINKS: usize = 40;
 
-    /// The descriptor that `path` names, to be written to; none where it names none.
+    /// The descriptor that `path` names, to be written to; `None` if it names none.
     pub(crate) fn named_by(path: &Path) -> Option<io::Result<File>> {
         find(path).map(|(folder, number)| open(&folder, &number))
     }

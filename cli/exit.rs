@@ -7,18 +7,17 @@ use baler_host::HostError;
 use crate::lack;
 use crate::visible::line;
 
-/// The exit codes, as help texts tell them.
+/// The exit codes of `baler compact`, for its help text.
 pub(crate) const OF_COMPACT: &str = "\
 Exit codes:
-  0  compacted; or, with --repair, repaired and for the rest left as it was
-  1  baler itself failed: a file cannot be written, standard output was closed before all was
-     written, the sandbox cannot be made, no more files can be opened
-  2  wrong use: an unknown option or name, a config or strategy file that cannot be used
-  3  nothing to do: the conversation comes back unchanged
-  4  compacted, but by a fallback and not by the strategy that was asked for
-  5  wrong input: the conversation breaks a rule of its format (a warning of `baler validate`
-     is none), also after --repair (it comes back unchanged), or it cannot be read at all
-     (nothing comes back)";
+  0  compacted; or, with --repair, only repaired
+  1  baler failed: a file cannot be written, standard output was closed before everything was
+     written, the sandbox cannot be created, no more files can be opened
+  2  invalid usage: an unknown option or name, a config or strategy file that cannot be used
+  3  unchanged: nothing to do, or the strategy declined or declared a failure
+  4  compacted by a fallback, not by the first strategy
+  5  invalid input: the conversation has errors, with --repair errors that cannot be repaired (it
+     is written unchanged), or it cannot be read (nothing is written)";
 
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +68,7 @@ impl Failure {
         }
     }
 
-    /// With more lines below the message, of which none is a stranger's.
+    /// Adds lines below the message, which must not hold untrusted text.
     pub(crate) fn with_more(self, more: impl Into<String>) -> Self {
         let more = more.into();
         Self { more, ..self }

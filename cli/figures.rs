@@ -62,7 +62,7 @@ pub(crate) fn cleaned(text: &str) -> String {
         .collect()
 }
 
-/// A stranger's words as [`cleaned`], and no more of them than anybody reads.
+/// Untrusted text as [`cleaned`], shortened to 500 characters.
 pub(crate) fn shortened(text: &str) -> String {
     const LENGTH: usize = 500;
     let mut short: String = cleaned(text).chars().take(LENGTH).collect();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strangers_words_do_nothing_to_a_terminal() {
+    fn cleaned_text_holds_nothing_that_a_terminal_acts_on() {
         assert_eq!(cleaned("a\u{1b}[31mb\u{202e}c\nd\u{7}"), "a[31mbc d");
     }
 }

@@ -1,5 +1,5 @@
-//! Reading files that a person named: never more of one than it may have, and never waiting for
-//! what is no file.
+//! Reads files that a person named, up to a maximum size and without waiting for pipes or devices; and
+//! finds out whether two paths are the same file.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use baler_host::Archive;
 use crate::exit::Failure;
 use crate::figures;
 
-/// All of `source`; none where it has more than `limit` bytes.
+/// Reads all of `source`; `None` if it has more than `limit` bytes.
 pub(crate) fn bounded(source: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     source
@@ -57,7 +57,7 @@ fn is_regular(metadata: &Metadata) -> anyhow::Result<()> {
     } else {
         found(metadata.file_type())
     };
-    Err(anyhow!("expected a regular file, and it is {found}"))
+    Err(anyhow!("expected a regular file, found {found}"))
 }
 
 #[cfg(unix)]
@@ -238,7 +238,7 @@ fn is_one(one: &Metadata, other: &Metadata) -> bool {
     (one.is_file() || one.is_dir()) && id(one) == id(other)
 }
 
-/// It goes by paths alone.
+/// Other systems compare paths only.
 #[cfg(not(unix))]
 fn is_one(_: &Metadata, _: &Metadata) -> bool {
     false
@@ -252,7 +252,7 @@ fn is_one_stream(one: &Metadata, other: &Metadata) -> bool {
     (kind.is_fifo() || kind.is_socket()) && id(one).1 != 0 && id(one) == id(other)
 }
 
-/// It goes by paths alone.
+/// Other systems compare paths only.
 #[cfg(not(unix))]
 fn is_one_stream(_: &Metadata, _: &Metadata) -> bool {
     false
@@ -265,19 +265,18 @@ pub(crate) fn id(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// By what a regular file that was read is known again, as long as nobody writes to it or puts
-/// another one in its place.
+/// The identity of a regular file that was read, which changes when the file is written to or replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     #[cfg(unix)]
     id: (u64, u64),
     size: u64,
-    /// None where the system does not know it.
+    /// `None` if the system does not record it.
     written: Option<SystemTime>,
 }
 
 impl Seen {
-    /// None of what is no regular file.
+    /// Returns the identity of a regular file; `None` of anything else.
     pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
         metadata.is_file().then(|| Self {
             #[cfg(unix)]

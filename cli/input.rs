@@ -1,4 +1,4 @@
-//! Reading a conversation.
+//! Reads conversations, and prints what is wrong with them.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -23,11 +23,11 @@ use crate::output::{self, CHANGED, FAINT, Messages, styled};
 use crate::progress::Progress;
 use crate::{descriptor, figures, files, stdout};
 
-/// The most bytes of a conversation. No model takes nearly as much; a file of this size is the
+/// Maximum bytes of a conversation. No context window holds nearly as much, so a larger file is the
 /// wrong one.
 const LIMIT: u64 = 1 << 30;
 
-/// The most broken rules that are told one by one.
+/// Maximum number of broken rules that are listed one by one.
 const VIOLATIONS: usize = 20;
 
 /// Reads the bytes of a conversation from a file, or from standard input.
@@ -35,7 +35,7 @@ pub(crate) fn read(file: Option<&Path>, command: &str) -> Result<Vec<u8>, Failur
     read_and_look(file, command).map(|(bytes, _)| bytes)
 }
 
-/// As [`read`], and what the file was like just before, where it is a regular one.
+/// Like [`read`]; also returns the identity of the file just before, if it is a regular one.
 pub(crate) fn read_and_look(
     file: Option<&Path>,
     command: &str,
@@ -76,18 +76,18 @@ fn from_file(file: &Path) -> anyhow::Result<(Vec<u8>, Option<Seen>)> {
     descriptor::check_input(file)?;
     let metadata = fs::metadata(file)?;
     if metadata.is_dir() {
-        return Err(anyhow!("it is a folder"));
+        return Err(anyhow!("it is a folder; name a file"));
     }
     if metadata.len() > LIMIT {
         return Err(too_large());
     }
     let file = File::open(file)?;
-    // Before it is read: what is written meanwhile may not have been.
+    // Taken before reading, so that a change during reading is noticed later.
     let seen = Seen::of(&file.metadata()?);
     Ok((limited(file)?, seen))
 }
 
-/// All of `source`, which has no more than a conversation may have.
+/// Reads all of `source`, up to the maximum size of a conversation.
 pub(crate) fn limited(source: impl Read) -> anyhow::Result<Vec<u8>> {
     files::bounded(source, LIMIT)?.ok_or_else(too_large)
 }
@@ -99,7 +99,7 @@ fn too_large() -> anyhow::Error {
     )
 }
 
-/// Unpacks the vocabulary that will count `document`, beside other work.
+/// Unpacks the vocabulary that will count `document`, in parallel with other work.
 pub(crate) fn warm_up(chosen: Option<&Tokenizer>, document: &[u8]) {
     #[derive(Deserialize)]
     struct Head<'a> {
@@ -107,16 +107,15 @@ pub(crate) fn warm_up(chosen: Option<&Tokenizer>, document: &[u8]) {
         model: Cow<'a, str>,
     }
     let tokenizer = chosen.cloned().unwrap_or_else(|| {
-        // A bare list of messages names no model; and what is wrong is told by who reads it.
+        // A bare list of messages names no model. Errors are reported when the document is read.
         let head = serde_json::from_slice::<Head<'_>>(document).ok();
         Tokenizer::for_model(head.as_ref().map_or("", |head| &head.model))
     });
-    // Nobody waits for it: who counts first waits for the vocabulary, and unpacks it where the
-    // system gives no thread.
+    // Not joined: the first count waits for the vocabulary, or unpacks it if no thread could start.
     drop(thread::Builder::new().spawn(move || tokenizer.warm_up()));
 }
 
-/// The conversation in `document`, read as `arguments` say.
+/// Reads the conversation in `document`, with the repair and the previous request that `arguments` name.
 pub(crate) fn conversation(
     host: &Host,
     document: Vec<u8>,
@@ -134,14 +133,14 @@ pub(crate) fn conversation(
     progress.done();
     let mut conversation = read?;
     if let Some((kind, facts)) = conversation.log() {
-        tell_log(kind, &facts, messages);
+        warn_about_log(kind, &facts, messages);
     }
     if let Some(used) = arguments.used {
-        tell_used(used, &conversation, messages);
+        warn_about_used(used, &conversation, messages);
     }
     if arguments.repair {
         let repaired = conversation.repaired();
-        // Nothing half mended comes out.
+        // A conversation that is only partly repaired is not used.
         if !repaired.is_broken() {
             conversation = repaired;
         }
@@ -150,8 +149,8 @@ pub(crate) fn conversation(
         let previous = read_previous(host, file)?;
         if previous.format() != conversation.format() {
             return Err(Failure::wrong_use(anyhow!(
-                "the previous request is in the format {}, and this one in {}; the cache that one \
-                 filled is another provider's",
+                "the previous request is in the format {}, and this one in {}; expected two requests \
+                 to the same provider, as its cache is compared",
                 previous.format(),
                 conversation.format()
             )));
@@ -185,11 +184,12 @@ fn unreadable(file: Option<&Path>, error: &ReadError) -> Failure {
     Failure::wrong_input(anyhow!("cannot read {from} as a conversation: {what}"))
 }
 
-/// Tells when the provider's figure is too far from what was counted to be for this conversation.
-fn tell_used(used: u32, conversation: &Conversation, messages: Messages) {
+/// Warns if the number that the provider reported is too far from the counted tokens to be of this
+/// conversation.
+fn warn_about_used(used: u32, conversation: &Conversation, messages: Messages) {
     let counted = conversation.tokens();
     let beyond = conversation.tokens_not_shown();
-    // Of a document without system prompt and tools all overhead is what it does not show.
+    // In a document without system prompt and tools, all overhead is invisible.
     let is_beyond = beyond > 0 && conversation.overhead() > beyond;
     if is_beyond {
         messages.warn(&format!(
@@ -209,7 +209,7 @@ fn tell_used(used: u32, conversation: &Conversation, messages: Messages) {
             "counts are corrected down to a quarter at most"
         };
         messages.warn(&format!(
-            "--used {} does not fit this conversation: {why}, and so it counts as {} tokens; give what \
+            "--used {} does not fit this conversation: {why}, so it counts as {} tokens; give what \
              was reported for exactly this conversation",
             figures::number(used),
             figures::number(counted)
@@ -217,8 +217,32 @@ fn tell_used(used: u32, conversation: &Conversation, messages: Messages) {
     }
 }
 
-/// Tells what of a log is not in the conversation, as far as it might be missed.
-fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
+/// Warns about a log that is not completely in the conversation, or that may hold several sessions.
+fn warn_about_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
+    let omissions = omissions(facts);
+    if !omissions.is_empty() {
+        messages.warn(&format!(
+            "not everything in this {kind} log is part of the conversation: {}",
+            omissions.join(", ")
+        ));
+    }
+    if facts.sessions > 1 {
+        messages.warn(&format!(
+            "this {kind} log holds lines of {}, which are read as one conversation; \
+             if they do not belong together, give each session's lines in a file of its own",
+            figures::count(facts.sessions, "session")
+        ));
+    }
+    if facts.completed_calls > 0 {
+        messages.warn(&format!(
+            "{} of this {kind} log has no recorded output and got one that says so",
+            figures::count(facts.completed_calls, "call")
+        ));
+    }
+}
+
+/// Returns what of a log is not in the conversation, with its count, singular or plural.
+fn omissions(facts: &LogFacts) -> Vec<String> {
     let counts = [
         (
             facts.broken_lines,
@@ -232,18 +256,18 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
         ),
         (
             facts.other_branches,
-            "message of a branch that was left",
-            "messages of branches that were left",
+            "message of an abandoned branch",
+            "messages of abandoned branches",
         ),
         (
             facts.missing_messages,
-            "message that a compaction kept and that is not in the log",
-            "messages that a compaction kept and that are not in the log",
+            "kept message of a compaction that is missing in the log",
+            "kept messages of a compaction that are missing in the log",
         ),
         (
             facts.aborted_responses,
-            "response that was broken off",
-            "responses that were broken off",
+            "aborted response",
+            "aborted responses",
         ),
         (
             facts.dropped_calls,
@@ -262,55 +286,36 @@ fn tell_log(kind: LogKind, facts: &LogFacts, messages: Messages) {
         ),
         (
             facts.dropped_thinking,
-            "block of thinking, which the model takes only behind its own system prompt and tools",
-            "blocks of thinking, which the model takes only behind its own system prompt and tools",
+            "block of thinking, which the model accepts only after its own system prompt and tools",
+            "blocks of thinking, which the model accepts only after its own system prompt and tools",
         ),
         (
             facts.dropped_attachments,
-            "attachment in which no text for the model is known",
-            "attachments in which no text for the model is known",
+            "attachment without a known text for the model",
+            "attachments without a known text for the model",
         ),
     ];
-    let left_out: Vec<String> = counts
+    counts
         .iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, one, many)| {
             let what = if *count == 1 { one } else { many };
             format!("{} {what}", figures::number(*count as u64))
         })
-        .collect();
-    if !left_out.is_empty() {
-        messages.warn(&format!(
-            "not everything in this {kind} log is part of the conversation: {}",
-            left_out.join(", ")
-        ));
-    }
-    if facts.sessions > 1 {
-        messages.warn(&format!(
-            "this {kind} log holds lines of {}, and they are read as one conversation; \
-             if they do not belong together, give each session's lines in a file of its own",
-            figures::count(facts.sessions, "session")
-        ));
-    }
-    if facts.completed_calls > 0 {
-        messages.warn(&format!(
-            "{} of this {kind} log has no recorded output and got one that says so",
-            figures::count(facts.completed_calls, "call")
-        ));
-    }
+        .collect()
 }
 
-/// Tells which rules of its format a conversation breaks, or would break after a repair, and
-/// what to do about each. Warnings and sizes are no reason to leave it alone, and are not told.
-pub(crate) fn tell_violations(conversation: &Conversation, arguments: &ConversationArguments) {
+/// Prints the errors of a conversation, or those that remain after a repair, each with its remedy. Warnings
+/// and sizes do not prevent a compaction and are not listed.
+pub(crate) fn print_violations(conversation: &Conversation, arguments: &ConversationArguments) {
     let repaired = conversation.repaired();
     let (left, advice) = if arguments.repair {
-        (repaired, "--repair cannot mend that, so nothing was done")
+        (repaired, "--repair cannot repair that, so nothing was done")
     } else if repaired.repairs().is_empty() {
-        let advice = "nothing was done, and --repair can mend none of it";
+        let advice = "nothing was done, and --repair cannot repair any of it";
         (conversation.clone(), advice)
     } else {
-        let advice = "nothing was done; --repair mends what can be mended";
+        let advice = "nothing was done; --repair repairs what can be repaired";
         (conversation.clone(), advice)
     };
     let mut violations = left.unrepaired();
@@ -323,7 +328,7 @@ pub(crate) fn tell_violations(conversation: &Conversation, arguments: &Conversat
         figures::count(places, "place")
     );
     for violation in &violations {
-        text.push_str(&told(violation));
+        text.push_str(&violation_lines(violation));
     }
     if places > violations.len() {
         text.push_str(&format!(
@@ -334,8 +339,8 @@ pub(crate) fn tell_violations(conversation: &Conversation, arguments: &Conversat
     output::error(&text);
 }
 
-/// A broken rule, with what to do about it.
-pub(crate) fn told(violation: &Violation) -> String {
+/// Returns a broken rule and its remedy, as two indented lines.
+pub(crate) fn violation_lines(violation: &Violation) -> String {
     let severity = match violation.severity {
         Severity::Error => String::new(),
         Severity::Warning => format!("{}: ", styled(CHANGED, "warning")),

@@ -1,7 +1,7 @@
-//! `baler`: packs an agent's conversation so that it fits the model's context window again.
+//! `baler`: compacts an agent's conversation so that it fits the model's context window.
 //!
-//! Documents go to standard output, words for people to standard error. Everything that
-//! matters happens in `baler-host`; here is what people type and see.
+//! Documents go to standard output, messages for people to standard error. The work is done by
+//! `baler-host`; this crate has the arguments, the messages and the files.
 
 mod commands;
 mod arguments;
@@ -51,11 +51,11 @@ use commands::{
 };
 use exit::{Exit, Failure};
 
-/// Packs an agent's conversation so that it fits the model's context window again.
+/// Compacts the conversation of an AI agent so that it fits the model's context window.
 ///
-/// What to keep is decided by a strategy: a WebAssembly component in a sandbox, or one of
-/// baler's own. Whatever it does, what comes out is a conversation that its provider accepts,
-/// or the one that went in with the reason.
+/// A strategy decides what to keep: a WebAssembly component in a sandbox, a server, or a native strategy of
+/// baler. Whatever the strategy does, baler returns a conversation that its provider accepts, or the same
+/// conversation with the reason why it is unchanged.
 #[derive(Debug, Parser)]
 #[command(name = "baler", version = version(), propagate_version = true, after_help = EXAMPLES)]
 struct Program {
@@ -87,7 +87,7 @@ Examples:
   baler strategies
   baler validate request.json
 
-`baler COMMAND --help` tells more, exit codes included.";
+`baler COMMAND --help` shows all options, examples and exit codes.";
 
 fn version() -> String {
     format!(
@@ -110,7 +110,7 @@ fn main() -> ExitCode {
     let done = match Program::try_parse() {
         Ok(program) => run(program.command),
         Err(error) if error.use_stderr() => {
-            tell_wrong_use(&error);
+            print_usage_error(&error);
             Ok(Exit::WrongUse)
         }
         Err(help) => output::help(&help.render().ansi().to_string())
@@ -124,10 +124,10 @@ fn main() -> ExitCode {
     done.into()
 }
 
-/// Tells what was wrong with the arguments. It quotes them, so it goes out as all words do, and
-/// without clap's own styles: among these nobody could tell an escape sequence of an argument's.
-/// Nor could anybody tell clap's lines from those of an argument.
-fn tell_wrong_use(error: &clap::Error) {
+/// Prints what is wrong with the arguments. The message quotes them, so it passes `visible` like all
+/// messages, and has no styles of clap's: these could not be distinguished from escape sequences in an
+/// argument, nor clap's line breaks from those in an argument.
+fn print_usage_error(error: &clap::Error) {
     let command = Program::command().styles(Styles::plain());
     let arguments = env::args_os().map(|argument| {
         let line = visible::line(&argument.to_string_lossy());
@@ -169,7 +169,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
             Command::Report(command) => command.exec(),
             #[cfg(feature = "eval")]
             Command::Eval(command) => command.exec().await,
-            // It has threads of its own.
+            // `serve` starts its own threads, and was run above.
             #[cfg(feature = "http")]
             Command::Serve(command) => command.exec(),
         }

@@ -17,26 +17,26 @@ use crate::exit::Failure;
 use crate::figures;
 use crate::output::Messages;
 
-/// Which model, how it is reached, and how much may be asked of it.
+/// Options for the model that strategies may ask.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
-    /// Grant strategies that want one this model: openai:NAME, anthropic:NAME, gemini:NAME, or
-    /// the URL of a server that speaks like OpenAI's with the model behind `#`, such as
-    /// http://localhost:11434/v1#qwen3:8b. Without it no model is asked
+    /// The model that strategies may ask: openai:NAME, anthropic:NAME, gemini:NAME, or the URL of a server
+    /// that is compatible with OpenAI's, followed by `#` and the model, such as
+    /// http://localhost:11434/v1#qwen3:8b. Without this option no model is asked
     #[arg(long, value_name = "MODEL", help_heading = "Model")]
     pub(crate) model: Option<String>,
 
-    /// Where its key is: env:NAME, file:PATH or none; never the key itself [default: the
-    /// provider's usual variable, such as OPENAI_API_KEY; BALER_MODEL_KEY for other servers, which
-    /// is sent over https and to this machine only]
+    /// Where the key of the model is: env:NAME, file:PATH or none; never the key itself [default: the
+    /// provider's usual variable, such as OPENAI_API_KEY; for other servers BALER_MODEL_KEY, which is sent
+    /// only over https or to this machine]
     #[arg(long, value_name = "WHERE", requires = "model", help_heading = "Model")]
     model_key: Option<String>,
 
-    /// Its context window in tokens, where baler does not know it
+    /// Context window of the model in tokens, if baler does not know the model, such as 32768
     #[arg(long, value_name = "TOKENS", requires = "model", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Model")]
     model_window: Option<u32>,
 
-    /// What it costs for a million tokens of input and output, such as 3/15, in any currency
+    /// Price of a million tokens of input and of output, such as 3/15, in any currency
     #[arg(
         long,
         value_name = "IN/OUT",
@@ -45,7 +45,7 @@ pub(crate) struct ModelArguments {
     )]
     model_price: Option<Price>,
 
-    /// The most that a compaction may cost, in the currency of --model-price
+    /// Maximum cost of a compaction in the currency of --model-price, such as 0.05
     #[arg(
         long,
         value_name = "AMOUNT",
@@ -55,8 +55,7 @@ pub(crate) struct ModelArguments {
     )]
     model_cost: Option<f64>,
 
-    /// The most requests that a compaction may send to it: each question, and each time that one
-    /// is sent again since the provider did not answer [default: 16]
+    /// Maximum number of requests to the model per compaction; each retry counts [default: 16]
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Model")]
     model_calls: Option<u32>,
 }
@@ -77,7 +76,7 @@ impl ModelArguments {
         }
     }
 
-    /// The grant; none where no model is named.
+    /// Returns the grant; `None` if no model is named.
     pub(crate) fn grant(&self) -> Result<Option<ModelGrant>, Failure> {
         let Some(model) = &self.model else {
             return Ok(None);

@@ -107,7 +107,7 @@ fn as_far_as_wanted(written: io::Result<()>) -> anyhow::Result<()> {
 }
 
 /// Standard error, in colour where it is a terminal; or nothing where it should be quiet.
-/// Nobody can be told that it does not work, so its errors are dropped.
+/// If writing to it fails, there is no place to report that, so its errors are ignored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Messages {
     pub(crate) quiet: bool,

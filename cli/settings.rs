@@ -1,4 +1,4 @@
-//! From what was typed to what it means: a host, limits and a request.
+//! Makes the host, limits and request of the arguments.
 
 use std::env;
 use std::fs::{DirBuilder, File};
@@ -23,7 +23,7 @@ use crate::{descriptor, files};
 #[derive(Debug, Default)]
 pub(crate) struct HostSettings {
     pub(crate) format: Option<Format>,
-    /// None where it goes by the model.
+    /// `None` chooses the tokenizer of the conversation's model.
     pub(crate) tokenizer: Option<Tokenizer>,
     pub(crate) archive: Keeping,
     /// What the host's own summarizer may ask.
@@ -37,7 +37,7 @@ pub(crate) struct HostSettings {
     pub(crate) serves_many: bool,
 }
 
-/// Where what leaves goes.
+/// Where removed content is archived.
 #[derive(Debug, Default)]
 pub(crate) enum Keeping {
     #[default]
@@ -143,7 +143,7 @@ impl SandboxArguments {
             Keeping::Nowhere | Keeping::In(_) => "",
         };
         messages.warn(&format!(
-            "going on without a state folder ({why}): {archive}later runs will take summaries of this one for ordinary messages, and strategies are compiled anew each time; name another folder with --state"
+            "going on without a state folder ({why}): {archive}later runs will treat summaries of this one as ordinary messages, and each run compiles its strategies again; name another folder with --state"
         ));
         Ok(builder().build()?)
     }
@@ -207,7 +207,7 @@ impl GoalArguments {
                 Ok(Trigger::Manual(Some(wish.clone())))
             }
             (Some(_), Some(_)) => Err(Failure::wrong_use(anyhow::anyhow!(
-                "--instructions are a person's, and go with --trigger manual"
+                "--instructions require --trigger manual, as they come from a person"
             ))),
             (None | Some(TriggerArgument::Threshold), None) => Ok(Trigger::Threshold),
             (Some(TriggerArgument::Overflow), None) => Ok(Trigger::Overflow),

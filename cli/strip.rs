@@ -1,5 +1,5 @@
-//! The strip: what became of a conversation, unit by unit, from the oldest to the newest.
-//! Kinds, numbers and tokens; never a word of the conversation.
+//! The strip: the outcome of each unit of a conversation, from the oldest to the newest.
+//! Kinds, numbers and tokens; no text of the conversation.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use crate::output::{BAD, CHANGED, FAINT, GOOD, styled};
 /// Longer strips merge neighbours of different kinds, and then leave out their middle.
 const LINES: usize = 48;
 
-/// What became of a unit, or a text that was inserted.
+/// The outcome of a unit, or an inserted text.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Entry {
@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) unit: Option<usize>,
     pub(crate) kind: &'static str,
     pub(crate) outcome: &'static str,
-    /// It had to stay.
+    /// Whether the unit must not be removed.
     pub(crate) protected: bool,
     pub(crate) messages: usize,
     pub(crate) tokens_before: u32,
@@ -47,7 +47,7 @@ struct Run {
 
 const INSERTED: &str = "inserted";
 
-/// What became of every unit, and what was inserted, in the order of the conversation.
+/// Returns the outcome of every unit and the inserted texts, in the order of the conversation.
 pub(crate) fn entries(before: &Conversation, compaction: &Compaction) -> Vec<Entry> {
     let changes = compaction.changes();
     let results = Results::of(before, compaction);
@@ -125,7 +125,7 @@ fn inserted(unit: &Unit) -> Entry {
     }
 }
 
-/// The strip as text, a line for each run of units that fared alike.
+/// The strip as text, a line for each run of units with the same outcome.
 pub(crate) fn text(entries: &[Entry]) -> String {
     let mut runs = merged(entries, |run, entry| {
         run.outcome == entry.outcome && run.kind == entry.kind
@@ -158,8 +158,8 @@ pub(crate) fn text(entries: &[Entry]) -> String {
         if (gap..gap + left_out).contains(&at) {
             continue;
         }
-        let [units_wide, fate_wide, kind_wide, count_wide, tokens_wide] = widths;
-        let outcome = styled(run.style(), &format!("{outcome:<fate_wide$}"));
+        let [units_wide, outcome_wide, kind_wide, count_wide, tokens_wide] = widths;
+        let outcome = styled(run.style(), &format!("{outcome:<outcome_wide$}"));
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,

@@ -37,7 +37,7 @@ pub(crate) struct Target {
     place: PathBuf,
     /// The file that is replaced. Boxed, as it is large.
     before: Option<Box<Metadata>>,
-    /// What has to be there still when it is replaced; none where it may be anything.
+    /// What must still be there when the file is replaced; `None` if it may be anything.
     seen: Option<Seen>,
 }
 
@@ -299,7 +299,7 @@ impl Target {
         Ok(Replaced { target, before })
     }
 
-    /// Keeps what is in the place under a second name; none where nothing is there, or a folder,
+    /// Keeps what is in the place under a second name; `None` if nothing is there, or a folder,
     /// which no file replaces.
     fn keep(&self) -> io::Result<Option<TempPath>> {
         match fs::symlink_metadata(&self.place) {
@@ -331,7 +331,7 @@ impl Target {
             let why = failed.error;
             match failed.path.keep() {
                 Ok(kept) => anyhow!(
-                    "cannot put back `{shown}` as it was ({why}); have it from `{}`",
+                    "cannot put back `{shown}` as it was ({why}); it is kept as `{}`",
                     kept.display()
                 ),
                 Err(_) => anyhow!("cannot put back `{shown}` as it was ({why})"),
@@ -377,7 +377,7 @@ impl Target {
         }
     }
 
-    /// A file without a name beside the place; none where there are none, or none may be made.
+    /// Creates a file without a name in the folder of the place; `None` if the file system has no such files.
     #[cfg(target_os = "linux")]
     fn unnamed(&self) -> Option<File> {
         use std::os::unix::fs::OpenOptionsExt as _;

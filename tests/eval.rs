@@ -761,7 +761,7 @@ fn strategies_of_one_name_are_refused_and_not_joined() {
         let told = match name {
             "keep-last" => "`keep-last` is the name of a baseline".to_owned(),
             "native:truncate" => "`native:truncate` is named more than once".to_owned(),
-            _ => format!("have one name, `{name}`"),
+            _ => format!("have the same name, `{name}`"),
         };
         assert!(said(&ran).contains(&told), "{}", said(&ran));
     }

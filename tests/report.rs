@@ -376,7 +376,7 @@ fn hostile_names_in_a_receipt_stay_text() {
     assert!(page.contains("&lt;script&gt;alert(1)"));
     // What is copied from the page names one file, whatever that is called.
     assert!(page.contains(r"baler undo 'it'\''s &lt;b onclick=alert(3)&gt;.json'"));
-    assert!(page.contains("its reference is none"));
+    assert!(page.contains("not a reference"));
     assert_eq!(
         columns(&page),
         run["units"].as_array().expect("units").len()
@@ -534,11 +534,11 @@ fn file_of_another_kind_is_reported_with_its_error() {
         (String::new(), "is empty"),
         (" \n".to_owned(), "is empty"),
         (run[..run.len() / 2].to_owned(), "ends too early"),
-        ("{\"receipt\": 1,}".to_owned(), "is no JSON: line 1"),
-        ("# words".to_owned(), "is no JSON: line 1"),
-        ("[]".to_owned(), "is no receipt and no evaluation"),
-        ("{}".to_owned(), "is no receipt and no evaluation"),
-        ("7".to_owned(), "is no receipt and no evaluation"),
+        ("{\"receipt\": 1,}".to_owned(), "is not JSON: line 1"),
+        ("# words".to_owned(), "is not JSON: line 1"),
+        ("[]".to_owned(), "is neither a receipt nor an evaluation"),
+        ("{}".to_owned(), "is neither a receipt nor an evaluation"),
+        ("7".to_owned(), "is neither a receipt nor an evaluation"),
         (
             fs::read_to_string(example(EXAMPLES[0])).expect("an example"),
             "is a conversation",

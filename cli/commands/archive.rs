@@ -9,10 +9,10 @@ use crate::archive::ArchiveArguments;
 use crate::exit::{Exit, Failure};
 use crate::{figures, output};
 
-/// Show the archive, or clear what is old in it
+/// Show the archive, or clear old content
 ///
-/// The archive holds content that was removed from conversations, and what is needed to undo
-/// compactions. Without a subcommand: where it is, and how much it holds.
+/// The archive holds content that was removed from conversations, and what `baler undo` needs. Without a
+/// subcommand, shows where the archive is and how much it holds.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER, args_conflicts_with_subcommands = true)]
 pub(crate) struct ArchiveCommand {
@@ -38,19 +38,19 @@ struct Shown {
     archive: ArchiveArguments,
 }
 
-/// Clear what is old
+/// Clear old content
 ///
-/// Compactions older than the given age can no longer be undone afterwards, and content that no
-/// younger compaction names is removed when it is a day and an hour older than that. Unfinished files of
-/// killed runs are removed at any age. Others may use the archive meanwhile. Nothing but files that baler
-/// wrote is removed.
+/// Afterwards compactions older than the given age can no longer be undone. Content that no younger
+/// compaction uses is removed when it is a day and an hour older than that age. Unfinished files of killed
+/// runs are removed at any age. Other programs may use the archive meanwhile. Only files that baler wrote are
+/// removed.
 #[derive(Debug, Args)]
 struct GcCommand {
-    /// How old, such as 30d or 12h
+    /// The age, such as 30d or 12h
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = age)]
     older_than: Duration,
 
-    /// Tell what would be cleared, and clear nothing
+    /// Show what would be cleared, and clear nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 
@@ -63,7 +63,7 @@ Examples:
   baler archive
   baler archive gc --older-than 30d --dry-run
 
-Exit codes: 0 done, 1 the archive cannot be read or written, 2 wrong use";
+Exit codes: 0 done, 1 the archive cannot be read or written, 2 invalid usage";
 
 fn age(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text)

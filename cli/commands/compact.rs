@@ -23,20 +23,19 @@ use crate::{chain, files, input, strip, turn};
 
 /// Make a conversation fit its budget
 ///
-/// The new conversation goes to standard output; what was done, and why, to standard error.
-/// Kept messages are byte-identical. With `--repair`, a conversation that breaks rules is repaired
-/// first. When a strategy breaks a rule or a limit, the next one runs; `native:digest` and
-/// `native:truncate` always end the chain, with --model after `native:summarize`. When a strategy
-/// reports a failure of its own, the conversation stays as it is, unless --required is given.
+/// Writes the new conversation to standard output, and what was done and why to standard error. Kept messages
+/// are byte-identical. If a strategy breaks a rule or a limit, the next one of the chain runs; every chain
+/// ends with `native:digest` and `native:truncate`, and with --model `native:summarize` runs before these
+/// two. If a strategy declares a failure, the conversation stays unchanged, unless --required is given.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::OF_COMPACT))]
 pub(crate) struct CompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm
-    /// file, or the URL of a server (its token by --remote-token). Given more than once, each is
-    /// the fallback of the one before, and no two may have one name [default: tiered; with --model: tiered-model]
+    /// The strategy that decides what to keep: a name (`baler strategies` lists them), a .wasm file, or the
+    /// URL of a server (--remote-token sets its token). If given several times, each strategy is the fallback
+    /// of the one before; their names must differ [default: tiered; with --model: tiered-model]
     #[arg(
         short,
         long = "strategy",
@@ -45,8 +44,8 @@ pub(crate) struct CompactCommand {
     )]
     strategies: Vec<String>,
 
-    /// Config of the first strategy: JSON, or @FILE for a file that holds it (a pipe is waited
-    /// for). It is checked against the strategy's schema, which `baler introspect` shows
+    /// Config of the first strategy: JSON, or @FILE for a file that holds it. baler checks it against the
+    /// strategy's schema, which `baler introspect` shows
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Strategy")]
     config: Option<String>,
 
@@ -56,44 +55,43 @@ pub(crate) struct CompactCommand {
     #[command(flatten)]
     goal: GoalArguments,
 
-    /// Where removed content is archived first, so that `baler expand` and `baler undo` can
-    /// retrieve it: a folder, a URL such as s3://bucket/prefix (keys and the like from the
-    /// environment, as AWS_ACCESS_KEY_ID), or `off`, with which it is lost. If it cannot be
-    /// archived, nothing is compacted [default: $BALER_ARCHIVE, else the
-    /// folder `archive` in the state folder]
+    /// Where removed content is archived first, so that `baler expand` and `baler undo` can retrieve it: a
+    /// folder; a URL such as s3://bucket/prefix (credentials come from the environment, such as
+    /// AWS_ACCESS_KEY_ID); or `off`, with which removed content is lost. If removed content cannot be
+    /// archived, nothing is compacted [default: $BALER_ARCHIVE, else the folder `archive` in the state
+    /// folder]
     #[arg(long, value_name = "DIR|URL|off", help_heading = "Output")]
     archive: Option<String>,
 
-    /// Write the conversation to this file, whole or not at all, instead of to standard output.
-    /// It may be the file that was read, unless that is a session log; if another program wrote to
-    /// the file in the meantime, the file stays as it is and the run fails
+    /// Write the conversation to this file, whole or not at all, instead of to standard output. It may be the
+    /// file that was read, unless that is a session log. If another program changed that file in the
+    /// meantime, the file stays as it is and the run fails
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Write the receipt to this file, as JSON, whole or not at all. It and the file of --output
-    /// take their places, the receipt first, when all that comes out was written; where any of it
-    /// cannot be written, both files stay as they were. A receipt there that `baler undo` can use
-    /// is not replaced by one that it cannot use, as of a run that changed nothing or with `--archive
-    /// off`; --json then says `receipt-kept`
+    /// Write the receipt to this file, as JSON, whole or not at all. The receipt and the file of --output are
+    /// put in place, the receipt first, when everything is written; if anything cannot be written, both files
+    /// stay as they were. A receipt that `baler undo` can use is never replaced by one that it cannot use (of
+    /// a run that changed nothing, or with `--archive off`); --json then says `receipt-kept`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     receipt: Option<PathBuf>,
 
-    /// Print one JSON object to standard output: the conversation (unless it goes to a file),
-    /// the receipt, and the outcome of every unit. Standard error then has nothing but errors
+    /// Print one JSON object to standard output: the conversation (unless it goes to a file), the receipt,
+    /// and the outcome of every unit. Standard error then gets errors only
     #[arg(long, help_heading = "Output")]
     json: bool,
 
-    /// Say nothing on standard error but errors
+    /// Print only errors to standard error
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 
-    /// Show what would be done: no conversation comes out, nothing is archived, and the files of
-    /// --output and --receipt are not written. A model is asked all the same
+    /// Show what would be done: no conversation is written, nothing is archived, and the files of --output
+    /// and --receipt stay as they are. A model is still asked
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 
-    /// Show the strategies' free-text messages, their reasons and logs, and put them into the
-    /// receipt. They may quote the conversation, and are not to be trusted
+    /// Show the strategies' free-text messages (reasons and logs), and put them into the receipt. They are
+    /// untrusted and may quote the conversation
     #[arg(long, help_heading = "Output")]
     words: bool,
 
@@ -104,27 +102,27 @@ pub(crate) struct CompactCommand {
     sandbox: SandboxArguments,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 wrong use, 3 unchanged, 4 by a fallback, 5 wrong input";
+const EXIT_CODES: &str = "Exit codes: 0 compacted or repaired, 1 baler failed, 2 invalid usage, 3 unchanged, 4 compacted by a fallback, 5 invalid input";
 
 const EXAMPLES: &str = "\
 Examples:
-  Half of it, by the strategy `tiered`:
+  Compact to half of the size, by the strategy `tiered`:
     baler compact request.json > smaller.json
-  In a pipe, to 8000 tokens all included, with removed content archived in a bucket:
+  Compact to 8000 tokens in a pipe, and archive removed content in a bucket:
     agent-dump | baler compact --budget 8000 --archive s3://bales/agent | send
-  Repaired first, where it breaks a rule of its format:
+  Repair broken rules of the wire format first:
     baler compact request.json --repair --receipt receipt.json > smaller.json
-  The original conversation again:
+  Restore the original conversation:
     baler undo receipt.json > request.json
-  See what an untrusted strategy would do, in less time than usual:
+  Show what an untrusted strategy would do, with a shorter time limit:
     baler compact request.json --strategy ./untrusted.wasm --timeout 500ms --dry-run
-  With a model's summary, and what it has to keep:
+  Have a model summarise, and say what to keep:
     baler compact request.json --model openai:gpt-5-mini --instructions 'keep the API design'
-  First the one, and the other where the first fails; the file is replaced:
+  Use a second strategy if the first one fails, and replace the file:
     baler compact request.json -s mask-tool-outputs -s sliding-window \\
       --config '{\"keep\": 5}' --output request.json";
 
-/// The files that a run writes, begun before any work is done.
+/// The files that a run writes, created before any work is done.
 #[derive(Debug, Default)]
 struct Files {
     output: Option<WholeFile>,
@@ -148,8 +146,8 @@ impl CompactCommand {
         let place = ArchivePlace::of(self.archive.as_deref())?;
         let archive = match &place {
             ArchivePlace::Off => Keeping::Nowhere,
-            // A dry run stores what would leave where nobody finds it, so that its plan, which
-            // holds references, is the one of a run in earnest.
+            // A dry run archives in memory, so that its plan, which holds references, is the same as
+            // that of a real run.
             ArchivePlace::State if self.dry_run => Keeping::Rehearsed,
             _ if self.dry_run => Keeping::In(Archive::in_memory()),
             ArchivePlace::State => Keeping::State,
@@ -183,12 +181,12 @@ impl CompactCommand {
             .map_err(failure)?;
         let place = place.shown(self.sandbox.state.as_deref());
         let place = place.filter(|_| host.archive().is_some());
-        self.tell(&conversation, &compaction, &chain, place, messages)?;
-        self.hand_over(files, &conversation, &compaction, messages)?;
+        self.print_summary(&conversation, &compaction, &chain, place, messages)?;
+        self.write_results(files, &conversation, &compaction, messages)?;
         Ok(exit_of(&compaction))
     }
 
-    /// A log is more than the request that is made of it, so that may not take its place.
+    /// Refuses to replace a session log by the request body made of it, which holds less.
     fn check_log_stays(&self, conversation: &Conversation) -> Result<(), Failure> {
         let Some((kind, _)) = conversation.log() else {
             return Ok(());
@@ -203,7 +201,7 @@ impl CompactCommand {
         }
     }
 
-    /// The names of the strategies, in order.
+    /// Returns the names of the strategies, in order.
     fn strategies(&self) -> Vec<&str> {
         match (self.strategies.is_empty(), &self.model.model) {
             (false, _) => self.strategies.iter().map(String::as_str).collect(),
@@ -212,15 +210,14 @@ impl CompactCommand {
         }
     }
 
-    /// The file that the conversation goes to; none for standard output.
+    /// Returns the file that the conversation is written to; `None` for standard output.
     fn output(&self) -> Option<&Path> {
         self.output
             .as_deref()
             .filter(|file| *file != Path::new("-"))
     }
 
-    /// Begins the files. Where the output takes the place of the conversation, it does only as
-    /// long as that is what was `seen`.
+    /// Creates the files. An output that replaces the input does so only if the input is still what was `seen`.
     fn files(&self, seen: Option<Seen>) -> Result<Files, Failure> {
         if self.receipt.as_deref() == Some(Path::new("-")) {
             return Err(Failure::wrong_use(anyhow!(
@@ -285,7 +282,7 @@ impl CompactCommand {
         Ok(())
     }
 
-    /// The files that the run reads beside conversations, or keeps.
+    /// Returns the files that the run reads besides conversations, or keeps.
     fn in_use(&self) -> Vec<PathBuf> {
         self.strategies
             .iter()
@@ -304,7 +301,8 @@ impl CompactCommand {
         self.output().is_none() && !self.dry_run
     }
 
-    fn tell(
+    /// Prints what was done, or the errors of the conversation.
+    fn print_summary(
         &self,
         conversation: &Conversation,
         compaction: &Compaction,
@@ -314,7 +312,7 @@ impl CompactCommand {
     ) -> anyhow::Result<()> {
         let receipt = compaction.receipt();
         if receipt.outcome == Outcome::Unchanged(Unchanged::InvalidInput) {
-            input::tell_violations(conversation, &self.conversation);
+            input::print_violations(conversation, &self.conversation);
             return Ok(());
         }
         let circumstances = Circumstances {
@@ -341,7 +339,7 @@ impl CompactCommand {
     /// conversation without its receipt is left. Where the output cannot take its place after
     /// all, the receipt before is put back. What was begun and is not finished leaves nothing
     /// behind.
-    fn hand_over(
+    fn write_results(
         &self,
         mut files: Files,
         conversation: &Conversation,
@@ -437,15 +435,15 @@ impl CompactCommand {
 /// behind the conversation, or over a part of it.
 fn writes_into_input(what: &str) -> Failure {
     Failure::wrong_use(anyhow!(
-        "{what} goes to the file that the conversation is read from, and would make neither of them one; name that file by `--output` to replace it, or another one"
+        "{what} goes to the file that the conversation is read from, and neither of the two could be read afterwards; name that file by `--output` to replace it, or another one"
     ))
 }
 
-/// What failed, and that nothing came of it.
+/// Returns the failure of a compaction, with its remedy.
 fn failure(error: HostError) -> Failure {
     match error {
         HostError::Archive(error) => anyhow!(
-            "{error}; so nothing was compacted: see to the archive, or name another one by --archive (with `off`, what leaves is gone)"
+            "{error}; so nothing was compacted: check the archive, or name another one by --archive (with `off`, removed content is lost)"
         )
         .into(),
         error => error.into(),

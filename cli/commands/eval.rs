@@ -95,7 +95,7 @@ Examples:
   baler eval recorded/ --resume done.jsonl --json figures.json
   baler eval recorded/ --budget 10% --budget 25% --charts charts/
 
-Exit codes: 0 measured, 1 baler itself failed, 2 wrong use";
+Exit codes: 0 measured, 1 baler failed, 2 invalid usage";
 
 impl EvalCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {

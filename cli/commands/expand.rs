@@ -10,17 +10,17 @@ use crate::{figures, output};
 
 /// Show content that was removed from a conversation
 ///
-/// Takes references, as placeholders and receipts name them (`archive` and `originals`), and
-/// prints the archived messages of each reference once. Nothing is printed before all were found
-/// and are whole.
+/// Retrieves archived messages by their references, which placeholders and receipts hold (`archive` and
+/// `originals`), and prints those of each reference once. Prints nothing unless all references are found and
+/// their content is intact.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ExpandCommand {
-    /// References, of 20 hex digits each
+    /// References, each of 20 hex digits, such as 3f2a90c41be07d5512aa
     #[arg(value_name = "REF", required = true)]
     references: Vec<String>,
 
-    /// Print one JSON object: for each reference the list of its messages, as they were
+    /// Print one JSON object: for each reference the list of its messages, byte for byte as they were
     #[arg(long)]
     json: bool,
 
@@ -33,7 +33,7 @@ Examples:
   baler expand 3f2a90c41be07d5512aa
   jq -r '.archive[].reference' receipt.json | xargs baler expand --json
 
-Exit codes: 0 all were found, 1 the archive cannot be read, 2 wrong use: no reference, or nothing stored under it";
+Exit codes: 0 all found, 1 the archive cannot be read, 2 invalid usage: not a reference, or nothing is archived under it";
 
 /// The most bytes that are kept from the look at all entries until they are printed. What is beyond
 /// is read again then; only where it is gone by that time, a part of the result stands alone.
@@ -93,7 +93,7 @@ impl ExpandCommand {
     }
 }
 
-/// A stranger's words, cleaned line by line, in pieces of whole lines: an entry may be nothing but
+/// Untrusted text, cleaned line by line, in pieces of whole lines: an entry may be nothing but
 /// millions of them.
 fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut lines = text.lines().peekable();

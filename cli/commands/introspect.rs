@@ -18,23 +18,23 @@ use crate::receipt::{metric, permissions, remedy};
 use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings};
 
-/// Show what a strategy is, what it may do, and what it says of itself
+/// Show what a strategy is and what it declares
 ///
-/// Its digest, size, contract and permissions are read from the file before anything in it
-/// runs. The rest is what it claims, asked in its sandbox.
+/// Shows its content hash, size, contract and permissions, which baler reads from the file without running
+/// it; and its description, limits, codes and config schema, which the strategy itself declares when it runs
+/// in its sandbox. The strategy sees no conversation.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct IntrospectCommand {
-    /// The name of a strategy (`baler strategies` lists them), a .wasm file, or the URL
-    /// of a server
+    /// The strategy: a name (`baler strategies` lists them), a .wasm file, or the URL of a server
     #[arg(value_name = "STRATEGY")]
     strategy: String,
 
-    /// Also check this config: JSON, or @FILE for a file that holds it
+    /// Also check this config against the strategy's schema: JSON, or @FILE for a file that holds it
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
 
-    /// Print it as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 
@@ -52,9 +52,9 @@ Examples:
 
 Exit codes:
   0  shown
-  1  baler itself failed
-  2  wrong use: an unknown option or name, a strategy that cannot be used or asked, a config
-     that it does not take";
+  1  baler failed
+  2  invalid usage: an unknown option or name, a strategy that cannot be loaded or run, a config
+     that its schema rejects";
 
 impl IntrospectCommand {
     pub(crate) async fn exec(self) -> Result<Exit, Failure> {
@@ -117,24 +117,28 @@ fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool)
         row(
             &mut text,
             "is",
-            "a server's: it is sent the whole conversation",
+            "a server: it is sent the whole conversation",
         );
         row(&mut text, "at", &cleaned(address));
     } else {
         row(
             &mut text,
             "is",
-            "baler's own: it runs in the host and takes no config",
+            "native: it runs in the host and has no config",
         );
         row(&mut text, "does", chain::about_native(strategy.name()));
         return text;
     }
     if has_config {
-        row(&mut text, "config", "the one that you gave suits it");
+        row(
+            &mut text,
+            "config",
+            "valid: the strategy accepts the given one",
+        );
     }
     if let Some(said) = said {
         text.push('\n');
-        text.push_str(&styled(FAINT, "What it says of itself:"));
+        text.push_str(&styled(FAINT, "What it declares:"));
         text.push('\n');
         claims(&mut text, said);
     }
@@ -142,7 +146,7 @@ fn as_words(strategy: &Strategy, said: Option<&Introspection>, has_config: bool)
 }
 
 fn about_component(text: &mut String, component: &ComponentInfo) {
-    row(text, "digest", &component.content_hash.to_string());
+    row(text, "hash", &component.content_hash.to_string());
     row(
         text,
         "size",
@@ -176,7 +180,7 @@ fn claims(text: &mut String, said: &Introspection) {
     .flatten()
     .collect();
     let asks = if asks.is_empty() {
-        "nothing beyond the defaults".to_owned()
+        "nothing besides the defaults".to_owned()
     } else {
         format!("{} (it gets no more than you give)", asks.join(" "))
     };
@@ -187,10 +191,10 @@ fn claims(text: &mut String, said: &Introspection) {
         row(text, "tells", &metric(told));
     }
     if said.config_schema.trim().is_empty() {
-        row(text, "config", "takes none");
+        row(text, "config", "none");
         return;
     }
-    row(text, "config", "as this JSON Schema says");
+    row(text, "config", "by this JSON Schema");
     // Written anew where it can be read, so that it is indented and nothing hides in it.
     let schema = serde_json::from_str::<Value>(&said.config_schema).map_or_else(
         |_| said.config_schema.clone(),

@@ -7,17 +7,17 @@ use crate::exit::{Exit, Failure};
 use crate::output::{self, WholeFile};
 use crate::{files, input, report, settings};
 
-/// Make a page of receipts and evaluations, to be looked at in a browser
+/// Make a page for a browser of receipts and evaluations
 ///
-/// One HTML file that needs nothing else: what was kept, rewritten, dropped and inserted, unit by
-/// unit, and why; sizes, attempts and faults; and how to retrieve removed content. Several receipts,
-/// in their order, show a conversation over time. Of an evaluation it shows the charts. It holds no text of
-/// a message, runs no script and loads nothing.
+/// One HTML file that needs nothing else. Of a compaction it shows what was kept, rewritten, removed and
+/// inserted, unit by unit, and why; sizes, attempts and faults; and how to retrieve removed content. Several
+/// receipts, in their order, show a conversation over time. Of an evaluation it shows the charts. The page
+/// holds no text of a message, runs no script and loads nothing.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ReportCommand {
-    /// What `baler compact --json` prints, a receipt (it says less of single units), or what
-    /// `baler eval --json FILE` writes; may be given several times. `-` reads standard input
+    /// The output of `baler compact --json`, a receipt (which does not say how large each unit is), or the
+    /// file of `baler eval --json FILE`; may be given several times. `-` reads standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
@@ -34,10 +34,10 @@ Examples:
   baler eval recorded/ --json figures.json && baler report figures.json > figures.html
 
 Exit codes:
-  0  the page is there
-  1  baler itself failed: the page cannot be written, or not whole
-  2  wrong use
-  5  wrong input: a file cannot be read, or is none of those above";
+  0  the page was written
+  1  baler failed: the page cannot be written whole
+  2  invalid usage
+  5  invalid input: a file cannot be read, or is neither a receipt nor an evaluation";
 
 impl ReportCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {

@@ -81,7 +81,7 @@ Examples:
     baler serve --strategy ./untrusted.wasm --strategy sliding-window
     baler compact request.json --strategy http://127.0.0.1:7410
 
-Exit codes: 0 ended by a signal, 1 baler itself failed, 2 invalid usage";
+Exit codes: 0 ended by a signal, 1 baler failed, 2 invalid usage";
 
 /// The last part of the grace period, for threads whose requests were aborted.
 const THREAD_END_TIME: Duration = Duration::from_secs(1);

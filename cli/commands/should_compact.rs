@@ -2,10 +2,13 @@ use std::slice;
 
 use anyhow::anyhow;
 use baler_host::{
-    Budget, Request, receipt::AttemptResult, request::CachePrice, strategy::Decision,
+    Budget, Request,
+    receipt::AttemptResult,
+    request::CachePrice,
+    strategy::{Decision, ShouldCompact},
 };
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::{ConversationArguments, GoalArguments, SandboxArguments, ShareArgument};
 use crate::exit::{Exit, Failure};
@@ -16,18 +19,18 @@ use crate::remote::RemoteArguments;
 use crate::settings::{self, HostSettings, Keeping};
 use crate::{chain, files, input, model};
 
-/// Ask whether it is time to compact a conversation
+/// Decide whether to compact a conversation now
 ///
-/// Prints `compact` or `wait` and who decided it. A strategy without an opinion, or one that
-/// fails, leaves it to baler: it is time when the conversation is over its budget.
+/// Prints `compact` or `wait`, and who decided. If the strategy has no opinion or fails, baler decides: to
+/// compact if the conversation is over its budget.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER, mut_arg("budget", |arg| arg.help(BUDGET)))]
 pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     conversation: ConversationArguments,
 
-    /// The strategy that is asked: a name (`baler strategies` lists them), a .wasm file, or the
-    /// URL of a server
+    /// The strategy that decides: a name (`baler strategies` lists them), a .wasm file, or the URL of a
+    /// server
     #[arg(short, long, value_name = "NAME|FILE.wasm|URL", default_value = chain::DEFAULT, help_heading = "Strategy")]
     strategy: String,
 
@@ -41,12 +44,12 @@ pub(crate) struct ShouldCompactCommand {
     #[command(flatten)]
     goal: GoalArguments,
 
-    /// Requests that are expected to follow. With it, and with --previous, baler waits as long
-    /// as throwing the provider's cache away would cost more than requests of half the size save
+    /// Number of requests that are expected to follow, such as 20. With it and --previous, baler waits as
+    /// long as losing the provider's cache costs more than requests of half the size save
     #[arg(long, value_name = "N", requires = "previous", help_heading = "Goal")]
     requests_ahead: Option<u32>,
 
-    /// Price of a cached token, as a share of that of a fresh one
+    /// Price of a cached token, as a share of the price of an uncached one
     #[arg(
         long,
         value_name = "N%",
@@ -56,16 +59,15 @@ pub(crate) struct ShouldCompactCommand {
     )]
     cached_price: ShareArgument,
 
-    /// Print the answer as JSON
+    /// Print the decision as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
 
-    /// Print nothing but errors: the exit code tells
+    /// Print only errors; the exit code says the decision
     #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
     quiet: bool,
 
-    /// Show the strategy's free-text reason. It may quote the conversation, and is not to be
-    /// trusted
+    /// Show the strategy's free-text reason. It is untrusted and may quote the conversation
     #[arg(long, help_heading = "Output")]
     words: bool,
 
@@ -74,8 +76,8 @@ pub(crate) struct ShouldCompactCommand {
 }
 
 const BUDGET: &str = "\
-From which size on it is time: a number of tokens, all included; or a share of the --context-window \
-[default: 80%]";
+Size from which on to compact: a number of tokens, everything included, such as 100000; or a share of the \
+--context-window [default: 80%]";
 
 const AFTER: &str = "\
 Examples:
@@ -85,15 +87,15 @@ Examples:
     baler compact request.json --budget 60000 -o request.json
 
 Exit codes:
-  0  it is time
-  1  baler itself failed
-  2  wrong use: an unknown option or name, a config or strategy file that cannot be used
-  3  not yet
-  5  wrong input: the conversation breaks a rule of its format, or cannot be read";
+  0  compact now
+  1  baler failed
+  2  invalid usage: an unknown option or name, a config or strategy file that cannot be used
+  3  wait
+  5  invalid input: the conversation has errors, or cannot be read";
 
 impl ShouldCompactCommand {
-    /// From how many tokens on it is time, and how that is said. A share of the conversation
-    /// itself would always be passed.
+    /// Returns the tokens from which on to compact, as a number and in words. A share is one of the context
+    /// window: a share of the conversation itself would always be exceeded.
     fn threshold(&self) -> Result<(u32, String), Failure> {
         let share = match self.goal.budget {
             Some(Budget::Tokens(tokens)) => return Ok((tokens, number(tokens))),
@@ -102,8 +104,8 @@ impl ShouldCompactCommand {
         };
         let Some(window) = self.goal.context_window else {
             return Err(Failure::wrong_use(anyhow!(
-                "from which size on is it time? Give --budget TOKENS; or --context-window TOKENS, of which \
-                 --budget is a share [default: 80%]"
+                "expected a size from which on to compact: give --budget TOKENS, or --context-window TOKENS, \
+                 of which --budget is a share [default: 80%]"
             )));
         };
         let tokens = (f64::from(window) * share) as u32;
@@ -149,7 +151,7 @@ impl ShouldCompactCommand {
         let conversation = input::conversation(&host, document, &self.conversation, messages)?;
         self.goal.check_pins(&conversation)?;
         if conversation.is_broken() {
-            input::tell_violations(&conversation, &self.conversation);
+            input::print_violations(&conversation, &self.conversation);
             return Ok(Exit::WrongInput);
         }
 
@@ -163,48 +165,21 @@ impl ShouldCompactCommand {
             .should_compact(&conversation, &strategy, &request)
             .await;
         let by_size = request.with_cache_price(None);
-        let is_over = answer.is_due || host.is_due(&conversation, &by_size);
-        let verdict = if answer.is_due { "compact" } else { "wait" };
-        let name = cleaned(strategy.name());
-        let (by_strategy, reason) = match &answer.decision {
-            Decision::Compact(reason) => (true, reason.as_str()),
-            Decision::Wait(reason) => (!answer.is_due, reason.as_str()),
-            Decision::HostDecides => (false, ""),
+        let decision = Answer {
+            strategy: cleaned(strategy.name()),
+            tokens: conversation.tokens(),
+            is_over_budget: answer.is_due || host.is_due(&conversation, &by_size),
+            threshold: typed,
+            answer: &answer,
         };
-        if let AttemptResult::Fault { fault } = &answer.attempt.result {
-            messages.warn(&format!("{name} was asked and failed: {fault}"));
-            messages.say(&format!("  → {}\n", remedy(fault)));
-        }
+        decision.warn_of_fault(messages);
         if self.json {
-            let answer = json!({
-                "decision": verdict,
-                "decided-by": if by_strategy { &name } else { "baler" },
-                "tokens": conversation.tokens(),
-                "over-budget": is_over,
-                "attempt": answer.attempt,
-            });
-            output::listing(&format!("{answer}\n"))?;
+            output::listing(&format!("{}\n", decision.as_json()))?;
         } else if !self.quiet {
-            let who = if by_strategy {
-                format!("{name} decides")
-            } else if matches!(answer.decision, Decision::Wait(_)) {
-                format!("{name} would wait, but it is required")
-            } else {
-                let over = if is_over { "over" } else { "within" };
-                let but = if is_over && !answer.is_due {
-                    ", but what the provider has cached is worth more for so few requests"
-                } else {
-                    ""
-                };
-                format!(
-                    "baler decides: {} tokens, {over} the budget: {}{but}",
-                    number(conversation.tokens()),
-                    typed
-                )
-            };
-            output::words(&format!("{verdict}: {who}\n"))?;
+            output::words(&format!("{}\n", decision.as_text()))?;
+            let (_, reason) = decision.by_strategy();
             if self.words && !reason.is_empty() {
-                output::words(&format!("  it says: {}\n", shortened(reason)))?;
+                output::words(&format!("  its reason: {}\n", shortened(reason)))?;
             }
         }
         Ok(if answer.is_due {
@@ -212,5 +187,81 @@ impl ShouldCompactCommand {
         } else {
             Exit::Unchanged
         })
+    }
+}
+
+/// The answer to whether to compact, with what is needed to show it.
+struct Answer<'a> {
+    /// The name of the strategy, without characters that a terminal would act on.
+    strategy: String,
+    /// Tokens of the conversation.
+    tokens: u32,
+    is_over_budget: bool,
+    /// The size from which on to compact, in words.
+    threshold: String,
+    answer: &'a ShouldCompact,
+}
+
+impl Answer<'_> {
+    const fn verdict(&self) -> &'static str {
+        if self.answer.is_due {
+            "compact"
+        } else {
+            "wait"
+        }
+    }
+
+    /// Whether the strategy decided, and its reason, which may be empty.
+    fn by_strategy(&self) -> (bool, &str) {
+        match &self.answer.decision {
+            Decision::Compact(reason) => (true, reason.as_str()),
+            Decision::Wait(reason) => (!self.answer.is_due, reason.as_str()),
+            Decision::HostDecides => (false, ""),
+        }
+    }
+
+    fn warn_of_fault(&self, messages: Messages) {
+        if let AttemptResult::Fault { fault } = &self.answer.attempt.result {
+            messages.warn(&format!("{} failed: {fault}", self.strategy));
+            messages.say(&format!("  → {}\n", remedy(fault)));
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        let (by_strategy, _) = self.by_strategy();
+        json!({
+            "decision": self.verdict(),
+            "decided-by": if by_strategy { self.strategy.as_str() } else { "baler" },
+            "tokens": self.tokens,
+            "over-budget": self.is_over_budget,
+            "attempt": self.answer.attempt,
+        })
+    }
+
+    /// Returns the verdict and who decided, on one line.
+    fn as_text(&self) -> String {
+        let (by_strategy, _) = self.by_strategy();
+        let who = if by_strategy {
+            format!("{} decides", self.strategy)
+        } else if matches!(self.answer.decision, Decision::Wait(_)) {
+            format!("{} would wait, but it is required", self.strategy)
+        } else {
+            let over = if self.is_over_budget {
+                "over"
+            } else {
+                "within"
+            };
+            let but = if self.is_over_budget && !self.answer.is_due {
+                ", but what the provider has cached is worth more for so few requests"
+            } else {
+                ""
+            };
+            format!(
+                "baler decides: {} tokens, {over} the budget: {}{but}",
+                number(self.tokens),
+                self.threshold
+            )
+        };
+        format!("{}: {who}", self.verdict())
     }
 }

@@ -12,10 +12,10 @@ use crate::output::{self, BOLD, FAINT, Messages, styled};
 use crate::receipt::short_digest;
 use crate::settings::HostSettings;
 
-/// List the strategies that need no file
+/// List the strategies that ship with baler
 ///
-/// Baler's own, which run in the host, and those that ship with it as components and run in
-/// the same sandbox as anybody else's.
+/// Native strategies run in the host. All others are components, and run in the same sandbox as untrusted
+/// ones.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct StrategiesCommand {
@@ -32,7 +32,7 @@ Examples:
   baler strategies
   baler introspect sliding-window
 
-Exit codes: 0 listed, 1 baler itself failed, 2 wrong use";
+Exit codes: 0 listed, 1 baler failed, 2 invalid usage";
 
 /// A strategy of the list.
 struct Listed {
@@ -103,7 +103,7 @@ fn as_words(list: &[Listed]) -> String {
     {
         let name = styled(BOLD, &format!("{:<wide$}", strategy.name()));
         let what = strategy.component().map_or_else(
-            || "baler's own".to_owned(),
+            || "native".to_owned(),
             |component| {
                 format!(
                     "{}  {}",
@@ -120,6 +120,6 @@ fn as_words(list: &[Listed]) -> String {
             styled(FAINT, &what)
         );
     }
-    text.push_str("\nAny other strategy is named by its .wasm file. `baler introspect NAME` tells more of one.\n");
+    text.push_str("\nName any other strategy by its .wasm file or URL. `baler introspect NAME` shows more about a strategy.\n");
     text
 }

@@ -12,16 +12,15 @@ use crate::{figures, files, input, settings};
 
 /// Restore a conversation as it was before a compaction
 ///
-/// Takes the receipt of the compaction, and needs nothing else but the archive that was in use:
-/// the conversation comes out byte for byte as it went in, without repairs. For a session log it
-/// is the request that was made of the log. Messages that came after the compaction are not part
-/// of it. After several compactions, each receipt restores what its own compaction was given, so
-/// the first receipt restores the original conversation.
+/// Needs the receipt of the compaction, and the archive that it used. Writes the conversation byte for byte
+/// as it was read, without repairs; for a session log, the request body that baler made of the log. Messages
+/// that were added after the compaction are not part of it. After several compactions, each receipt restores
+/// the input of its own compaction, so the first receipt restores the original conversation.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct UndoCommand {
-    /// The receipt, as --receipt writes it, or all that --json prints. `-`, or nothing, reads it
-    /// from standard input. A pipe is read too, and waited for until somebody writes to it
+    /// The receipt: the file of --receipt, or all that --json printed. `-`, or no RECEIPT, reads standard
+    /// input
     #[arg(value_name = "RECEIPT")]
     receipt: Option<PathBuf>,
 
@@ -39,13 +38,13 @@ Examples:
   baler undo receipt.json | cmp - request.json
 
 Exit codes:
-  0  the conversation came out
-  1  baler itself failed: the archive cannot be read, a file cannot be written
-  2  wrong use: that compaction changed nothing, its archive is another one, or the result would
-     be written to the receipt
-  5  that is no receipt";
+  0  the conversation was restored
+  1  baler failed: the archive cannot be read, a file cannot be written
+  2  invalid usage: the compaction changed nothing, the archive is not the one that it used, or
+     the result would replace the receipt
+  5  invalid input: the file is not a receipt";
 
-/// What counts of a receipt.
+/// The fields of a receipt that undo needs.
 #[derive(Deserialize)]
 struct Receipt {
     outcome: String,
@@ -53,7 +52,7 @@ struct Receipt {
     undo: Option<String>,
 }
 
-/// What `baler compact --json` prints, as far as it counts.
+/// The fields of the output of `baler compact --json` that undo needs.
 #[derive(Deserialize)]
 struct Printed {
     receipt: Receipt,
@@ -80,9 +79,9 @@ impl UndoCommand {
         let reference = undo.ok_or_else(|| {
             let outcome = figures::shortened(&outcome);
             Failure::wrong_use(match outcome.as_str() {
-                "unchanged" => anyhow!("there is nothing to undo: that run changed nothing"),
+                "unchanged" => anyhow!("nothing to undo: that run changed nothing"),
                 _ => anyhow!(
-                    "that conversation was {outcome} without an archive, so it cannot be undone; what went in is where you have it"
+                    "that conversation was {outcome} without an archive, so it cannot be undone; use your own copy of the original"
                 ),
             })
         })?;
@@ -109,7 +108,7 @@ fn receipt(bytes: &[u8]) -> Result<Receipt, Failure> {
     serde_json::from_slice::<Printed>(bytes)
         .map(|printed| printed.receipt)
         .or_else(|_| serde_json::from_slice(bytes))
-        .map_err(|_| anyhow!("that is no receipt; give what `--receipt` wrote or `--json` printed"))
+        .map_err(|_| anyhow!("not a receipt; give what `--receipt` wrote or `--json` printed"))
         .context("cannot read the receipt")
         .map_err(Failure::wrong_input)
 }

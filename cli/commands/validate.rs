@@ -15,24 +15,23 @@ use crate::{files, input};
 
 /// Check a conversation against the rules of its wire format
 ///
-/// Lists every place where a rule is broken, with the rule's id, the message's number and what
-/// to do about it; of more than 1,000 the first, errors before warnings, with the number of the
-/// others. An error is something that the provider refuses; a warning is unusual, but no refusal
-/// of it is known, and it stops nothing. docs/wire-formats.md explains the rules.
+/// Lists every place where a rule is broken, with the rule's id, the number of the message and the remedy: at
+/// most 1,000 places, errors before warnings, and how many more there are. An error is a broken rule where
+/// the provider is known to refuse the request. A warning is one where no refusal is known; it does not
+/// prevent a compaction. docs/wire-formats.md explains the rules.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ValidateCommand {
-    /// The conversation: a request body, its list of messages, or the log of a session. `-`, or
-    /// nothing, reads it from standard input
+    /// The conversation: a request body, its list of messages, or a session log. `-`, or no FILE, reads
+    /// standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Wire format of the conversation: auto, openai-chat, openai-responses, anthropic, gemini
+    /// Wire format of the conversation: auto (detect it), openai-chat, openai-responses, anthropic, gemini
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     format: FormatArgument,
 
-    /// Tell as well what --repair of the other commands would repair, errors and warnings alike,
-    /// and what it would leave. Nothing is written
+    /// Also show what --repair of the other commands would repair and what would remain. Writes nothing
     #[arg(long)]
     repair: bool,
 
@@ -40,7 +39,7 @@ pub(crate) struct ValidateCommand {
     #[arg(long)]
     json: bool,
 
-    /// Print nothing but errors: the exit code tells
+    /// Print only errors; the exit code says the result
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 }
@@ -51,10 +50,10 @@ Examples:
   agent-dump | baler validate --format anthropic --json | jq '.violations[].rule'
 
 Exit codes:
-  0  it breaks no rule, or there are warnings alone; with --repair, that is so after the repair
-  1  baler itself failed
-  2  wrong use
-  5  it breaks a rule, or cannot be read";
+  0  no errors; with --repair, no errors after the repair
+  1  baler failed
+  2  invalid usage
+  5  invalid input: the conversation has errors, or cannot be read";
 
 impl ValidateCommand {
     pub(crate) fn exec(self) -> Result<Exit, Failure> {
@@ -77,8 +76,8 @@ impl ValidateCommand {
         let repaired = self.repair.then(|| conversation.repaired());
         let repaired = repaired.as_ref();
         if self.json {
-            let told = as_json(&conversation, repaired);
-            output::listing(&format!("{told:#}\n"))?;
+            let value = as_json(&conversation, repaired);
+            output::listing(&format!("{value:#}\n"))?;
         } else if !self.quiet {
             output::words(&as_text(&conversation, repaired))?;
         }
@@ -91,14 +90,14 @@ impl ValidateCommand {
     }
 }
 
-/// Whether no rule is broken of which a refusal is known.
+/// Whether the conversation has no errors.
 fn is_valid(conversation: &Conversation) -> bool {
     conversation.violation_counts().errors == 0
 }
 
 fn as_json(conversation: &Conversation, repaired: Option<&Conversation>) -> serde_json::Value {
     let violations = conversation.violations();
-    let mut told = json!({
+    let mut value = json!({
         "valid": is_valid(conversation),
         "format": conversation.format(),
         "log": conversation.log().map(|(kind, _)| kind),
@@ -107,12 +106,12 @@ fn as_json(conversation: &Conversation, repaired: Option<&Conversation>) -> serd
         "violation-counts": conversation.violation_counts(),
     });
     if let Some(repaired) = repaired {
-        told["repairs"] = json!(repaired.repairs());
-        told["repair-counts"] = json!(repaired.repair_counts());
-        told["unrepaired"] = with_remedies(&repaired.unrepaired());
-        told["unrepaired-counts"] = json!(repaired.violation_counts());
+        value["repairs"] = json!(repaired.repairs());
+        value["repair-counts"] = json!(repaired.repair_counts());
+        value["unrepaired"] = with_remedies(&repaired.unrepaired());
+        value["unrepaired-counts"] = json!(repaired.violation_counts());
     }
-    told
+    value
 }
 
 fn with_remedies(violations: &[Violation]) -> serde_json::Value {
@@ -157,25 +156,25 @@ fn as_text(conversation: &Conversation, repaired: Option<&Conversation>) -> Stri
         )
     };
     let violations = conversation.violations();
-    tell_all(&mut text, violations, counts, Severity::Error);
+    push_violations(&mut text, violations, counts, Severity::Error);
     if counts.warnings > 0 {
         let places = figures::count(counts.warnings, "place");
         text.push_str(&format!(
-            "\n{} at {places}: no refusal of that is known, and it is compacted all the same",
+            "\n{} at {places}: no refusal is known, so they do not prevent a compaction",
             styled(CHANGED.bold(), "warnings")
         ));
-        tell_all(&mut text, violations, counts, Severity::Warning);
+        push_violations(&mut text, violations, counts, Severity::Warning);
     }
     text.push('\n');
     if let Some(repaired) = repaired
         && counts.total > 0
     {
-        tell_repairs(&mut text, repaired);
+        push_repairs(&mut text, repaired);
     }
     text
 }
 
-fn tell_repairs(text: &mut String, repaired: &Conversation) {
+fn push_repairs(text: &mut String, repaired: &Conversation) {
     let (repairs, counts) = (repaired.repairs(), repaired.repair_counts());
     let changes = figures::count(counts.total, "change");
     text.push_str(&format!("\n--repair would make {changes}\n"));
@@ -191,29 +190,34 @@ fn tell_repairs(text: &mut String, repaired: &Conversation) {
     }
     let (left, counts) = (repaired.unrepaired(), repaired.violation_counts());
     if counts.errors == 0 {
-        text.push_str("and leave no rule broken");
+        text.push_str("and no broken rule would remain");
     } else {
         let places = figures::count(counts.errors, "place");
-        text.push_str(&format!("and leave rules broken at {places}"));
-        tell_all(text, &left, counts, Severity::Error);
+        text.push_str(&format!("and broken rules would remain at {places}"));
+        push_violations(text, &left, counts, Severity::Error);
     }
     if counts.warnings > 0 {
         let places = figures::count(counts.warnings, "place");
-        text.push_str(&format!("\nand leave warnings at {places}"));
-        tell_all(text, &left, counts, Severity::Warning);
+        text.push_str(&format!("\nand warnings would remain at {places}"));
+        push_violations(text, &left, counts, Severity::Warning);
     }
     text.push('\n');
 }
 
-/// Those of one severity that are listed, and how many more there are of each rule.
-fn tell_all(text: &mut String, listed: &[Violation], counts: &ViolationCounts, severity: Severity) {
+/// Adds the listed violations of one severity, and how many more there are of each rule.
+fn push_violations(
+    text: &mut String,
+    listed: &[Violation],
+    counts: &ViolationCounts,
+    severity: Severity,
+) {
     let listed = || listed.iter().filter(move |own| own.severity == severity);
     for violation in listed() {
-        text.push_str(&input::told(violation));
+        text.push_str(&input::violation_lines(violation));
     }
     for own in &counts.rules {
-        let told = listed().filter(|violation| violation.rule == own.rule);
-        let more = own.of(severity) - told.count();
+        let shown = listed().filter(|violation| violation.rule == own.rule);
+        let more = own.of(severity) - shown.count();
         if more > 0 {
             text.push_str(&format!("\n  … and {} more ({})", number(more), own.rule));
         }

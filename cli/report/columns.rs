@@ -46,10 +46,10 @@ impl UnitOutcome {
 
     const fn about(self) -> &'static str {
         match self {
-            Self::Kept => "byte for byte as it was",
-            Self::Rewritten => "some parts of it are shorter; the outline is what it was",
-            Self::Joined => "as it was, with a text of the strategy beside it",
-            Self::Removed => "left",
+            Self::Kept => "byte-identical",
+            Self::Rewritten => "in the result, with some parts changed",
+            Self::Joined => "unchanged, and joined with a text of the strategy",
+            Self::Removed => "not in the result",
             Self::Inserted => "a text that the strategy wrote",
         }
     }
@@ -89,7 +89,7 @@ pub(crate) fn figure(run: &Run, units: &[Unit]) -> Markup {
                     li title=(outcome.about()) { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class=(outcome.name()) x="0.5" y="0.5" width="13" height="13" {} } (outcome.name()) }
                 }
                 @if drawn.iter().any(|unit| unit.protected) {
-                    li title="instructions, pins, the newest user message, pending calls, outputs that the model has not seen" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: had to stay" }
+                    li title="instructions, pins, the newest user message, pending calls, outputs that the model has not seen" { svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" { rect class="protected" x="0" y="9" width="14" height="4" {} } "protected: must not be removed" }
                 }
             }
             div class="scroll" tabindex="0" role="group" aria-label="strip of units" { (svg(drawn, &reasons)) }
@@ -140,7 +140,7 @@ fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
     let scaled = |tokens: u32| (f64::from(tokens) / f64::from(most) * high).max(LEAST);
     let (width, height) = (LEFT + WIDTH, lines as f64 * line);
     html! {
-        svg class="strip" viewBox={ "0 0 " (Px(width)) " " (Px(height)) } width=(Px(width)) role="img" aria-label={ "what became of " (units.len()) " units and inserted texts; the table below has the figures" } {
+        svg class="strip" viewBox={ "0 0 " (Px(width)) " " (Px(height)) } width=(Px(width)) role="img" aria-label={ "outcome of " (units.len()) " units and inserted texts; the table below has the figures" } {
             @for (index, units) in units.chunks(PER_LINE).enumerate() {
                 @let ground = index as f64 * line + ABOVE + high;
                 line class="grid" x1=(Px(LEFT)) x2=(Px(width)) y1=(Px(ground - high)) y2=(Px(ground - high)) {}
@@ -159,7 +159,7 @@ fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
                     @if unit.protected {
                         rect class="protected" x=(Px(x)) y=(Px(ground + 3.0)) width=(Px(wide)) height="4" {}
                     }
-                    @if let Some(number) = unit.unit.filter(|number| is_told(*number, pitch)) {
+                    @if let Some(number) = unit.unit.filter(|number| is_labelled(*number, pitch)) {
                         text class="tick" x=(Px(x + wide / 2.0)) y=(Px(ground + 20.0)) text-anchor="middle" { (number) }
                     }
                 }
@@ -169,7 +169,7 @@ fn svg(units: &[Unit], reasons: &[Vec<&str>]) -> Markup {
 }
 
 /// Whether there is room for a unit's number below its column.
-fn is_told(unit: usize, pitch: f64) -> bool {
+fn is_labelled(unit: usize, pitch: f64) -> bool {
     let steps = [1, 2, 5, 10, 20, 50];
     let step = steps.into_iter().find(|step| *step as f64 * pitch >= 26.0);
     unit.is_multiple_of(step.unwrap_or(100))

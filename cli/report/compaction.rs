@@ -1,4 +1,4 @@
-//! One compaction: sizes, units, reasons, attempts, and how it is undone.
+//! The section of one compaction: sizes, units, reasons, attempts, and how to undo it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
         section id={ "f" (id) } {
             h2 { (id) ". " (headline(receipt)) " " code { (Foreign(file)) } }
             p class="muted" {
-                "Counted: " (Foreign(&receipt.format)) " with " (Foreign(&receipt.tokenizer)) ". Asked for: " (Foreign(&receipt.trigger)) ". Took " (time(receipt.time_us))
+                "Counted: " (Foreign(&receipt.format)) " with " (Foreign(&receipt.tokenizer)) ". Trigger: " (Foreign(&receipt.trigger)) ". Took " (time(receipt.time_us))
                 @if !receipt.stages.is_empty() {
                     ": " @for (index, (stage, us)) in receipt.stages.iter().take(CODES).enumerate() {
                         @if index > 0 { ", " } (Foreign(stage.trim_end_matches("-us"))) " " (time(*us))
@@ -30,13 +30,13 @@ pub(crate) fn section((id, file, run): Named<'_>) -> Markup {
             (sizes(receipt))
             @match &run.units {
                 Some(units) if !units.is_empty() => (columns::figure(run, units)),
-                _ => p class="muted" { "A receipt alone does not say how large each unit was; what " code { "baler compact --json" } " prints does." },
+                _ => p class="muted" { "A receipt alone does not say how large each unit was; the output of " code { "baler compact --json" } " does." },
             }
             (reasons(run))
             (attempts(&receipt.attempts))
             @if let Some(cache) = &receipt.cache { h3 { "The provider’s cache" } p { (cache_effect(&cache.0)) "." } }
-            (mended(receipt))
-            (having_back(receipt, file))
+            (repairs(receipt))
+            (retrieval(receipt, file))
         }
     }
 }
@@ -92,10 +92,10 @@ fn sizes(receipt: &Receipt) -> Markup {
         p {
             "Of " (count(usize::try_from(units.before).unwrap_or(usize::MAX), "unit")) ": " (number(units.kept)) " kept, " (number(units.rewritten)) " rewritten, "
             (number(units.removed)) " removed; " (number(units.inserted)) " inserted"
-            @if units.thinking_removed > 0 { "; " (number(units.thinking_removed)) " blocks of thinking left out of what stayed" }
+            @if units.thinking_removed > 0 { "; " (number(units.thinking_removed)) " blocks of thinking removed from the remaining messages" }
             @if units.outputs_shortened > 0 { "; shortened " (count(usize::try_from(units.outputs_shortened).unwrap_or(usize::MAX), "output")) " that the model has not seen" }
-            ". Budget " (number(tokens.budget)) " tokens, of which " (number(tokens.floor)) " had to stay (" (number(tokens.overhead)) " of system prompt, tools and instructions)."
-            @if tokens.after > tokens.budget { " " span class="changed" { "The result is over the budget." } }
+            ". Budget " (number(tokens.budget)) " tokens; floor " (number(tokens.floor)) " (of which " (number(tokens.overhead)) " overhead: system prompt, tools and instructions)."
+            @if tokens.after > tokens.budget { " " span class="changed" { "The result exceeds the budget." } }
         }
     }
 }
@@ -153,7 +153,7 @@ fn reasons(run: &Run) -> Markup {
     sums.sort_by_key(|(_, (units, tokens))| std::cmp::Reverse((*tokens, *units)));
     html! {
         @if !sums.is_empty() {
-            h3 { "Why" }
+            h3 { "Reasons" }
             div class="scroll" { table {
                 thead { tr { th scope="col" { "code" } th scope="col" class="number" { "units" } @if !sizes.is_empty() { th scope="col" class="number" { "tokens before" } } } }
                 tbody {
@@ -173,8 +173,8 @@ impl Ended {
         matches!(self.result.as_str(), "fault" | "failure" | "host")
     }
 
-    /// What it was, by codes and numbers.
-    fn told(&self) -> String {
+    /// Returns the result with its codes and numbers.
+    fn text(&self) -> String {
         let more = match (&self.fault, &self.failure) {
             (Some(fault), _) => coded(fault, "fault"),
             (_, Some(failure)) => coded(failure, "declared"),
@@ -200,11 +200,11 @@ fn coded<const MOST: usize>(members: &Members<Scalar, MOST>, name: &str) -> Stri
 fn attempts(attempts: &[Attempt]) -> Markup {
     html! {
         @if !attempts.is_empty() {
-            h3 { "What was tried" }
+            h3 { "Attempts" }
             div class="scroll" { table {
                 thead { tr {
                     th scope="col" { "strategy" } th scope="col" { "result" } th scope="col" class="number" { "fuel" } th scope="col" class="number" { "time" }
-                    th scope="col" class="number" { "memory" } th scope="col" class="number" { "host calls" } th scope="col" { "model" } th scope="col" { "its own figures" }
+                    th scope="col" class="number" { "memory" } th scope="col" class="number" { "host calls" } th scope="col" { "model" } th scope="col" { "reported figures" }
                 } }
                 tbody { @for attempt in attempts { (row(attempt)) } }
             } }
@@ -229,7 +229,7 @@ fn row(attempt: &Attempt) -> Markup {
                     }
                 }
             }
-            td { span class=(class) { (Foreign(&attempt.result.told())) } }
+            td { span class=(class) { (Foreign(&attempt.result.text())) } }
             td class="number" { @match attempt.usage.fuel { Some(fuel) => (number(fuel)), None => "–" } }
             td class="number" { (time(attempt.usage.time_us)) }
             td class="number" { @if attempt.usage.memory_bytes > 0 { (figures::bytes(attempt.usage.memory_bytes)) } @else { "–" } }
@@ -260,16 +260,16 @@ fn figure(value: &Scalar) -> String {
     }
 }
 
-fn mended(receipt: &Receipt) -> Markup {
+fn repairs(receipt: &Receipt) -> Markup {
     html! {
         @if !receipt.repairs.is_empty() {
-            h3 { "What was mended first" }
+            h3 { "Repaired first" }
             ul { @for repair in receipt.repairs.iter().take(CODES) {
                 li { @if repair.message > 0 { "message " (repair.message) ": " } (Foreign(&repair.what)) " (" (Foreign(&repair.rule)) ")" }
             } }
         }
         @if !receipt.violations.is_empty() {
-            h3 { "Rules that it broke" }
+            h3 { "Broken rules" }
             ul { @for violation in receipt.violations.iter().take(CODES) {
                 li { (Foreign(&violation.rule)) @if let Some(severity) = &violation.severity { " (" (Foreign(severity)) ")" } }
             } }
@@ -277,20 +277,19 @@ fn mended(receipt: &Receipt) -> Markup {
     }
 }
 
-/// Whether a file of this name is found by what a page shows of it. What is no UTF-8 has become a
-/// replacement character.
+/// Whether the page shows this file name exactly. A name that is not UTF-8 has replacement characters.
 fn is_shown_exactly(name: &str) -> bool {
     figures::cleaned(name) == name && !name.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// What left, with the commands that have it back.
-fn having_back(receipt: &Receipt, file: &str) -> Markup {
+/// Removed content, with the commands that retrieve it.
+fn retrieval(receipt: &Receipt, file: &str) -> Markup {
     let units = receipt.archive.iter().flat_map(|archive| archive.iter());
     let units = units.map(|of| (format!("unit {}", of.unit), of.reference.as_str()));
     let originals = receipt.originals.iter().filter_map(|of| {
         let reference = of.reference.as_deref()?;
         Some((
-            format!("message {}, before it was mended", of.message),
+            format!("message {}, before the repair", of.message),
             reference,
         ))
     });
@@ -307,14 +306,14 @@ fn having_back(receipt: &Receipt, file: &str) -> Markup {
     let name = if file == "-" { "RECEIPT" } else { file };
     html! {
         @if receipt.undo.is_some() {
-            h3 { "Have it back" }
+            h3 { "Restore and retrieve" }
             @if is_shown_exactly(name) {
-                p { "All of it, as it was: " code { "baler undo " (quoted(name)) } }
+                p { "The original conversation: " code { "baler undo " (quoted(name)) } }
             } @else {
-                p { "All of it, as it was: " code { "baler undo" } ", with this file, whose name holds what cannot be shown." }
+                p { "The original conversation: " code { "baler undo" } ", with this file, whose name holds what cannot be shown." }
             }
         } @else if receipt.outcome.as_str() == "compacted" {
-            h3 { "Have it back" }
+            h3 { "Restore and retrieve" }
             p class="changed" { "There was no archive: what was removed is lost." }
         }
         @if !left.is_empty() {
@@ -323,7 +322,7 @@ fn having_back(receipt: &Receipt, file: &str) -> Markup {
                 div class="scroll" { table {
                     thead { tr { th scope="col" { "what" } th scope="col" { "command" } } }
                     tbody { @for (what, of) in &left {
-                        tr { th scope="row" { (what) } td { @match reference(of) { Some(of) => code { "baler expand " (of) }, None => span class="bad" { "its reference is none" } } } }
+                        tr { th scope="row" { (what) } td { @match reference(of) { Some(of) => code { "baler expand " (of) }, None => span class="bad" { "not a reference" } } } }
                     } }
                 } }
                 @if stored > left.len() { p class="muted" { (number((stored - left.len()) as u64)) " more are not shown." } }

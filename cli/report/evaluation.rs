@@ -73,7 +73,7 @@ pub(crate) const FIGURES: [Figure; 4] = [
     Figure {
         name: "recall",
         words: "Recall",
-        axis: "share of the names used again behind the cut that are still there",
+        axis: "share of the names used again after the cut that are still there",
     },
     Figure {
         name: "far",

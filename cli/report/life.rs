@@ -19,7 +19,7 @@ pub(crate) type Named<'a> = (usize, &'a str, &'a Run);
 pub(crate) fn section(runs: &[Named<'_>]) -> Markup {
     html! {
         section id="life" {
-            h2 { "Its life" }
+            h2 { "Over time" }
             figure {
                 figcaption { "Tokens over time: falling where it was compacted, rising where it grew; a dash is the budget" }
                 div class="scroll" tabindex="0" role="group" aria-label="sizes over time" { (svg(runs)) }
@@ -87,7 +87,7 @@ fn svg(runs: &[Named<'_>]) -> Markup {
 fn table(runs: &[Named<'_>]) -> Markup {
     html! {
         table {
-            caption { "Each compaction: tokens, units, faults of strategies, and what of the provider’s cache was lost" }
+            caption { "Each compaction: tokens, units, faults of strategies, and lost tokens of the provider’s cache" }
             thead { tr {
                 th scope="col" { "file" } th scope="col" { "outcome" } th scope="col" { "by" }
                 th scope="col" class="number" { "before" } th scope="col" class="number" { "after" } th scope="col" class="number" { "" } th scope="col" class="number" { "budget" }

@@ -1,5 +1,5 @@
 //! A page for people, made of receipts and evaluations: it needs nothing but itself, runs
-//! nothing, and holds no text of a message. Every value on it may be a stranger's; markup
+//! nothing, and holds no text of a message. Every value on it may be untrusted; markup
 //! escapes it.
 
 mod bounded;
@@ -52,7 +52,7 @@ pub(crate) fn page(sources: &[(String, Source)]) -> String {
             body {
                 header {
                     h1 { (title) }
-                    p class="muted" { "Counts, names, digests and codes; no text of a message." }
+                    p class="muted" { "Counts, names, content hashes and codes; no text of a message." }
                 }
                 main {
                     @if !runs.is_empty() { (columns::patterns()) }

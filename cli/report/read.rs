@@ -34,7 +34,7 @@ pub(crate) enum Source {
 #[derive(Deserialize)]
 pub(crate) struct Run {
     pub(crate) receipt: Receipt,
-    /// What became of every unit; none in a receipt alone.
+    /// The outcome of every unit; `None` in a receipt alone.
     pub(crate) units: Option<List<Unit, MANY>>,
 }
 
@@ -349,12 +349,12 @@ pub(crate) fn source(file: &Path, bytes: &[u8]) -> anyhow::Result<Source> {
         }
         Err(error) if error.is_data() => {
             return Err(anyhow!(
-                "`{shown}` is no receipt and no evaluation; {WANTED}"
+                "`{shown}` is neither a receipt nor an evaluation; {WANTED}"
             ));
         }
         Err(error) => {
             return Err(anyhow!(
-                "`{shown}` is no JSON: line {}, column {}; {WANTED}",
+                "`{shown}` is not JSON: line {}, column {}; {WANTED}",
                 error.line(),
                 error.column()
             ));
@@ -385,7 +385,7 @@ pub(crate) fn source(file: &Path, bytes: &[u8]) -> anyhow::Result<Source> {
             anyhow!("`{shown}` is a conversation, not what was done to it; {WANTED}"),
         ),
         _ => Err(anyhow!(
-            "`{shown}` is no receipt and no evaluation; {WANTED}"
+            "`{shown}` is neither a receipt nor an evaluation; {WANTED}"
         )),
     }
 }

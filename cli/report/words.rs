@@ -7,7 +7,7 @@ use crate::figures;
 /// Nobody's name is longer.
 const LENGTH: usize = 120;
 
-/// A stranger's words: without what shows nothing or turns the direction, and not too long.
+/// Untrusted text, without invisible characters and changes of direction, shortened to 120 characters.
 pub(crate) struct Foreign<'a>(pub(crate) &'a str);
 
 impl Render for Foreign<'_> {
@@ -16,7 +16,7 @@ impl Render for Foreign<'_> {
     }
 }
 
-/// A stranger's words where there is room for `length` characters only.
+/// Untrusted text, shortened to `length` characters.
 pub(crate) fn label(text: &str, length: usize) -> String {
     let text = figures::cleaned(text);
     if text.chars().count() <= length {

@@ -207,7 +207,7 @@ fn compact_changes_nothing_on_a_full_disk() {
     let ran = Ran::of(shell.output().expect("it runs")).ends(1).says(&[
         "error: cannot write to the archive `",
         "state/archive`: File too large",
-        "so nothing was compacted: see to the archive, or name another one by --archive",
+        "so nothing was compacted: check the archive, or name another one by --archive",
     ]);
     assert_eq!(ran.stdout, "");
     assert_eq!(

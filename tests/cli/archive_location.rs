@@ -83,12 +83,12 @@ fn archive_name_without_a_path_creates_no_folder() {
         ("mine\n", "has white space around the name"),
         ("~", "only a shell knows what `~` stands for"),
         ("~/bales", "give the whole path"),
-        ("s3:bucket", "a URL has `://` behind its scheme"),
-        ("S3:/bucket/prefix", "a URL has `://` behind its scheme"),
+        ("s3:bucket", "a URL has `://` after its scheme"),
+        ("S3:/bucket/prefix", "a URL has `://` after its scheme"),
         ("gs:bucket", "a folder of that name begins with `./gs:`"),
-        ("az:", "a URL has `://` behind its scheme"),
-        ("https:bucket", "a URL has `://` behind its scheme"),
-        ("file:/bales", "a URL has `://` behind its scheme"),
+        ("az:", "a URL has `://` after its scheme"),
+        ("https:bucket", "a URL has `://` after its scheme"),
+        ("file:/bales", "a URL has `://` after its scheme"),
     ] {
         for command in [
             &["compact", &input][..],

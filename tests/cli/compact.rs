@@ -322,7 +322,7 @@ fn limit_below_the_protected_units_gives_the_smallest_result() {
     bench
         .run(&["compact", &file, "--max-bytes", "10"])
         .ends(4)
-        .says(&["the limit of bytes is below the floor, so only what has to stay stays"]);
+        .says(&["the limit of bytes is below the floor, so only protected content is kept"]);
     // So it is told where nothing can be done for it.
     let only = r#"{"messages":[{"role":"user","content":"Water the roses."}]}"#;
     for more in [&["--budget", "1"][..], &["--budget", "9000"]] {
@@ -332,7 +332,7 @@ fn limit_below_the_protected_units_gives_the_smallest_result() {
             .ends(3)
             .says(&[
                 "unchanged: ",
-                "the limit of bytes is below what has to stay, so the result is over it",
+                "the limit of bytes is below the size of protected content, so the result exceeds it",
             ]);
     }
 }

@@ -54,7 +54,7 @@ fn a_config_is_checked_against_the_schema_of_the_first_strategy() {
     bench
         .run(&["compact", &input, "-s", "native:digest", "--config", "{}"])
         .ends(2)
-        .says(&["`native:digest` is baler's own and takes no config"]);
+        .says(&["`native:digest` is a native strategy and takes no config"]);
 }
 
 #[test]

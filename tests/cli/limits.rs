@@ -28,7 +28,7 @@ fn hanging_strategy_is_stopped_and_the_fallback_compacts() {
             "→ raise the time limit",
             "(--timeout)",
             "may       read the conversation",
-            "native:digest: its plan was carried out",
+            "native:digest: its plan was applied",
         ]);
     assert!(
         start.elapsed() < Duration::from_secs(5),

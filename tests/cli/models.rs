@@ -36,7 +36,7 @@ fn strategy_gets_no_model_without_an_option() {
     let summarize = [&["compact", &file, "-s", "summarize"][..], &gone].concat();
     let ran = bench.run(&summarize).ends(3).says(&[
         "unchanged: the strategy reported a failure",
-        "the model did not answer: is its server there?",
+        "the model did not answer: check that its server is running",
         "asked     a model ",
     ]);
     let document = fs::read_to_string(&file).expect("an example");
@@ -52,7 +52,7 @@ fn strategy_gets_no_model_without_an_option() {
         .ends(0)
         .says(&[
             "compacted by tiered-model",
-            "→ the model did not answer: is its server there?",
+            "→ the model did not answer: check that its server is running",
             "asked     a model ",
         ]);
 }

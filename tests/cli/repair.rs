@@ -50,7 +50,7 @@ fn compact_tolerates_warnings_and_its_repair_removes_them() {
     let ran = bench.run(&["validate", &file, "--repair"]).ends(0);
     let told = [
         "\n--repair would make 1 change\n",
-        "(ALL-6)\nand leave no rule broken\n",
+        "(ALL-6)\nand no broken rule would remain\n",
     ];
     assert!(
         told.iter().all(|told| ran.stdout.contains(told)),
@@ -81,7 +81,7 @@ fn repair_is_not_advised_where_it_would_repair_nothing() {
     let ran = bench
         .run(&["compact", &file, "--budget", "60%", "-s", "native:truncate"])
         .ends(5)
-        .says(&["nothing was done, and --repair can mend none of it"]);
+        .says(&["nothing was done, and --repair cannot repair any of it"]);
     assert_eq!(ran.stdout, document.to_string());
 }
 
@@ -94,7 +94,7 @@ fn a_conversation_that_breaks_rules_is_refused_without_repair_and_compacted_with
     let ran = bench
         .run(&arguments)
         .ends(5)
-        .says(&["nothing was done; --repair mends what can be mended"]);
+        .says(&["nothing was done; --repair repairs what can be repaired"]);
     assert_eq!(ran.stdout, document);
 
     let repaired = [&arguments[..], &["--repair"]].concat();
@@ -163,7 +163,7 @@ fn unrepairable_violation_is_reported_and_nothing_is_done() {
     for command in ["compact", "should-compact"] {
         let arguments = [command, &file, "--repair", "--budget", "9"];
         let ran = bench.run(&arguments).ends(5).says(&[
-            "breaks rules of anthropic at 1 place; --repair cannot mend that, so nothing was done",
+            "breaks rules of anthropic at 1 place; --repair cannot repair that, so nothing was done",
             "message 3: a text part is empty (ANTH-6)",
             "→ remove the empty text",
         ]);
@@ -211,7 +211,7 @@ fn first_of_many_violations_are_listed_and_all_are_counted() {
         "break rules at 10,000 places\n  message 2: a content has no parts (GEM-5)",
         "\n  … and 9,000 more (GEM-5)\n",
         "\n--repair would make 10,000 changes\n  message 2: ",
-        "\n  … and 9,000 more (GEM-5)\nand leave no rule broken\n",
+        "\n  … and 9,000 more (GEM-5)\nand no broken rule would remain\n",
     ];
     let mut rest = ran.stdout.as_str();
     for part in parts {

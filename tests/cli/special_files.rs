@@ -36,7 +36,7 @@ fn endless_file_is_read_to_its_limit_which_is_reported() {
         ),
         (
             &["--strategy", "/dev/zero"],
-            "expected a regular file, and it is a device",
+            "expected a regular file, found a device",
         ),
     ];
     for (option, limit) in cases {
@@ -75,7 +75,7 @@ fn a_strategy_that_is_no_regular_file_is_refused_without_waiting() {
     ] {
         bench.run(arguments).ends(2).says(&[
             "strategy.wasm",
-            "expected a regular file, and it is a pipe (FIFO)",
+            "expected a regular file, found a pipe (FIFO)",
         ]);
     }
 }

@@ -32,7 +32,7 @@ fn strategies_are_listed_and_can_be_asked() {
         );
         if strategy["native"] == false {
             assert!(
-                shown.contains("What it says of itself:")
+                shown.contains("What it declares:")
                     && shown.contains("contract  baler:compaction@0.1.0")
             );
         }
@@ -52,11 +52,11 @@ fn strategies_of_one_name_are_refused() {
         ("theirs.wasm", "mine/theirs.wasm", "theirs"),
         ("trim.wasm", "trim", "trim"),
     ] {
-        let told = format!("`{one}` and `{two}` have one name, `{name}`");
+        let told = format!("`{one}` and `{two}` have the same name, `{name}`");
         bench
             .run(&["compact", &input, "-s", one, "-s", two])
             .ends(2)
-            .says(&[&told, "give the file of one another name"]);
+            .says(&[&told, "rename one of the files"]);
     }
     bench
         .run(&["compact", &input, "-s", "theirs.wasm", "-s", "trim.wasm"])
@@ -82,6 +82,6 @@ fn strategy_file_cannot_have_the_name_of_a_native_strategy() {
         .ends(4)
         .says(&[
             "native-digest: it was not done in time",
-            "native:digest: its plan was carried out",
+            "native:digest: its plan was applied",
         ]);
 }

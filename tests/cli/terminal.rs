@@ -160,7 +160,10 @@ fn errors_quote_long_arguments_shortened() {
             &["compact", &good, "-s", "tiered", "--config", "@config.json"][..],
             "shows what it takes.\n",
         ),
-        (&["undo", "receipt.json"], "is where you have it\n"),
+        (
+            &["undo", "receipt.json"],
+            "use your own copy of the original\n",
+        ),
     ] {
         let ran = bench.run(arguments);
         assert_ne!(ran.code, 0, "{arguments:?}");

@@ -76,7 +76,7 @@ fn invalid_budgets_pins_and_limits_are_refused() {
         ),
         (
             &["compact", "--timeout", "18446744073709551615s"],
-            "give a day (24h) at most",
+            "give at most a day (24h)",
         ),
     ]);
 }
@@ -156,7 +156,7 @@ fn options_that_exclude_each_other_and_unknown_commands_are_refused() {
                 "--trigger",
                 "overflow",
             ],
-            "--instructions are a person's",
+            "--instructions require --trigger manual",
         ),
         (&["compact", "--context", "{"], "--context is not JSON"),
         (&["compress"], "unrecognized subcommand"),

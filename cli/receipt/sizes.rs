@@ -1,0 +1,163 @@
+//! The sizes before and after a compaction, and what changed besides whole units.
+
+use baler_host::{
+    Receipt,
+    fault::Quantity,
+    receipt::{CacheEffect, Outcome, Tokens},
+};
+
+use super::{below_floor, row};
+use crate::figures::{self, number};
+use crate::output::{CHANGED, FAINT, styled};
+
+/// Adds a line for each size and each further change.
+pub(super) fn push(text: &mut String, receipt: &Receipt) {
+    let is_compacted = receipt.outcome == Outcome::Compacted;
+    push_before_and_after(text, receipt, is_compacted);
+    push_units(text, receipt, is_compacted);
+    push_budget(text, receipt, is_compacted);
+    push_changes(text, receipt, is_compacted);
+    row(
+        text,
+        "counted",
+        &format!("{} with {}", receipt.format, receipt.tokenizer),
+    );
+}
+
+/// Adds tokens, bytes and messages, in columns of equal width.
+fn push_before_and_after(text: &mut String, receipt: &Receipt, is_compacted: bool) {
+    let Tokens { before, after, .. } = receipt.tokens;
+    let changes = [
+        ("tokens", before as usize, after as usize),
+        ("bytes", receipt.bytes.before, receipt.bytes.after),
+        ("messages", receipt.messages.before, receipt.messages.after),
+    ];
+    let figures =
+        changes.map(|(what, before, after)| (what, number(before as u64), number(after as u64)));
+    let wide = |column: fn(&(&str, String, String)) -> usize| {
+        figures.iter().map(column).max().unwrap_or(0)
+    };
+    let (before_wide, after_wide) = (wide(|row| row.1.len()), wide(|row| row.2.len()));
+    for ((what, before, after), (_, old, new)) in figures.iter().zip(changes) {
+        let line = if is_compacted {
+            let share = if old == 0 {
+                0.0
+            } else {
+                new as f64 / old as f64 * 100.0
+            };
+            format!(
+                "{before:>before_wide$} → {after:>after_wide$}  {}",
+                styled(FAINT, &format!("{share:>3.0}%"))
+            )
+        } else {
+            format!("{before:>before_wide$}")
+        };
+        row(text, what, &line);
+    }
+}
+
+fn push_units(text: &mut String, receipt: &Receipt, is_compacted: bool) {
+    let units = receipt.units;
+    let line = if is_compacted {
+        format!(
+            "{}: {} kept, {} rewritten, {} removed; {} inserted",
+            number(units.before as u64),
+            number(units.kept as u64),
+            number(units.rewritten as u64),
+            number(units.removed as u64),
+            figures::count(units.inserted, "text"),
+        )
+    } else {
+        number(units.before as u64)
+    };
+    row(text, "units", &line);
+}
+
+/// Adds the budget, and the limits of bytes and media if they are below the floor.
+fn push_budget(text: &mut String, receipt: &Receipt, is_compacted: bool) {
+    let Tokens {
+        after,
+        budget,
+        floor,
+        overhead,
+        ..
+    } = receipt.tokens;
+    let over = if is_compacted && after > budget {
+        styled(CHANGED, "  the result exceeds it")
+    } else {
+        String::new()
+    };
+    let floor = format!("  floor {}, overhead {}", number(floor), number(overhead));
+    row(
+        text,
+        "budget",
+        &format!("{} tokens{}{over}", number(budget), styled(FAINT, &floor)),
+    );
+    // The row above says it of tokens.
+    let others = receipt.below_floor.iter().copied();
+    let others: Vec<Quantity> = others.filter(|of| *of != Quantity::Tokens).collect();
+    if let Some(limits) = below_floor(&others) {
+        let line =
+            format!("{limits} below the size of protected content, so the result exceeds it");
+        row(text, "limits", &styled(CHANGED, &line));
+    }
+}
+
+/// Adds the effect on the provider's cache, removed thinking, shortened outputs and repairs.
+fn push_changes(text: &mut String, receipt: &Receipt, is_compacted: bool) {
+    if let Some(cache) = receipt.cache.filter(|_| is_compacted) {
+        row(text, "cache", &cache_effect(&cache));
+    }
+    let units = receipt.units;
+    if units.thinking_removed > 0 {
+        let blocks = figures::count(units.thinking_removed, "block");
+        row(
+            text,
+            "thinking",
+            &format!("removed {blocks} from the remaining messages"),
+        );
+    }
+    if units.outputs_shortened > 0 {
+        let outputs = figures::count(units.outputs_shortened, "output");
+        row(
+            text,
+            "outputs",
+            &format!("shortened {outputs} that the model has not seen"),
+        );
+    }
+    if !receipt.repairs.is_empty() {
+        row(text, "repaired", &repairs(receipt));
+    }
+}
+
+fn repairs(receipt: &Receipt) -> String {
+    let counts = &receipt.repair_counts;
+    let rules: Vec<&str> = counts.rules.iter().map(|own| own.rule.id()).collect();
+    let listed = match receipt.repairs.len() {
+        all if all == counts.total => "them".to_owned(),
+        some => format!("the first {}", number(some)),
+    };
+    format!(
+        "{} for {}; the receipt (--receipt, --json) lists {listed}",
+        figures::count(counts.total, "change"),
+        rules.join(", ")
+    )
+}
+
+/// Returns what a compaction loses and saves of the provider's cache, in words.
+pub(crate) fn cache_effect(cache: &CacheEffect) -> String {
+    let thrown_away = format!(
+        "{} of {} cached tokens cannot be used again",
+        number(cache.tokens_thrown_away),
+        number(cache.tokens_cached)
+    );
+    let saved = format!("each later request saves {}", number(cache.tokens_saved));
+    if cache.pays_after_requests == 0 {
+        format!("{thrown_away}; {saved}")
+    } else {
+        format!(
+            "{thrown_away}; {saved}, which pays off after {}",
+            figures::count(cache.pays_after_requests as usize, "request")
+        )
+    }
+}
