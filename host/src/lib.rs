@@ -214,10 +214,10 @@ mod sandbox;
 mod shortening;
 mod situation;
 mod staged;
-mod standing;
 mod state;
 pub mod strategy;
 mod trigger;
+mod unit_status;
 mod unseen;
 mod verify;
 
