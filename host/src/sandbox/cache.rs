@@ -1,8 +1,8 @@
 //! Cache of compiled code on disk.
 //!
-//! Compiled code is native code: whoever can write an entry can run code in the host. So only its owner may write to
-//! the folder, and an entry is used only if it carries a keyed hash of its code and of the component that it was
-//! compiled from.
+//! Compiled code is native code: whoever can write an entry can run code in the host. So only its owner may
+//! write to the folder, and an entry is used only if it carries a keyed hash of its code and of the component
+//! that it was compiled from.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ use crate::state;
 /// First bytes of every entry. The number changes with the format of entries.
 const MAGIC: &[u8] = b"baler compiled 1\n";
 
-/// Maximum bytes of an entry. Compiled code is a few times as large as its component, which has at most 32 MiB by
-/// default.
+/// Maximum bytes of an entry. Compiled code is a few times as large as its component, which has at most 32
+/// MiB by default.
 const MAX_ENTRY_BYTES: usize = 1 << 30;
 
 #[derive(Debug)]
@@ -41,8 +41,8 @@ impl CodeCache {
         })
     }
 
-    /// Returns the compiled code of the component with this hash. An entry that is missing, unreadable or corrupt is
-    /// `None`, so the component is compiled again.
+    /// Returns the compiled code of the component with this hash. An entry that is missing, unreadable or
+    /// corrupt is `None`, so the component is compiled again.
     pub(super) fn get(&self, component: &ContentHash) -> Option<Vec<u8>> {
         let file = files::open_regular(&self.path(component), Links::Followed, "").ok()??;
         let entry = files::read_within(file, MAX_ENTRY_BYTES).ok()??;
@@ -57,8 +57,8 @@ impl CodeCache {
         code
     }
 
-    /// Stores compiled code, completely or not at all. A failure, such as a full disk, is logged and is no error: the
-    /// cache only saves time.
+    /// Stores compiled code, completely or not at all. A failure, such as a full disk, is logged and is no
+    /// error: the cache only saves time.
     pub(super) fn put(&self, component: &ContentHash, code: &[u8]) {
         let written = staged::begin_in_state(&self.folder).and_then(|mut file| {
             file.write_all(MAGIC)?;

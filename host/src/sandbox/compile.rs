@@ -1,8 +1,8 @@
 //! Compiles components in a child process with limits.
 //!
-//! The sandbox limits a component while it runs, but it does not limit the compiler that reads a hostile file. So the
-//! program starts itself again, with limits of memory and CPU time that the system enforces. The child reads the
-//! component from its standard input and writes the compiled code to its standard output.
+//! The sandbox limits a component while it runs, but it does not limit the compiler that reads a hostile
+//! file. So the program starts itself again, with limits of memory and CPU time that the system enforces. The
+//! child reads the component from its standard input and writes the compiled code to its standard output.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -22,7 +22,8 @@ use crate::limits::EngineLimits;
 /// Environment variable of the child: the limits as JSON.
 const VARIABLE: &str = "BALER_COMPILE_COMPONENT";
 
-/// First argument of the child. Without it, a variable that is set for all programs makes none of them a compiler.
+/// First argument of the child. Without it, a variable that is set for all programs makes none of them a
+/// compiler.
 const ARGUMENT: &str = "baler-compile-component";
 
 /// Maximum bytes of a child's message in [`LoadError::CompilerFailed`].
@@ -38,8 +39,8 @@ pub enum Compiler {
     /// A child process with limits: this program, started again. Its `main` must begin with
     /// [`crate::serve_as_compiler`].
     ThisProgram,
-    /// A child process with limits: another program whose `main` begins with [`crate::serve_as_compiler`], such as
-    /// `baler`.
+    /// A child process with limits: another program whose `main` begins with [`crate::serve_as_compiler`],
+    /// such as `baler`.
     Program(PathBuf),
     /// This process, without limits. Only for trusted components.
     InProcess,
@@ -47,8 +48,8 @@ pub enum Compiler {
 
 /// Compiles a component if this process was started as a compiler, and returns the exit code of the process.
 ///
-/// Returns `None` in every other process, and does nothing there. A program that uses [`Compiler::ThisProgram`] calls
-/// it at the beginning of `main`:
+/// Returns `None` in every other process, and does nothing there. A program that uses
+/// [`Compiler::ThisProgram`] calls it at the beginning of `main`:
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -129,7 +130,8 @@ fn limit_this_process(limits: &EngineLimits) -> io::Result<()> {
     let seconds = seconds(limits);
     let last = seconds.saturating_add(1);
     let last = inherited.seconds.map_or(last, |most| most.min(last));
-    // At the soft limit the system sends SIGXCPU, which names the cause; at the hard limit SIGKILL, which does not.
+    // At the soft limit the system sends SIGXCPU, which names the cause; at the hard limit SIGKILL, which
+    // does not.
     let cpu = Rlimit {
         current: Some(seconds.min(last.saturating_sub(1).max(1)).min(last)),
         maximum: Some(last),
@@ -170,7 +172,8 @@ impl InheritedLimits {
         Self::default()
     }
 
-    /// Returns which of these limits are lower than what compiling may need, and the remedy; `None` if none is.
+    /// Returns which of these limits are lower than what compiling may need, and the remedy; `None` if none
+    /// is.
     fn too_low(&self, limits: &EngineLimits) -> Option<String> {
         let memory = self.memory.filter(|most| *most < limits.compile_memory);
         let memory = memory.map(|most| {
@@ -209,8 +212,8 @@ pub(super) async fn compile(
     limits: &EngineLimits,
 ) -> Result<Vec<u8>, LoadError> {
     if limits_of_child().is_some() && *compiler != Compiler::InProcess {
-        // This process is the child, and its `main` did not call `serve_as_compiler`. Another child would do the
-        // same, without end.
+        // This process is the child, and its `main` did not call `serve_as_compiler`. Another child would do
+        // the same, without end.
         return Err(LoadError::NotACompiler {
             program: this_program()?,
         });
@@ -349,7 +352,8 @@ fn ended_early(
     LoadError::CompilerFailed { message: text }
 }
 
-/// Returns whether a child ended by its limits: by the signal for CPU time, or by an abort after a failed allocation.
+/// Returns whether a child ended by its limits: by the signal for CPU time, or by an abort after a failed
+/// allocation.
 #[cfg(unix)]
 fn ended_by_limits(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt as _;

@@ -12,11 +12,12 @@ use crate::limits::EngineLimits;
 /// Interval at which a computing component is interrupted to check its time.
 const TICK: Duration = Duration::from_millis(2);
 
-/// Bytes of stack for host functions, which run on the component's fiber. Less than a megabyte has overflowed in other
-/// hosts.
+/// Bytes of stack for host functions, which run on the component's fiber. Less than a megabyte has overflowed
+/// in other hosts.
 const STACK_OF_HOST: usize = 3 << 19;
 
-/// Returns the settings that compiled code depends on: the compiling child and the running host must use the same.
+/// Returns the settings that compiled code depends on: the compiling child and the running host must use the
+/// same.
 pub(super) fn config(limits: &EngineLimits) -> Config {
     let mut config = Config::new();
     config
@@ -51,8 +52,8 @@ pub(super) fn running(limits: &EngineLimits) -> Result<Engine, HostError> {
         .table_keep_resident(64 << 10);
     let mut pooled = config(limits);
     pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
-    // Without enough address space for a pool, memory is allocated on demand: slower, with the same limits, which the
-    // store checks.
+    // Without enough address space for a pool, memory is allocated on demand: slower, with the same limits,
+    // which the store checks.
     let engine = Engine::new(&pooled).or_else(|error| {
         tracing::warn!(%error, "cannot allocate a pool of sandboxes; allocating memory on demand");
         Engine::new(&config(limits))

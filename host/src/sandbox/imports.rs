@@ -9,8 +9,8 @@ use super::convert;
 use super::store::Context;
 use crate::report::LogLevel;
 
-/// Target of the component's handle to the conversation. It is empty: the handle gives access to the situation of its
-/// own call, so no handle can reach another call's conversation.
+/// Target of the component's handle to the conversation. It is empty: the handle gives access to the
+/// situation of its own call, so no handle can reach another call's conversation.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct Lent;
 
@@ -86,7 +86,8 @@ impl tokenizer::Host for Context {
     fn count(&mut self, text: String) -> wasmtime::Result<u32> {
         let mut tokens = 0u32;
         for slice in slices(&text) {
-            // Counting a hostile text is slow and cannot be interrupted, so the time is checked between slices.
+            // Counting a hostile text is slow and cannot be interrupted, so the time is checked between
+            // slices.
             self.host_call()?;
             let Some(situation) = self.situation.as_deref() else {
                 return Ok(0);
@@ -100,7 +101,8 @@ impl tokenizer::Host for Context {
 /// Maximum bytes that are counted at once. The slowest text of this size takes about 20 ms.
 const COUNTED_BYTES: usize = 64 << 10;
 
-/// Cuts `text` into slices of at most [`COUNTED_BYTES`], between characters. Each cut can change the count by a token.
+/// Cuts `text` into slices of at most [`COUNTED_BYTES`], between characters. Each cut can change the count by
+/// a token.
 fn slices(mut text: &str) -> impl Iterator<Item = &str> {
     let mut first = true;
     std::iter::from_fn(move || {
@@ -140,8 +142,8 @@ impl log::Host for Context {
     }
 }
 
-/// Returns the deadline of a question to a model. The component keeps a tenth of its time, at most [`RESERVE`], to
-/// continue without an answer.
+/// Returns the deadline of a question to a model. The component keeps a tenth of its time, at most
+/// [`RESERVE`], to continue without an answer.
 fn question_deadline(deadline: Instant) -> Instant {
     let left = deadline.saturating_duration_since(Instant::now());
     deadline

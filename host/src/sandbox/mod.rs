@@ -1,7 +1,7 @@
 //! The sandbox for components: the only module that names wasmtime.
 //!
-//! A component is inspected, compiled in a child process, and kept ready. Every call gets a fresh store and instance,
-//! which are dropped after it.
+//! A component is inspected, compiled in a child process, and kept ready. Every call gets a fresh store and
+//! instance, which are dropped after it.
 
 mod bindings;
 mod cache;
@@ -175,9 +175,9 @@ impl Sandbox {
         reason = "compiled code is native code; see the comment inside"
     )]
     fn deserialize(&self, code: &[u8]) -> Result<Component, LoadError> {
-        // SAFETY: `code` comes from our own compiler with our own engine settings: from the child process, or from
-        // the cache, whose entries carry a hash keyed with a secret of this user. No other caller exists, and
-        // compiled code is never loaded from a path.
+        // SAFETY: `code` comes from our own compiler with our own engine settings: from the child process, or
+        // from the cache, whose entries carry a hash keyed with a secret of this user. No other caller
+        // exists, and compiled code is never loaded from a path.
         unsafe { Component::deserialize(&self.engine, code) }.map_err(|error| {
             LoadError::OverLimits {
                 source: error.into(),
@@ -282,8 +282,8 @@ impl Sandbox {
         })
     }
 
-    /// Runs `ask` in a fresh instance. Dropping the future stops the component at its next interruption and drops
-    /// the instance.
+    /// Runs `ask` in a fresh instance. Dropping the future stops the component at its next interruption and
+    /// drops the instance.
     async fn call<T>(
         &self,
         guest: &Guest,
@@ -344,8 +344,8 @@ impl Sandbox {
     }
 }
 
-/// Returns what a finished call used. After a timeout the fuel is unknown: an interrupted function keeps its count in
-/// a register.
+/// Returns what a finished call used. After a timeout the fuel is unknown: an interrupted function keeps its
+/// count in a register.
 fn usage_of(
     store: &mut Store<Context>,
     limits: &Limits,
@@ -367,8 +367,8 @@ fn usage_of(
 /// Maximum bytes of a component's description of itself.
 const INTROSPECTION_BYTES: usize = 1 << 20;
 
-/// Returns what compiled code depends on besides the component: the version of the compiler, its settings and the
-/// machine, which wasmtime combines into one hash.
+/// Returns what compiled code depends on besides the component: the version of the compiler, its settings and
+/// the machine, which wasmtime combines into one hash.
 fn settings(engine: &Engine) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);

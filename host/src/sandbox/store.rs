@@ -43,8 +43,8 @@ pub(crate) struct Meter {
 }
 
 impl Context {
-    /// Counts a call of a host function. Fails if the component has made too many of them or if its time is over: a
-    /// component that calls the host in a loop may not reach an epoch interruption.
+    /// Counts a call of a host function. Fails if the component has made too many of them or if its time is
+    /// over: a component that calls the host in a loop may not reach an epoch interruption.
     pub(super) fn host_call(&mut self) -> wasmtime::Result<()> {
         self.meter.host_calls += 1;
         if self.meter.host_calls > self.limits.host_calls {
@@ -66,8 +66,8 @@ impl Context {
     }
 }
 
-/// Limits all memories together and all tables together; wasmtime's own limiter counts each of them separately. A
-/// refusal is an error and not `false`, which a component could ignore.
+/// Limits all memories together and all tables together; wasmtime's own limiter counts each of them
+/// separately. A refusal is an error and not `false`, which a component could ignore.
 impl ResourceLimiter for Context {
     fn memory_growing(
         &mut self,
@@ -109,8 +109,8 @@ impl ResourceLimiter for Context {
         Ok(true)
     }
 
-    // The numbers of instances, tables and memories are checked when a component is loaded. These limits are a second
-    // check, above what a loaded component can have.
+    // The numbers of instances, tables and memories are checked when a component is loaded. These limits are
+    // a second check, above what a loaded component can have.
     fn instances(&self) -> usize {
         64
     }
@@ -152,8 +152,8 @@ pub(super) fn fresh(
             action: "cannot set the fuel",
             source: error.into(),
         })?;
-    // At every tick the component yields to the executor, so that the timeout around the call can end it. If the
-    // executor is too busy for that, the component ends here.
+    // At every tick the component yields to the executor, so that the timeout around the call can end it. If
+    // the executor is too busy for that, the component ends here.
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|context| {
         let context = context.data();
