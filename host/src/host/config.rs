@@ -6,33 +6,34 @@ use serde_json::Value;
 
 use crate::strategy::{ConfigError, MAX_CONFIG_BYTES};
 
-/// Maximum number of comparisons: values of the schema times values of the config. Each comparison can end in an
-/// error of some hundred bytes.
+/// Maximum number of comparisons: values of the schema times values of the config. Each comparison can end in
+/// an error of some hundred bytes.
 const MAX_WORK: usize = 200_000;
 
-/// Maximum work for listing problems: values of the schema times bytes of the config. Each case of `anyOf` or `oneOf`
-/// that does not match ends in an error with a copy of the compared value.
+/// Maximum work for listing problems: values of the schema times bytes of the config. Each case of `anyOf` or
+/// `oneOf` that does not match ends in an error with a copy of the compared value.
 const MAX_LISTING_WORK: usize = 4 << 20;
 
 /// Maximum number of patterns in a schema.
 const PATTERNS: usize = 32;
 
-/// Maximum work for matching: patterns times bytes of the config. A hostile pattern takes about 15 µs for each byte,
-/// so this is about a second, and nothing can interrupt it.
+/// Maximum work for matching: patterns times bytes of the config. A hostile pattern takes about 15 µs for
+/// each byte, so this is about a second, and nothing can interrupt it.
 const MAX_MATCHES: usize = 64 << 10;
 
-/// Maximum work for matching while problems are listed: patterns times bytes of the config times depth of the schema.
-/// Nested cases are matched again at each level.
+/// Maximum work for matching while problems are listed: patterns times bytes of the config times depth of the
+/// schema. Nested cases are matched again at each level.
 const MAX_LISTING_MATCHES: usize = 256 << 10;
 
-/// Maximum bytes of a compiled pattern, and of the cache of its matching. A pattern of a few characters can need an
-/// automaton of many megabytes.
+/// Maximum bytes of a compiled pattern, and of the cache of its matching. A pattern of a few characters can
+/// need an automaton of many megabytes.
 const PATTERN_BYTES: usize = 256 << 10;
 
 /// Maximum characters of one problem, which may quote the config.
 const PROBLEM_CHARACTERS: usize = 300;
 
-/// Checks the JSON text `config` against the JSON schema `schema` of the strategy with this name. Both are untrusted.
+/// Checks the JSON text `config` against the JSON schema `schema` of the strategy with this name. Both are
+/// untrusted.
 pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), ConfigError> {
     let bytes = config.len();
     if bytes > MAX_CONFIG_BYTES {
@@ -183,8 +184,8 @@ fn short(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the allowed fields or values, as the end of a message. `path` is the place of the broken rule in the
-/// schema.
+/// Returns the allowed fields or values, as the end of a message. `path` is the place of the broken rule in
+/// the schema.
 fn allowed(schema: &Value, path: &str) -> String {
     if path.ends_with("/enum") {
         let values = schema.pointer(path).and_then(Value::as_array);
