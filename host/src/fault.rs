@@ -285,7 +285,9 @@ impl Fault {
             | Self::OutputTooLarge { .. }
             | Self::OutputMalformed
             | Self::InvalidPlan(_)
-            | Self::InvalidResult { .. } => "report this to the strategy's author, with the receipt",
+            | Self::InvalidResult { .. } => {
+                "report this to the strategy's author, with the receipt"
+            }
         }
     }
 

@@ -117,7 +117,8 @@ impl Situation {
     /// Tokens of what has to stay, and of something that can stand for what leaves.
     pub(crate) fn least(&self) -> u32 {
         let others = self.conversation.tokens().saturating_sub(self.floor);
-        self.floor.saturating_add(MIN_UNPROTECTED_TOKENS.min(others / 2))
+        self.floor
+            .saturating_add(MIN_UNPROTECTED_TOKENS.min(others / 2))
     }
 
     /// Shortens unseen outputs where they and what else must stay do not fit, or leave next to nothing
@@ -258,9 +259,7 @@ impl Situation {
 
     /// Whether the caller named a unit as one that stays as it is.
     pub(crate) fn stays_whole(&self, unit: usize) -> bool {
-        self.statuses
-            .get(unit)
-            .is_some_and(|status| status.whole)
+        self.statuses.get(unit).is_some_and(|status| status.whole)
     }
 
     /// Whether each unit has to stay.

@@ -20,18 +20,19 @@ pub(crate) struct UnitStatus {
     pub(crate) unseen: bool,
     /// The unit must not be removed, for one of these or another reason.
     pub(crate) protected: bool,
-    /// The caller named the unit, as pinned or as live. It stays byte-identical, so that the caller can find it
-    /// again by its bytes.
+    /// The caller named the unit, as pinned or as live. It stays byte-identical, so that the caller can find
+    /// it again by its bytes.
     pub(crate) whole: bool,
 }
 
 /// Returns the step by which the open tool loop begins with thinking, if the format requires that (ANTH-5).
 ///
-/// The candidates are the newest step, which is mostly protected anyway, then the first step after a provider's
-/// compaction, then the first step. A provider's compaction is protected, and a loop before it becomes open again
-/// when its answer is removed; the chosen step must be the same then (invariant I3). A message directly after outputs
-/// is merged with them (ANTH-2), so the loop continues after it. If no candidate begins with thinking, a failed step
-/// after the loop is protected: it separates the loop from the user message.
+/// The candidates are the newest step, which is mostly protected anyway, then the first step after a
+/// provider's compaction, then the first step. A provider's compaction is protected, and a loop before it
+/// becomes open again when its answer is removed; the chosen step must be the same then (invariant I3). A
+/// message directly after outputs is merged with them (ANTH-2), so the loop continues after it. If no
+/// candidate begins with thinking, a failed step after the loop is protected: it separates the loop from the
+/// user message.
 fn step_with_thinking(conversation: &Conversation) -> Option<usize> {
     if !conversation.envelope().wants_thinking() {
         return None;
@@ -72,8 +73,8 @@ fn step_with_thinking(conversation: &Conversation) -> Option<usize> {
         .or_else(|| open.into_iter().rfind(failed))
 }
 
-/// Returns the unit of a recorded summary after which the user says nothing. Anybody can write its tags, so it may be
-/// the user's task (decision 002); and if a program recorded it, nothing else holds the task.
+/// Returns the unit of a recorded summary after which the user says nothing. Anybody can write its tags, so
+/// it may be the user's task (decision 002); and if a program recorded it, nothing else holds the task.
 fn last_recorded_summary(conversation: &Conversation) -> Option<usize> {
     let says = |message: &Message, part: &Part| match part.content {
         Content::Output(_) => false,
@@ -89,9 +90,9 @@ fn last_recorded_summary(conversation: &Conversation) -> Option<usize> {
     (units[unit].kind == UnitKind::Summary).then_some(unit)
 }
 
-/// Protects every unit of a model turn that has a protected unit. Some providers merge adjacent model messages, and
-/// they are one unit while one of them has thinking (ANTH-2). If the thinking is removed, they become several units,
-/// and a second compaction would find some that are not protected (invariant I3).
+/// Protects every unit of a model turn that has a protected unit. Some providers merge adjacent model
+/// messages, and they are one unit while one of them has thinking (ANTH-2). If the thinking is removed, they
+/// become several units, and a second compaction would find some that are not protected (invariant I3).
 fn keep_turns_whole(conversation: &Conversation, protected: &mut [bool]) {
     if !conversation.format().alternates() {
         return;
@@ -204,8 +205,8 @@ fn protected_units(
 /// Returns single units without which the conversation would lose its task or break a rule.
 fn landmarks(conversation: &Conversation, unseen: &Range<usize>) -> [Option<usize>; 7] {
     let units = conversation.units();
-    // User text next to tool outputs (GEM-3) may only be a remark. The user message that it refers to is protected
-    // too, and stays a turn of its own.
+    // User text next to tool outputs (GEM-3) may only be a remark. The user message that it refers to is
+    // protected too, and stays a turn of its own.
     let newest_user_unit = units.iter().rposition(|unit| unit.kind == UnitKind::User);
     // Without user text, the newest other unit is protected, so that the result is not empty.
     let newest_user_text = units

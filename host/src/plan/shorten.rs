@@ -15,8 +15,9 @@ use crate::situation::Situation;
 /// Maximum bytes of a line that mentions an error.
 const ERROR_LINE_BYTES: usize = 240;
 
-/// Maximum bytes lost by cutting at a line break; also at most a quarter of the share. Otherwise the cut is within a
-/// line, so that a text without line breaks keeps its two ends, and one of long lines is not cut to nothing.
+/// Maximum bytes lost by cutting at a line break; also at most a quarter of the share. Otherwise the cut is
+/// within a line, so that a text without line breaks keeps its two ends, and one of long lines is not cut to
+/// nothing.
 const LINE: usize = 120;
 
 /// Shares of the text for its first and its last lines. The rest is for lines that mention errors.
@@ -26,12 +27,12 @@ const LAST: (usize, usize) = (2, 5);
 /// Maximum number of error lines between the first and the last lines.
 const MAX_ERROR_LINES: usize = 40;
 
-/// Maximum number of tries, each of which writes the text and counts its tokens. One try is enough if the tokens are
-/// spread evenly over the bytes.
+/// Maximum number of tries, each of which writes the text and counts its tokens. One try is enough if the
+/// tokens are spread evenly over the bytes.
 const TRIES: usize = 12;
 
-/// Number of tries that scale the result of the previous try. Later tries halve the interval, which also works if one
-/// part of the text has far more tokens for its bytes than another.
+/// Number of tries that scale the result of the previous try. Later tries halve the interval, which also
+/// works if one part of the text has far more tokens for its bytes than another.
 const GUESSES: usize = 4;
 
 /// Beginning of the first line of a shortened output.
@@ -43,8 +44,8 @@ const WHOLE: &str = "; whole: ";
 /// Text before a reference to a text that was already shortened: without an archive, or by a strategy.
 const LONGER: &str = "; longer: ";
 
-/// Returns the text of an output in at most `cap` tokens, in its mark, and its tokens. `None` if the output has no
-/// more than that already, or would not become smaller.
+/// Returns the text of an output in at most `cap` tokens, in its mark, and its tokens. `None` if the output
+/// has no more than that already, or would not become smaller.
 pub(crate) fn shortened(
     situation: &Situation,
     output: &UnseenOutput,
@@ -87,8 +88,8 @@ pub(crate) fn shortened(
         .or_else(|| Some(write(0)).filter(|(_, tokens)| *tokens < output.tokens))
 }
 
-/// Searches the longest text with at most `cap` tokens. `write` makes the text with a body of about so many bytes, and
-/// counts its tokens; `length` are the bytes of the whole body. `None` if no text fits.
+/// Searches the longest text with at most `cap` tokens. `write` makes the text with a body of about so many
+/// bytes, and counts its tokens; `length` are the bytes of the whole body. `None` if no text fits.
 fn longest_that_fits(
     situation: &Situation,
     output: &UnseenOutput,
@@ -96,7 +97,8 @@ fn longest_that_fits(
     length: usize,
     write: &impl Fn(usize) -> (String, u32),
 ) -> Option<(String, u32)> {
-    // Bytes count only if the conversation has too many of them: otherwise a dense text may keep all of its own.
+    // Bytes count only if the conversation has too many of them: otherwise a dense text may keep all of its
+    // own.
     let is_over_bytes = situation.conversation.bytes() > situation.max_bytes;
     let max_bytes = is_over_bytes.then(|| output.bytes_at(cap));
     // Bytes of a body that fits, and of one that is too large.
@@ -153,9 +155,9 @@ fn is_most_of(found: usize, most: usize) -> bool {
     found >= most / 8 * 7
 }
 
-/// Returns the first line of the shortened text, and the body. A text that the host shortened before keeps its line
-/// with the reference to the whole; any other text that begins like such a line gets a line above it. `rewritten` is
-/// `Some` for a text in a mark, and says whether the host wrote it.
+/// Returns the first line of the shortened text, and the body. A text that the host shortened before keeps
+/// its line with the reference to the whole; any other text that begins like such a line gets a line above
+/// it. `rewritten` is `Some` for a text in a mark, and says whether the host wrote it.
 fn head<'a>(
     situation: &Situation,
     output: &UnseenOutput,
@@ -185,7 +187,8 @@ fn head<'a>(
     (format!("{HEAD}{reference}]\n"), body)
 }
 
-/// Returns about `room` bytes of `body`: its first and last lines, and between them the newest of the lines `errors`.
+/// Returns about `room` bytes of `body`: its first and last lines, and between them the newest of the lines
+/// `errors`.
 fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> String {
     let text = &*body.text;
     if text.len() <= room {
@@ -245,8 +248,8 @@ fn back(body: &Body<'_>, room: usize) -> usize {
     body.start_at(start)
 }
 
-/// Returns the places of lines that mention errors, of a long line its beginning. Called once for a text, which may be
-/// large.
+/// Returns the places of lines that mention errors, of a long line its beginning. Called once for a text,
+/// which may be large.
 fn error_lines(body: &Body<'_>) -> Vec<(usize, usize)> {
     let text = &*body.text;
     let mut found = Vec::new();
@@ -264,8 +267,8 @@ fn error_lines(body: &Body<'_>) -> Vec<(usize, usize)> {
     found
 }
 
-/// Returns the last error lines within `between` that fit `room` bytes, in the order of the text. The very last one is
-/// probably what the model works on, so it is cut rather than left out.
+/// Returns the last error lines within `between` that fit `room` bytes, in the order of the text. The very
+/// last one is probably what the model works on, so it is cut rather than left out.
 fn newest(
     errors: &[(usize, usize)],
     text: &str,
