@@ -367,7 +367,7 @@ fn missing_server_or_token_is_reported_and_the_fallback_runs() {
     for (url, told) in [
         (
             "http://127.0.0.1:1".to_owned(),
-            "no answer came from its server",
+            "its server did not return a result",
         ),
         (server.url(), "status 401"),
     ] {

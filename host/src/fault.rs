@@ -1,8 +1,8 @@
-//! What can go wrong in a strategy, told apart by type.
+//! Failures of strategies.
 //!
-//! There are three families, and each says who is to blame: a [`Fault`] is the guest's, a
-//! [`DeclaredFailure`] failure is what a strategy says of itself, and a [`HostError`](crate::HostError) is ours or the
-//! machine's and never counts against a guest.
+//! A failure has one of three types, by its cause. A [`Fault`] is caused by the strategy. A
+//! [`DeclaredFailure`] is reported by the strategy itself. A [`HostError`](crate::HostError) is caused by the
+//! host or the machine, and never counts against a strategy.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A strategy broke a limit or a rule.
+/// Failure of a strategy that broke a limit or a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(
     tag = "fault",
@@ -19,107 +19,108 @@ use serde::Serialize;
 )]
 #[non_exhaustive]
 pub enum Fault {
-    /// It executed a trap.
+    /// The component executed a trap.
     Trap {
-        /// Which.
+        /// Kind of trap.
         trap: Trap,
     },
-    /// It used up its fuel.
+    /// The component used up its fuel.
     OutOfFuel {
-        /// The limit, in fuel, which is about one for each instruction.
+        /// Limit in units of fuel, about one for each instruction.
         limit: u64,
     },
-    /// It was not done in time, waiting included.
+    /// The call exceeded its time limit. Waiting for the host counts.
     Timeout {
-        /// The limit in milliseconds.
+        /// Limit in milliseconds.
         limit_ms: u64,
     },
-    /// Its memories together wanted more than the limit, or it had too many.
+    /// The component requested more memory than the limit for all its memories together.
     Memory {
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: u64,
-        /// What it wanted, in bytes.
+        /// Bytes that all memories together would have had.
         wanted: u64,
     },
-    /// It wanted more table elements than the limit.
+    /// The component requested more table elements than the limit.
     Table {
-        /// The limit in elements of all tables together.
+        /// Limit in elements of all tables together.
         limit: u64,
-        /// What it wanted.
+        /// Elements that all tables together would have had.
         wanted: u64,
     },
-    /// It recursed too deeply.
+    /// The component overflowed its stack.
     Stack {
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: u64,
     },
-    /// What it handed over is more than the host takes.
+    /// The strategy passed more data to the host than the limit, or called the host too often.
     OutputTooLarge {
-        /// What there is too much of.
+        /// Quantity that is over the limit.
         what: Quantity,
-        /// The limit.
+        /// Limit in the unit of that quantity.
         limit: u64,
     },
-    /// What it handed over cannot be read: a text that is not UTF-8 or lies outside of its
-    /// memory, a handle that is not its own, a case that does not exist.
+    /// The strategy passed values that cannot be decoded, such as text that is not UTF-8 or lies outside of
+    /// its memory, a handle of another call, or a variant case that does not exist.
     OutputMalformed,
-    /// Its plan breaks a rule of the contract.
+    /// The plan breaks a rule of the contract.
     InvalidPlan(PlanFault),
-    /// Its result is over the budget, although a smaller one is possible.
+    /// The result is over the budget, although a smaller result is possible.
     OverBudget {
-        /// What there is too much of.
+        /// Quantity that is over the limit.
         what: Quantity,
-        /// The size of its result.
+        /// Size of the result, in the unit of that quantity.
         result: u64,
-        /// The limit.
+        /// Limit in the unit of that quantity.
         limit: u64,
     },
-    /// Its result is not smaller than what came in.
+    /// The result is not smaller than the conversation.
     NoProgress {
-        /// Tokens before.
+        /// Tokens of the conversation.
         before: u32,
-        /// Tokens of its result.
+        /// Tokens of the result.
         after: u32,
     },
-    /// Its result would break a rule of the wire format.
+    /// The result breaks a rule of the wire format.
     InvalidResult {
-        /// The first rule that it breaks.
+        /// First broken rule.
         rule: baler_conversation::rules::Rule,
     },
-    /// It runs somewhere else, and no answer came from there.
+    /// A remote strategy did not answer.
     Remote {
-        /// Why.
+        /// Reason.
         problem: RemoteProblem,
     },
 }
 
-/// Traps of WebAssembly.
+/// Kinds of WebAssembly traps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Trap {
-    /// `unreachable`, which is also how a panic ends.
+    /// `unreachable` instruction, which also ends a panic.
     Unreachable,
-    /// A memory access out of bounds.
+    /// Memory access out of bounds, or not aligned.
     MemoryOutOfBounds,
-    /// A table access out of bounds, or an indirect call that does not fit.
+    /// Table access out of bounds, or an indirect call of a null entry or of a function with another
+    /// signature.
     Table,
-    /// A division by zero, or an overflow of one.
+    /// Division by zero, or an overflow of an integer division or conversion.
     Arithmetic,
-    /// The component was left in a way that the component model forbids.
+    /// Entering or leaving the component in a way that the component model forbids.
     ComponentModel,
-    /// Another one.
+    /// Any other trap.
     Other,
 }
 
-/// What a limit is about.
+/// Quantity that a limit bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Quantity {
-    /// Bytes that one call hands over.
+    /// Bytes that one call passes to the host.
     LiftedBytes,
-    /// Bytes of inserted and replacing texts of a plan together.
+    /// Bytes of all inserted and replacement texts of a plan.
     InsertedBytes,
     /// Pieces of a plan.
     Pieces,
@@ -133,108 +134,109 @@ pub enum Quantity {
     Tokens,
     /// Bytes of a result.
     Bytes,
-    /// Pictures, documents and the like of a result.
+    /// Media parts of a result, such as pictures and documents.
     Media,
 }
 
-/// Which rule a plan breaks, and where.
+/// Rule that a plan breaks, with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct PlanFault {
-    /// The rule.
+    /// Broken rule.
     pub rule: PlanRule,
-    /// The piece, from 0; none where it is about the plan as a whole.
+    /// Index of the piece, from 0; `None` if the fault concerns the whole plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub piece: Option<usize>,
-    /// The unit, where one is concerned.
+    /// Index of the unit, from 0; `None` if the fault concerns no single unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<usize>,
 }
 
-/// The rules of a plan.
+/// Rules that every plan must obey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PlanRule {
-    /// A plan has at least one piece that leaves a message.
+    /// A plan has at least one piece.
     Empty,
     /// A span has at least one unit.
     EmptySpan,
-    /// Spans and rewrites name units that there are.
+    /// Spans and rewrites name existing units.
     OutOfRange,
-    /// Units keep their order, and none comes twice.
+    /// Units keep their order, and no unit occurs twice.
     OutOfOrder,
-    /// Instructions, pinned, pending and live units and the newest user message stay.
+    /// No protected unit is removed, such as instructions, pinned, pending, live and unseen units and the
+    /// newest user message.
     DropsProtected,
-    /// An edit names a part that there is.
+    /// An edit names an existing part.
     EditOutOfRange,
     /// The edits of a unit are in order, and no part is edited twice.
     EditOutOfOrder,
-    /// Only parts that the policy allows are edited, and never those of a message with signed
-    /// or encrypted parts.
+    /// Only parts that the policy allows are edited, and no text or media of a message with signed or
+    /// encrypted parts.
     EditNotAllowed,
-    /// A call or an output is never left out of a message.
+    /// No edit removes a tool call or a tool output.
     EditRemovesCall,
-    /// A rewritten part costs fewer tokens than before, its mark included.
+    /// A rewritten part has fewer tokens than before, its mark included.
     EditGrows,
-    /// Only roles that policy and format allow are given to inserted text.
+    /// Inserted text has a role that the policy and the format allow.
     RoleNotAllowed,
-    /// Inserted text joins a kept message of the user's or of instructions, of the same role.
+    /// Inserted text that joins a message joins a kept user message or instructions of the same role.
     JoinsNothing,
-    /// An insertion has a text.
+    /// Inserted text is not empty.
     EmptyInsertion,
-    /// Nothing is inserted in front of what its provider takes at the beginning only.
+    /// Nothing is inserted before a message that the provider accepts only at the beginning.
     PrecedesFirst,
-    /// A reason names units that there are.
+    /// A reason names existing units.
     ReasonOutOfRange,
 }
 
-/// What a strategy reports of itself.
+/// Failure that a strategy itself reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "declared", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DeclaredFailure {
-    /// The config makes no sense to it.
+    /// The strategy rejects its config.
     BadConfig,
-    /// Its model did not answer, or not usably.
+    /// The strategy got no usable answer from a model.
     Model,
-    /// Something else.
+    /// Any other failure.
     Other,
 }
 
-/// What is wrong with the way to a remote strategy, in receipts.
+/// Reason why a remote strategy did not answer, in receipts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RemoteProblem {
-    /// Nothing was reached.
+    /// The server could not be reached.
     Unreachable,
-    /// No connection came about in time.
+    /// No connection was established in time.
     ConnectTimeout,
-    /// The asking side had no descriptor, port or memory for a connection.
+    /// The host had no file descriptor, port or memory for a connection.
     NoRoom,
-    /// The connection broke before the answer was whole.
+    /// The connection broke before the answer was complete.
     Connection,
-    /// It refused, by this status of HTTP.
+    /// The server refused the request with this HTTP status.
     Status(u16),
 }
 
 impl fmt::Display for RemoteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreachable => f.write_str("there was no connection"),
-            Self::ConnectTimeout => f.write_str("there was no connection in time"),
+            Self::Unreachable => f.write_str("it could not be reached"),
+            Self::ConnectTimeout => f.write_str("no connection was established in time"),
             Self::NoRoom => f.write_str(
-                "it was not asked, since this process had no descriptor, port or memory left for a connection",
+                "this process had no file descriptor, port or memory left for a connection",
             ),
-            Self::Connection => f.write_str("the connection broke"),
-            Self::Status(status) => write!(f, "it refused with status {status}"),
+            Self::Connection => f.write_str("the connection broke before the answer was complete"),
+            Self::Status(status) => write!(f, "it refused the request with HTTP status {status}"),
         }
     }
 }
 
 impl Fault {
-    /// A short, stable name: the value of `fault` in receipts.
+    /// Returns a short, stable name: the value of `fault` in receipts.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -254,36 +256,38 @@ impl Fault {
         }
     }
 
-    /// What a person who runs the strategy can do about it.
+    /// Returns what a user of the strategy can do about the fault.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::OutOfFuel { .. } => {
-                "raise the fuel limit if the strategy is known to need more, else report it to its author"
+                "raise the fuel limit if the strategy needs more by design; otherwise report this to its author"
             }
             Self::Timeout { .. } => {
-                "raise the time limit if the strategy is known to need more, else report it to its author"
+                "raise the time limit if the strategy needs more by design; otherwise report this to its author"
             }
             Self::Memory { .. } | Self::Table { .. } => {
-                "raise the memory limit if the strategy is known to need more, else report it to its author"
+                "raise the memory limit if the strategy needs more by design; otherwise report this to its author"
             }
-            Self::OverBudget { .. } => "give it a larger budget or another config",
+            Self::OverBudget { .. } => "raise the budget, or change the strategy's config",
             Self::NoProgress { .. } => {
-                "nothing was left to gain for this strategy; try another one or another config"
+                "this strategy found nothing more to remove; try another strategy or another config"
             }
             Self::Remote {
                 problem: RemoteProblem::Status(401 | 403),
-            } => "give the token that its server wants",
+            } => "pass the token that its server expects",
             Self::Remote {
                 problem: RemoteProblem::NoRoom,
-            } => "raise the limit of open files (`ulimit -n`), or do less at once",
-            Self::Remote { .. } => "see to its server, and that the URL is the right one",
+            } => "raise the limit of open files (`ulimit -n`), or run fewer compactions at once",
+            Self::Remote { .. } => "check that its server runs, and that the URL is correct",
             Self::Trap { .. }
             | Self::Stack { .. }
             | Self::OutputTooLarge { .. }
             | Self::OutputMalformed
             | Self::InvalidPlan(_)
-            | Self::InvalidResult { .. } => "report it to the strategy's author, with the receipt",
+            | Self::InvalidResult { .. } => {
+                "report this to the strategy's author, with the receipt"
+            }
         }
     }
 
@@ -297,32 +301,28 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Trap { trap } => write!(f, "it trapped: {}", trap.words()),
-            Self::OutOfFuel { limit } => write!(f, "it used up its fuel: {limit}"),
-            Self::Timeout { limit_ms } => write!(f, "it was not done in time: {limit_ms} ms"),
+            Self::Trap { trap } => write!(f, "it trapped: {}", trap.description()),
+            Self::OutOfFuel { limit } => write!(f, "it used up its fuel: the limit is {limit}"),
+            Self::Timeout { limit_ms } => write!(f, "it exceeded its time limit of {limit_ms} ms"),
             Self::Memory { limit, wanted } => {
                 write!(
                     f,
-                    "it wanted {wanted} bytes of memory, over its limit: {limit}"
+                    "it requested {wanted} bytes of memory; the limit is {limit}"
                 )
             }
             Self::Table { limit, wanted } => {
                 write!(
                     f,
-                    "it wanted {wanted} table elements, over its limit: {limit}"
+                    "it requested {wanted} table elements; the limit is {limit}"
                 )
             }
             Self::Stack { limit } => {
-                write!(f, "it recursed too deeply for its stack: {limit} bytes")
+                write!(f, "it overflowed its stack; the limit is {limit} bytes")
             }
             Self::OutputTooLarge { what, limit } => {
-                write!(
-                    f,
-                    "it handed over too many {}, over the limit: {limit}",
-                    what.words()
-                )
+                write!(f, "it exceeded its limit of {limit} {}", what.description())
             }
-            Self::OutputMalformed => f.write_str("it handed over values that cannot be read"),
+            Self::OutputMalformed => f.write_str("it passed values that cannot be decoded"),
             Self::InvalidPlan(fault) => write!(f, "its plan is invalid: {fault}"),
             Self::OverBudget {
                 what,
@@ -331,49 +331,46 @@ impl fmt::Display for Fault {
             } => {
                 write!(
                     f,
-                    "its result has {result} {}, over the budget: {limit}",
-                    what.words()
+                    "its result has {result} {}; the limit is {limit}",
+                    what.description()
                 )
             }
             Self::NoProgress { before, after } => {
                 write!(
                     f,
-                    "its result is not smaller: {before} tokens before, {after} after"
+                    "its result is not smaller than the conversation: {before} tokens before, {after} after"
                 )
             }
             Self::InvalidResult { rule } => {
-                write!(
-                    f,
-                    "its result would break a rule of the wire format: {rule}"
-                )
+                write!(f, "its result breaks a rule of the wire format: {rule}")
             }
-            Self::Remote { problem } => write!(f, "no answer came from its server: {problem}"),
+            Self::Remote { problem } => write!(f, "its server did not return a result: {problem}"),
         }
     }
 }
 
 impl Trap {
-    const fn words(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable code or a panic",
             Self::MemoryOutOfBounds => "memory access out of bounds",
-            Self::Table => "wrong table access or indirect call",
+            Self::Table => "invalid table access or indirect call",
             Self::Arithmetic => "division by zero or overflow",
-            Self::ComponentModel => "it broke the component model's rules",
+            Self::ComponentModel => "a rule of the component model was broken",
             Self::Other => "another trap",
         }
     }
 }
 
 impl Quantity {
-    const fn words(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
-            Self::LiftedBytes => "bytes in one call",
+            Self::LiftedBytes => "bytes passed to the host in one call",
             Self::InsertedBytes => "bytes of inserted text",
-            Self::Pieces => "pieces of a plan",
-            Self::Edits => "edits of a plan",
+            Self::Pieces => "pieces in a plan",
+            Self::Edits => "edits in a plan",
             Self::Annotations => "reasons and metrics",
-            Self::HostCalls => "calls of the host",
+            Self::HostCalls => "host calls",
             Self::Tokens => "tokens",
             Self::Bytes => "bytes",
             Self::Media => "pictures and documents",
@@ -384,21 +381,21 @@ impl Quantity {
 impl fmt::Display for PlanFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rule = match self.rule {
-            PlanRule::Empty => "it leaves no message",
+            PlanRule::Empty => "it has no pieces",
             PlanRule::EmptySpan => "a span is empty",
             PlanRule::OutOfRange => "it names a unit that does not exist",
-            PlanRule::OutOfOrder => "a unit comes out of order or twice",
-            PlanRule::DropsProtected => "it drops a unit that must stay",
+            PlanRule::OutOfOrder => "a unit is out of order or occurs twice",
+            PlanRule::DropsProtected => "it removes a protected unit",
             PlanRule::EditOutOfRange => "it edits a part that does not exist",
             PlanRule::EditOutOfOrder => "edits are out of order or repeated",
-            PlanRule::EditNotAllowed => "it edits a part that may not be changed",
-            PlanRule::EditRemovesCall => "it removes a tool call or an output",
-            PlanRule::EditGrows => "a rewritten part is not smaller than before",
-            PlanRule::RoleNotAllowed => "it gives inserted text a role that is not allowed",
+            PlanRule::EditNotAllowed => "it edits a part that must not be changed",
+            PlanRule::EditRemovesCall => "an edit removes a tool call or a tool output",
+            PlanRule::EditGrows => "a rewritten part does not have fewer tokens than before",
+            PlanRule::RoleNotAllowed => "inserted text has a role that is not allowed",
             PlanRule::JoinsNothing => "inserted text joins no kept message of its role",
             PlanRule::EmptyInsertion => "it inserts an empty text",
             PlanRule::PrecedesFirst => {
-                "it inserts a text in front of a signed compaction, which its provider takes at the beginning only"
+                "it inserts a text before a signed compaction, which the provider accepts only at the beginning"
             }
             PlanRule::ReasonOutOfRange => "a reason names units that do not exist",
         };
@@ -416,9 +413,9 @@ impl fmt::Display for PlanFault {
 impl fmt::Display for DeclaredFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::BadConfig => "the strategy says that its config makes no sense",
-            Self::Model => "the strategy says that its model did not answer usably",
-            Self::Other => "the strategy says that it cannot do it",
+            Self::BadConfig => "the strategy reports that its config is invalid",
+            Self::Model => "the strategy reports that it got no usable answer from a model",
+            Self::Other => "the strategy reports a failure",
         })
     }
 }

@@ -214,11 +214,11 @@ mod sandbox;
 mod shortening;
 mod situation;
 mod staged;
-mod standing;
 mod state;
 pub mod strategy;
 mod strategy_name;
 mod trigger;
+mod unit_status;
 mod unseen;
 mod verify;
 

@@ -1,43 +1,58 @@
-//! Limits of a sandbox. None is optional, each has a default, and all can be set.
+//! Limits of calls and of the engine. Every limit has a default, and none can be switched off.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What one call of a strategy may use.
+/// Limits of one call of a strategy.
+///
+/// A strategy that exceeds a limit has a [`Fault`](crate::fault::Fault), and the next strategy of the chain
+/// runs.
+///
+/// ```
+/// use std::time::Duration;
+/// use baler_host::{Limits, Strategy};
+///
+/// let limits = Limits::default()
+///     .with_time(Duration::from_millis(500))
+///     .with_memory(16 << 20);
+/// let strategy = Strategy::digest().with_limits(limits);
+/// assert_eq!(strategy.limits().memory, 16 * 1024 * 1024);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Limits {
-    /// Fuel: about one for each instruction, one for each byte of a bulk memory operation.
+    /// Fuel: about one unit for each instruction, and one for each byte of a bulk memory operation.
     pub fuel: u64,
-    /// Time on the clock, from the start of the call on, waiting for the host included.
+    /// Wall-clock time of a call that may not ask a model. Time in host functions counts.
     pub time: Duration,
-    /// The same of a call that may ask a model. Where a strategy declares that it needs less
-    /// time, it gets that. A question is given up a little earlier, so that the strategy can go
-    /// on without an answer.
+    /// Wall-clock time of a call that may ask a model. A question to the model ends a little earlier, so that
+    /// the strategy can continue without an answer.
     pub model_time: Duration,
-    /// Time of a call of a strategy that declares none, where it is less than these.
+    /// Wall-clock time of a call of a strategy that declares no time, if that is less than `time` or
+    /// `model_time`. A strategy that declares a time gets that instead, with the same upper bound.
     pub undeclared_time: Duration,
-    /// Bytes of all its memories together.
+    /// Bytes of all memories of the component together.
     pub memory: usize,
-    /// Elements of all its tables together.
+    /// Elements of all tables of the component together.
     pub table_elements: usize,
-    /// Bytes that it may hand to the host in one call of either direction.
+    /// Bytes that the component may pass to the host in one call: as arguments of a host function, or as its
+    /// result.
     pub lifted_bytes: usize,
-    /// Handles that it may hold at once.
+    /// Handles that the component may hold at once.
     pub handles: usize,
     /// Calls of host functions.
     pub host_calls: u64,
-    /// Bytes of log lines that the host keeps; what comes after is counted and dropped.
+    /// Bytes of log lines that the host keeps. Further lines are counted and dropped.
     pub log_bytes: usize,
-    /// Bytes of inserted and replacing texts in a plan together.
+    /// Bytes of all inserted and replacement texts of a plan.
     pub inserted_bytes: usize,
     /// Pieces of a plan.
     pub pieces: usize,
     /// Edits of a plan.
     pub edits: usize,
-    /// Reasons of a plan, and metrics of a report.
+    /// Reasons of a plan. Also the maximum number of metrics that are read from a report.
     pub annotations: usize,
 }
 
@@ -65,7 +80,7 @@ impl Default for Limits {
         Self {
             fuel: 4_000_000_000,
             time: Duration::from_secs(2),
-            // Self-hosted models are slow: 120 s were too short for planck's users (PL-I7).
+            // Self-hosted models are slow: users of another program found 120 s too short (PL-I7).
             model_time: Duration::from_secs(600),
             undeclared_time: Duration::from_secs(600),
             memory: 64 << 20,
@@ -82,7 +97,7 @@ impl Default for Limits {
     }
 }
 
-/// How much a plan may hold.
+/// Limits of the size of a plan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlanLimits {
     pub(crate) pieces: usize,
@@ -102,29 +117,30 @@ impl Limits {
     }
 }
 
-/// Which faults of a strategy count towards its quarantine.
+/// Faults of a strategy that count towards its quarantine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CountedFaults {
-    /// All of them. For a host whose conversations all come from one owner.
+    /// All faults. For a host whose conversations all come from one owner.
     #[default]
     All,
-    /// Only those that no conversation and no request can cause: a component fails where it
-    /// starts, before it is asked anything, or nothing is reached where a remote strategy should
-    /// be (not where a connection only takes too long). For a host that serves many, so that none of them can put a strategy in quarantine for
+    /// Only faults that no conversation and no request can cause: a component fails while it starts, before
+    /// it is asked anything, or the server of a remote strategy cannot be reached (a slow connection does not
+    /// count). For a host that serves several clients, so that no client can put a strategy in quarantine for
     /// the others.
     Unprovoked,
 }
 
-/// What is set once for all calls: the engine with its pool, and the loading of components.
+/// Limits for all calls together: of the engine and its pool, of loading components, and of the quarantine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct EngineLimits {
-    /// Calls that run at once; as many again may wait, and more are turned away.
+    /// Calls that run at once. As many again may wait; further calls fail with
+    /// [`HostError::Overloaded`](crate::HostError::Overloaded).
     pub concurrent_calls: u32,
-    /// Bytes that one memory can ever have, whatever a call's limit says.
+    /// Bytes that one memory can ever have, even if [`Limits::memory`] of a call is higher.
     pub memory: usize,
     /// Memories of a component.
     pub memories: u32,
@@ -132,22 +148,21 @@ pub struct EngineLimits {
     pub tables: u32,
     /// Core instances of a component.
     pub instances: u32,
-    /// Bytes of stack.
+    /// Bytes of the stack of a component.
     pub stack: usize,
     /// Bytes of a component file.
     pub component_bytes: usize,
-    /// Bytes of memory that compiling a component may take.
+    /// Bytes of memory for compiling a component.
     pub compile_memory: u64,
-    /// CPU time that compiling a component may take; its time on the clock may be twice that.
+    /// CPU time for compiling a component. The wall-clock time may be twice that.
     pub compile_time: Duration,
-    /// Faults of one component within [`EngineLimits::fault_window`] after which it is
-    /// quarantined.
+    /// Number of faults within [`EngineLimits::fault_window`] that put a strategy in quarantine.
     pub faults: u32,
-    /// Which faults count for that.
+    /// Faults that count towards the quarantine.
     pub counted_faults: CountedFaults,
-    /// How long a fault counts.
+    /// Time for which a fault counts.
     pub fault_window: Duration,
-    /// How long a quarantine lasts. Then one call is tried.
+    /// Duration of a quarantine. After it, one call is tried.
     pub cool_down: Duration,
 }
 

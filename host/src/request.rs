@@ -1,4 +1,4 @@
-//! The request for a compaction.
+//! Requests for a compaction: what the result must fit in, and what must be kept.
 
 use std::str::FromStr;
 
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use baler_conversation::provider::Binding;
 use baler_conversation::{Conversation, Deadline, Format, Role};
 
-/// Why the host is asked.
+/// Reason for a compaction. It is part of the situation that strategies see, and of the receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Trigger {
-    /// A threshold of the embedding program's was crossed.
+    /// The conversation crossed a threshold of the calling program.
     #[default]
     Threshold,
     /// The provider refused a request as too long.
     Overflow,
-    /// A person or program asked, perhaps saying what to keep in mind.
+    /// A person or a program asked for it, with optional instructions for the strategy.
     Manual(Option<String>),
-    /// A schedule said so.
+    /// A schedule of the calling program.
     Scheduled,
 }
 
 impl Trigger {
-    /// The name in receipts and in the contract.
+    /// Returns the name in receipts and in the contract.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -36,39 +36,38 @@ impl Trigger {
     }
 }
 
-/// Tokens that a share of a conversation leaves beside what has to stay. A first prompt or a newest
-/// message may take more than any share.
-pub(crate) const LEAST_BESIDE: u32 = 500;
+/// Tokens that a [`Budget::Share`] leaves at least for units that are not protected, and for texts. Protected
+/// units, such as the newest user message, may be larger than any share.
+pub(crate) const MIN_UNPROTECTED_TOKENS: u32 = 500;
 
-/// How large the result may be.
+/// Size that the result should fit in.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Budget {
-    /// This many tokens, overhead included.
+    /// Number of tokens, overhead included.
     Tokens(u32),
-    /// The overhead, and this share (from 0 to 1) of the tokens of all other units; but no less than
-    /// what has to stay and 500 tokens (or half of all else, where that is less), so that something can
-    /// stand for what leaves.
+    /// The overhead, plus this share (from 0 to 1) of all other tokens. At least the floor plus 500 tokens
+    /// (or plus half of the tokens above the floor, if that is less), so that there is room for a summary.
     Share(f64),
 }
 
-/// Why a text is not a [`Budget`].
+/// Reason why a text is not a valid [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
-    /// Neither a number nor a percentage.
+    /// The text is neither a number nor a percentage.
     #[error("give a number of tokens such as 8000, or a share such as 50%")]
     Unreadable,
-    /// A share of nothing, or of more than all.
-    #[error("a share is more than 0% and at most 100%")]
+    /// The percentage is not above 0 and at most 100.
+    #[error("a share must be more than 0% and at most 100%")]
     NoShare,
-    /// No tokens at all.
-    #[error("nothing fits into 0 tokens; 1 asks for the smallest result there can be")]
+    /// The number of tokens is 0.
+    #[error("no result fits into 0 tokens; 1 asks for the smallest possible result")]
     Nothing,
-    /// More tokens than can be counted.
-    #[error("no request has so many tokens; the most is {}", u32::MAX)]
+    /// The number of tokens is above [`u32::MAX`].
+    #[error("no request has so many tokens; the maximum is {}", u32::MAX)]
     TooMany,
 }
 
-/// Tokens, such as `8000` or `8_000`, or a share, such as `50%`.
+/// Reads a number of tokens, such as `8000` or `8_000`, or a share, such as `50%`.
 impl FromStr for Budget {
     type Err = BudgetError;
 
@@ -98,31 +97,31 @@ impl FromStr for Budget {
     }
 }
 
-/// What the embedding program wants to stay.
+/// Units that the caller pins: they are never removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pins {
-    /// The first message of the user's, which is often the task.
+    /// The first user message, which is often the task.
     FirstUser,
-    /// The units with these indices.
+    /// Indices in [`Conversation::units`]. These units also stay byte-identical.
     Units(Vec<usize>),
-    /// Nothing beside what always stays.
+    /// No unit, except those that are always protected.
     None,
 }
 
-/// What a plan may do beside keeping and dropping units.
+/// Changes that a plan may make besides keeping and removing units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Policy {
-    /// Rewrite tool outputs.
+    /// Whether a plan may rewrite tool outputs.
     pub rewrite_outputs: bool,
-    /// Rewrite the assistant's text.
+    /// Whether a plan may rewrite the assistant's text.
     pub rewrite_assistant: bool,
-    /// Leave pictures and the like out of messages that stay.
+    /// Whether a plan may remove media, such as pictures, from kept messages.
     pub remove_media: bool,
-    /// Give inserted text the developer or system role where the format has it.
+    /// Highest role of inserted text, if the format has it.
     pub summary_role: SummaryRole,
-    /// What becomes of thinking that stays behind something that changed.
+    /// Treatment of thinking in kept messages.
     pub thinking: ThinkingPolicy,
 }
 
@@ -136,33 +135,33 @@ impl Policy {
     }
 }
 
-/// What becomes of thinking in messages that stay behind a change. Newer models of Anthropic's
-/// refuse a request with thinking that was made behind other messages.
+/// Treatment of thinking in kept messages after the first change. Newer Anthropic models refuse a request if
+/// the messages before some thinking are not the ones that it was made after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ThinkingPolicy {
-    /// It goes where the model that the request names would refuse it. Else strategies may leave
-    /// out that of finished turns.
+    /// Removes thinking if the model that the conversation names would refuse it. Otherwise strategies may
+    /// remove the thinking of finished turns.
     #[default]
     Auto,
-    /// It stays.
+    /// Keeps thinking.
     Keep,
-    /// It goes, where it is a part of the content and the provider lets it.
+    /// Removes thinking if it is a part of the content and the provider allows it.
     Drop,
 }
 
-/// The highest role that inserted text may take.
+/// Highest role of inserted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SummaryRole {
-    /// Only the user's.
+    /// Only the user role.
     #[default]
     User,
-    /// The developer's too.
+    /// The user and developer roles.
     Developer,
-    /// The system's too.
+    /// The user, developer and system roles.
     System,
 }
 
@@ -188,7 +187,8 @@ impl Policy {
         }
     }
 
-    /// Whether thinking goes from what stays behind a change, where its provider binds it so.
+    /// Returns whether thinking is removed from kept messages after the first change, given how the provider
+    /// binds thinking to the messages before it.
     pub(crate) fn drops_thinking(&self, binding: Binding) -> bool {
         match self.thinking {
             ThinkingPolicy::Keep => false,
@@ -198,51 +198,66 @@ impl Policy {
     }
 }
 
-/// What is wanted of a compaction. The defaults are those of the command line.
+/// Request for a compaction. The defaults are those of the command line.
+///
+/// ```
+/// use baler_host::request::{Policy, Trigger};
+/// use baler_host::{Budget, Pins, Request};
+///
+/// let request = Request::new("50%".parse::<Budget>()?)
+///     .with_trigger(Trigger::Overflow)
+///     .with_pins(Pins::Units(vec![0, 3]))
+///     .with_context_window(200_000)
+///     .with_policy(Policy::default().with_remove_media(true));
+/// assert_eq!(request.budget, Budget::Share(0.5));
+/// assert_eq!(request.context_window, Some(200_000));
+/// # Ok::<(), baler_host::request::BudgetError>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Request {
-    /// Why.
+    /// Reason for the compaction. Default: [`Trigger::Threshold`].
     pub trigger: Trigger,
-    /// How large the result may be. Default: half.
+    /// Size that the result should fit in. Default: half, `Budget::Share(0.5)`.
     pub budget: Budget,
-    /// What stays. Default: the first user message.
+    /// Units that are never removed. Default: the first user message.
     pub pins: Pins,
-    /// Index of the first message that is live: it and all after it came after the state that
-    /// is to be compacted, and stay.
+    /// Index of the first live message. It and all later messages arrived after the state that is to be
+    /// compacted, so they are kept unchanged. Default: `None`, no message is live.
     pub live_from: Option<usize>,
-    /// The model's context window in tokens. Default: unknown.
+    /// Context window of the model in tokens. Default: `None`, unknown.
     pub context_window: Option<u32>,
-    /// Leading units that the provider is believed to hold in its cache. None: as far as the
-    /// conversation knows what was sent ([`Conversation::mark_sent`]).
+    /// Number of leading units that are probably in the provider's cache. Default: `None`, as many as were
+    /// marked as sent ([`Conversation::mark_sent`]).
     pub cached_units: Option<u32>,
-    /// What the provider's cache is worth. With it the host's own trigger waits as long as
-    /// compacting would cost more than it saves, reckoned with half of what there is now (less
-    /// where the budget is lower); without it the cache does not count.
+    /// Value of the provider's cache. If it is set, [`Host::is_due`](crate::Host::is_due) waits while a
+    /// compaction costs more than it saves; the compaction is assumed to halve the conversation, or to reach
+    /// the budget if that is lower. Default: `None`, the cache does not count.
     pub cache_price: Option<CachePrice>,
-    /// The most bytes that the result may have. Default: what the provider takes.
+    /// Maximum bytes of the result. Default: the limit of the provider.
     pub max_bytes: Option<usize>,
-    /// The most pictures, documents and the like that the result may have. Default: what the
-    /// provider takes.
+    /// Maximum number of media parts, such as pictures and documents, in the result. Default: the limit of
+    /// the provider.
     pub max_media: Option<u32>,
-    /// JSON for the strategy: turns left, memory, data … Default: none.
+    /// JSON text for the strategy, such as the turns left, or data of the program. Default: none.
     pub context: Option<String>,
-    /// `unchanged` is no answer: the host goes on to the next strategy of the chain.
+    /// Whether the conversation must become smaller: if a strategy declines or fails, the next one of the
+    /// chain runs. Default: `false`.
     pub required: bool,
-    /// Failures that strategies declared in a row before this call, for this conversation: the
-    /// receipt of the call before says how many.
+    /// Number of failures in a row that strategies declared for this conversation before this call, as the
+    /// previous receipt says. Default: 0.
     pub failures_in_a_row: u32,
-    /// What plans may do.
+    /// Changes that plans may make.
     pub policy: Policy,
-    /// When the compaction has to end. Default: never; each strategy has limits of its own. Where it
-    /// is not done by then the conversation stays as it is.
+    /// Time by which the compaction must end. If it has not ended by then, the conversation stays unchanged.
+    /// Default: `None`; each strategy has a time limit of its own.
     pub deadline: Option<Deadline>,
-    /// Whether the receipt holds what strategies say in words. Default: no.
+    /// Whether the receipt holds free-text messages and log lines of strategies. Default: `false`.
     pub free_text_in_receipt: bool,
 }
 
 impl Request {
-    /// A request for a compaction to `budget`, with the defaults otherwise.
+    /// Creates a request for a compaction to `budget`, with default values for all other fields.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         Self::default().with_budget(budget)
@@ -290,10 +305,10 @@ impl Default for Request {
 }
 
 impl Request {
-    /// The share of the context window at which a compaction is due by default.
+    /// Share of the context window above which a compaction is due by default.
     pub const DUE_SHARE: f64 = 0.8;
 
-    /// The most bytes and media that a result in this format may have.
+    /// Returns the maximum bytes and media parts of a result in this format.
     pub(crate) fn limits(&self, format: Format) -> (usize, u32) {
         let limits = format.limits();
         (
@@ -304,32 +319,33 @@ impl Request {
 }
 
 impl Budget {
-    /// The tokens that it means for a conversation.
+    /// Returns the budget in tokens for a conversation.
     pub(crate) fn tokens_of(self, conversation: &Conversation) -> u32 {
         match self {
             Self::Tokens(tokens) => tokens,
             Self::Share(share) => {
                 let overhead = conversation.overhead();
                 let rest = f64::from(conversation.tokens().saturating_sub(overhead));
-                // Rounded down, so that a share never gives more than it says; casts saturate.
+                // Rounded down, so that the budget never exceeds the share. Casts saturate.
                 overhead.saturating_add((rest * share) as u32)
             }
         }
     }
 }
 
-/// What a provider's cache is worth, for a trigger that weighs it.
+/// Value of a provider's cache, for the decision whether to compact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct CachePrice {
-    /// Price of a cached token, as a share of that of a fresh one: 0.1 for most providers.
+    /// Price of a cached token as a share of the price of a fresh token: 0.1 for most providers.
     pub share: f64,
-    /// Requests that are expected to follow.
+    /// Number of requests that are expected to follow.
     pub requests: u32,
 }
 
 impl CachePrice {
-    /// A cached token costs `share` of a fresh one, and `requests` requests are expected to follow.
+    /// Creates a price: a cached token costs `share` of a fresh one, and `requests` requests are expected to
+    /// follow.
     #[must_use]
     pub const fn new(share: f64, requests: u32) -> Self {
         Self { share, requests }
@@ -341,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_is_tokens_or_a_share() {
+    fn budget_parses_tokens_or_a_share_and_rejects_all_else() {
         let budget = |text: &str| text.parse::<Budget>();
         assert_eq!(budget("8000"), Ok(Budget::Tokens(8_000)));
         assert_eq!(budget("12.5%"), Ok(Budget::Share(0.125)));

@@ -6,7 +6,7 @@ use baler_conversation::Conversation;
 use baler_conversation::message::Content;
 
 use crate::request::Policy;
-use crate::standing::UnitStatus;
+use crate::unit_status::UnitStatus;
 use crate::unseen;
 
 /// Tokens that a shortened output has at least, its mark included: room for its first, its last
@@ -76,12 +76,12 @@ impl Unseen {
     pub(crate) fn of(
         conversation: &Conversation,
         policy: &Policy,
-        standing: &[UnitStatus],
+        statuses: &[UnitStatus],
     ) -> Self {
         let mut outputs = Vec::new();
         if policy.rewrite_outputs {
             let answered = conversation.answered();
-            let may_change = |unit: &usize| !standing[*unit].whole;
+            let may_change = |unit: &usize| !statuses[*unit].whole;
             for unit in unseen::units(conversation).filter(may_change) {
                 of_unit(conversation, unit, answered, &mut outputs);
             }

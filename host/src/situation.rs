@@ -9,9 +9,9 @@ use crate::fault::Quantity;
 use crate::model::Spending;
 use crate::once::OncePerUnit;
 use crate::reference::reference;
-use crate::request::{Budget, LEAST_BESIDE, Request, ThinkingPolicy};
+use crate::request::{Budget, MIN_UNPROTECTED_TOKENS, Request, ThinkingPolicy};
 use crate::shortening::{self, Free, Unseen};
-use crate::standing::{self, UnitStatus};
+use crate::unit_status::{UnitStatus, unit_statuses};
 
 /// A request for one conversation, worked out.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Situation {
     pub(crate) conversation: Conversation,
     pub(crate) request: Request,
     /// What is known of each unit in this situation.
-    pub(crate) standing: Vec<UnitStatus>,
+    pub(crate) statuses: Vec<UnitStatus>,
     /// Tokens that the result should fit in.
     pub(crate) budget: u32,
     /// Tokens of the smallest result that there can be, each shortened output counted as its cap.
@@ -60,8 +60,8 @@ impl Situation {
     }
 
     pub(crate) fn new(conversation: &Conversation, request: &Request, archived: bool) -> Self {
-        let standing = standing::standing(conversation, request);
-        let unseen = Unseen::of(conversation, &request.policy, &standing);
+        let statuses = unit_statuses(conversation, request);
+        let unseen = Unseen::of(conversation, &request.policy, &statuses);
         let marks = conversation.mark_tokens();
         let budget = request.budget.tokens_of(conversation);
         let (max_bytes, max_media) = request.limits(conversation.format());
@@ -72,7 +72,7 @@ impl Situation {
             insertion_overhead: marks.insertion,
             conversation: conversation.clone(),
             request: request.clone(),
-            standing,
+            statuses,
             budget,
             floor: 0,
             floor_bytes: 0,
@@ -117,7 +117,8 @@ impl Situation {
     /// Tokens of what has to stay, and of something that can stand for what leaves.
     pub(crate) fn least(&self) -> u32 {
         let others = self.conversation.tokens().saturating_sub(self.floor);
-        self.floor.saturating_add(LEAST_BESIDE.min(others / 2))
+        self.floor
+            .saturating_add(MIN_UNPROTECTED_TOKENS.min(others / 2))
     }
 
     /// Shortens unseen outputs where they and what else must stay do not fit, or leave next to nothing
@@ -147,9 +148,9 @@ impl Situation {
     }
 
     fn sum_of_protected(&self, size: impl Fn(usize, &Unit) -> usize) -> usize {
-        let units = self.units().iter().enumerate().zip(&self.standing);
+        let units = self.units().iter().enumerate().zip(&self.statuses);
         units
-            .filter(|(_, standing)| standing.protected)
+            .filter(|(_, status)| status.protected)
             .map(|((index, unit), _)| size(index, unit))
             .sum()
     }
@@ -243,7 +244,7 @@ impl Situation {
     /// Whether what a message of a unit answers has not been seen by the model.
     pub(crate) fn is_unseen(&self, unit: usize, message: usize) -> bool {
         let unit = self
-            .standing
+            .statuses
             .get(unit)
             .filter(|own| own.unseen)
             .and(self.units().get(unit));
@@ -251,21 +252,19 @@ impl Situation {
     }
 
     pub(crate) fn is_protected(&self, unit: usize) -> bool {
-        self.standing
+        self.statuses
             .get(unit)
-            .is_some_and(|standing| standing.protected)
+            .is_some_and(|status| status.protected)
     }
 
     /// Whether the caller named a unit as one that stays as it is.
     pub(crate) fn stays_whole(&self, unit: usize) -> bool {
-        self.standing
-            .get(unit)
-            .is_some_and(|standing| standing.whole)
+        self.statuses.get(unit).is_some_and(|status| status.whole)
     }
 
     /// Whether each unit has to stay.
     pub(crate) fn protected(&self) -> impl Iterator<Item = bool> {
-        self.standing.iter().map(|standing| standing.protected)
+        self.statuses.iter().map(|status| status.protected)
     }
 
     /// The most bytes that the units of the result may have.

@@ -7,12 +7,12 @@ use baler_conversation::marks::MOST_NAME;
 
 use crate::content_hash::ContentHash;
 
-/// Characters at the end of a cut name that tell it from others that begin alike: a hyphen and
+/// Characters at the end of a cut name that distinguish it from others with the same beginning: a hyphen and
 /// hex digits of a hash.
 const SUFFIX: usize = 9;
 
-/// The name of a strategy: 1 to [`MOST_NAME`] letters, digits and `-_.` of ASCII. Those of native
-/// strategies begin with `native:`; no other name has a colon, so none can imitate them.
+/// Name of a strategy: 1 to [`MOST_NAME`] ASCII letters, digits and `-_.`. The names of native strategies
+/// begin with `native:`; no other name has a colon, so no component can imitate them.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct StrategyName(Arc<str>);
 
@@ -21,8 +21,8 @@ impl StrategyName {
         Self(name.into())
     }
 
-    /// A name like `name`: other characters become `-`. One that is too long, or of which nothing
-    /// can be read, ends in digits of `hash`.
+    /// Returns a valid name similar to `name`: other characters become `-`. A name that is too long, or has
+    /// no letter and no digit, ends in digits of `hash`.
     pub(crate) fn like(name: &str, hash: &ContentHash) -> Self {
         let mut plain: String = name.chars().map(plain).take(MOST_NAME).collect();
         let is_cut = name.chars().count() > MOST_NAME;
@@ -34,7 +34,7 @@ impl StrategyName {
         Self(plain.into())
     }
 
-    /// Exactly this name; `None` if it is not fit for a strategy that is not native.
+    /// Returns exactly this name; `None` if it is not valid for a strategy that is not native.
     pub(crate) fn exact(name: &str) -> Option<Self> {
         let is_fit = (1..=MOST_NAME).contains(&name.len()) && name.chars().all(|c| plain(c) == c);
         is_fit.then(|| Self(name.into()))
@@ -45,7 +45,7 @@ impl StrategyName {
     }
 }
 
-/// The character, or `-` in place of one that could do something in a mark.
+/// Returns the character, or `-` for a character that is not allowed in a name.
 const fn plain(c: char) -> char {
     match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => c,
@@ -70,14 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_keeps_plain_characters_and_replaces_the_others() {
+    fn like_keeps_allowed_characters_and_replaces_others() {
         assert_eq!(like("keep_last.v2-beta"), "keep_last.v2-beta");
         assert_eq!(like("native:digest"), "native-digest");
         assert_eq!(like("a\"> <system>"), "a----system-");
     }
 
     #[test]
-    fn a_name_that_is_too_long_or_says_nothing_ends_in_digits_of_the_hash() {
+    fn like_ends_an_overlong_or_unreadable_name_with_digits_of_the_hash() {
         let longest = "x".repeat(MOST_NAME);
         assert_eq!(like(&longest), longest);
         let cut = like(&format!("{longest}y"));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_plain_name_of_at_most_the_longest_is_taken_exactly() {
+    fn exact_accepts_only_allowed_characters_up_to_the_maximum_length() {
         let longest = "x".repeat(MOST_NAME);
         for fit in ["a", "keep_last.v2-beta", &longest] {
             let name = StrategyName::exact(fit).expect("is fit");

@@ -28,7 +28,7 @@ fn a_config_is_checked_against_the_schema_of_the_first_strategy() {
         ])
         .ends(2)
         .says(&[
-            "the config of `mask-tool-outputs` is wrong",
+            "the config of `mask-tool-outputs` is invalid",
             "kep",
             "`baler introspect mask-tool-outputs` shows what it takes",
         ]);

@@ -30,7 +30,7 @@ fn unusable_strategy_files_are_reported_with_their_kind() {
         ),
         (
             file("other.wasm", baler_hostile_guests::OTHER_CONTRACT.wasm),
-            "is made for `baler:compaction@9.9.0`, and this host speaks baler:compaction@0.1.0",
+            "is made for `baler:compaction@9.9.0`, and this host supports baler:compaction@0.1.0",
         ),
         (
             file("wasi.wasm", baler_hostile_guests::WANTS_WASI.wasm),
@@ -42,7 +42,7 @@ fn unusable_strategy_files_are_reported_with_their_kind() {
         ),
         (
             huge.to_str().expect("UTF-8").to_owned(),
-            "over the limit for components",
+            "the limit for components is",
         ),
         (
             "folder.wasm".to_owned(),

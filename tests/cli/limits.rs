@@ -24,7 +24,7 @@ fn hanging_strategy_is_stopped_and_the_fallback_compacts() {
         .ends(4)
         .says(&[
             "compacted by native:digest: a fallback",
-            "loop-forever: it was not done in time: 100 ms",
+            "loop-forever: it exceeded its time limit of 100 ms",
             "→ raise the time limit",
             "(--timeout)",
             "may       read the conversation",
@@ -48,11 +48,11 @@ fn limits_are_set_by_options() {
     bench
         .run(&["compact", &input, "-s", &hungry, "--memory", "8MiB"])
         .ends(4)
-        .says(&["bytes of memory, over its limit: 8388608", "(--memory)"]);
+        .says(&["bytes of memory; the limit is 8388608", "(--memory)"]);
     bench
         .run(&["compact", &input, "-s", "sliding-window", "--fuel", "1"])
         .ends(4)
-        .says(&["it used up its fuel: 1", "(--fuel)"]);
+        .says(&["it used up its fuel: the limit is 1", "(--fuel)"]);
     bench
         .run(&[
             "compact",

@@ -81,7 +81,7 @@ fn strategy_file_cannot_have_the_name_of_a_native_strategy() {
         ])
         .ends(4)
         .says(&[
-            "native-digest: it was not done in time",
+            "native-digest: it exceeded its time limit",
             "native:digest: its plan was applied",
         ]);
 }

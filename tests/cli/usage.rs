@@ -31,11 +31,11 @@ fn invalid_budgets_pins_and_limits_are_refused() {
     assert_refused(&[
         (
             &["compact", "--budget", "0%"],
-            "a share is more than 0% and at most 100%",
+            "a share must be more than 0% and at most 100%",
         ),
         (
             &["compact", "--budget", "120%"],
-            "a share is more than 0% and at most 100%",
+            "a share must be more than 0% and at most 100%",
         ),
         (
             &["compact", "--budget", "-5"],

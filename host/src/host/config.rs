@@ -1,4 +1,4 @@
-//! Checking a strategy's config against the schema that it declares, before it is called.
+//! Checks a config against the schema that its strategy declares.
 
 use std::borrow::Cow;
 
@@ -6,33 +6,34 @@ use serde_json::Value;
 
 use crate::strategy::{ConfigError, MAX_CONFIG_BYTES};
 
-/// The most of what may have to be compared: values of the schema times values of the config. Each can
-/// end in an error of some hundred bytes.
-const MOST_WORK: usize = 200_000;
+/// Maximum number of comparisons: values of the schema times values of the config. Each comparison can end in
+/// an error of some hundred bytes.
+const MAX_WORK: usize = 200_000;
 
-/// The most for which problems are told: values of the schema times bytes of the config. A form that did not
-/// fit, of `anyOf` or `oneOf`, ends in an error with a copy of what it was compared with.
-const MOST_TOLD: usize = 4 << 20;
+/// Maximum work for listing problems: values of the schema times bytes of the config. Each case of `anyOf` or
+/// `oneOf` that does not match ends in an error with a copy of the compared value.
+const MAX_LISTING_WORK: usize = 4 << 20;
 
-/// The most patterns in a schema.
+/// Maximum number of patterns in a schema.
 const PATTERNS: usize = 32;
 
-/// The most that is matched: patterns times bytes of the config. A hostile pattern takes some 15 µs for a byte, so
-/// this is a second or so, and nothing can end it earlier.
-const MOST_MATCHED: usize = 64 << 10;
+/// Maximum work for matching: patterns times bytes of the config. A hostile pattern takes about 15 µs for
+/// each byte, so this is about a second, and nothing can interrupt it.
+const MAX_MATCHES: usize = 64 << 10;
 
-/// The most for which problems are told: the same times the depth of the schema. Forms within forms are matched
-/// again at each of their levels.
-const MOST_TOLD_MATCHED: usize = 256 << 10;
+/// Maximum work for matching while problems are listed: patterns times bytes of the config times depth of the
+/// schema. Nested cases are matched again at each level.
+const MAX_LISTING_MATCHES: usize = 256 << 10;
 
-/// The most bytes that a pattern takes compiled, and that its matching remembers: a pattern of a few
-/// characters can stand for an automaton of many megabytes.
+/// Maximum bytes of a compiled pattern, and of the cache of its matching. A pattern of a few characters can
+/// need an automaton of many megabytes.
 const PATTERN_BYTES: usize = 256 << 10;
 
-/// The most characters of one problem, which may quote the config.
-const PROBLEM: usize = 300;
+/// Maximum characters of one problem, which may quote the config.
+const PROBLEM_CHARACTERS: usize = 300;
 
-/// Checks `config` against `schema`. Both may come from a stranger.
+/// Checks the JSON text `config` against the JSON schema `schema` of the strategy with this name. Both are
+/// untrusted.
 pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), ConfigError> {
     let bytes = config.len();
     if bytes > MAX_CONFIG_BYTES {
@@ -54,124 +55,138 @@ pub(crate) fn check(strategy: &str, config: &str, schema: &str) -> Result<(), Co
         strategy: strategy.to_owned(),
         what,
     };
-    if schema.len() > MAX_CONFIG_BYTES {
-        return Err(unusable(format!(
-            "it has more than {MAX_CONFIG_BYTES} bytes"
-        )));
-    }
-    // serde_json refuses what is nested deeper than 128 levels, so walking it is safe.
-    let schema: Value =
-        serde_json::from_str(schema).map_err(|error| unusable(error.to_string()))?;
-    if has_unsupported(&schema) {
-        return Err(unusable(
-            "`$ref`, `unevaluatedProperties` and `unevaluatedItems` are not supported".to_owned(),
-        ));
-    }
+    let schema = parse_schema(schema).map_err(unusable)?;
     let rules = nodes(&schema);
     let patterns = patterns(&schema);
     if let Some(what) = too_much(rules, nodes(&config), patterns, bytes) {
         return Err(unusable(what));
     }
-    // Without backtracking, so that no pattern can hang the host.
+    let validator = validator(&schema, patterns).map_err(unusable)?;
+    // Unlike a list of errors, this needs no memory for each error.
+    if validator.is_valid(&config) {
+        return Ok(());
+    }
+    let problems = match too_much_to_list(rules, patterns, depth(&schema), bytes) {
+        Some(why) => vec![format!(
+            "it does not match the schema; the place is unknown, as {why} is the maximum for finding it; try a \
+             smaller config"
+        )],
+        None => problems(&validator, &schema, &config),
+    };
+    Err(ConfigError::Invalid {
+        strategy: strategy.to_owned(),
+        problems,
+    })
+}
+
+/// Parses a schema. Returns a message if it is too large, no JSON, or has a keyword that could harm the host.
+fn parse_schema(schema: &str) -> Result<Value, String> {
+    if schema.len() > MAX_CONFIG_BYTES {
+        return Err(format!("it has more than {MAX_CONFIG_BYTES} bytes"));
+    }
+    // serde_json rejects values that are nested deeper than 128 levels, so walking the schema is safe.
+    let schema: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+    if has_unsupported(&schema) {
+        return Err(
+            "`$ref`, `unevaluatedProperties` and `unevaluatedItems` are not supported".to_owned(),
+        );
+    }
+    Ok(schema)
+}
+
+/// Compiles a schema with this number of patterns.
+fn validator(schema: &Value, patterns: usize) -> Result<jsonschema::Validator, String> {
+    // This engine does not backtrack, so no pattern can hang the host.
     let engine = jsonschema::PatternOptions::regex()
         .size_limit(PATTERN_BYTES)
         .dfa_size_limit(PATTERN_BYTES);
-    let validator = jsonschema::options()
+    jsonschema::options()
         .with_pattern_options(engine)
-        .build(&schema)
+        .build(schema)
         .map_err(|error| {
             let rule = match patterns {
                 0 => String::new(),
                 _ => format!(
-                    "; patterns have no look-around and no back-references, and each takes at most \
+                    "; patterns have no look-around and no back-references, and each has at most \
                      {PATTERN_BYTES} bytes compiled"
                 ),
             };
-            unusable(format!("{}{rule}", short(&error.to_string())))
-        })?;
-    // Unlike a list of errors, this takes no memory for each of them.
-    if validator.is_valid(&config) {
-        return Ok(());
-    }
-    let invalid = |problems| {
-        Err(ConfigError::Invalid {
-            strategy: strategy.to_owned(),
-            problems,
+            format!("{}{rule}", short(&error.to_string()))
         })
-    };
-    if let Some(why) = too_much_to_tell(rules, patterns, depth(&schema), bytes) {
-        return invalid(vec![format!(
-            "it does not obey the schema; where cannot be told, as {why} is the most for that; try a smaller config"
-        )]);
-    }
-    let problems: Vec<String> = validator
-        .iter_errors(&config)
-        .take(5)
-        .map(|error| {
-            let at = error.instance_path().to_string();
-            let at = if at.is_empty() {
-                "the config".to_owned()
-            } else {
-                format!("`{at}`")
-            };
-            let known = known(&schema, error.schema_path().as_str());
-            format!("at {}: {}{known}", short(&at), short(&error.to_string()))
-        })
-        .collect();
-    invalid(problems)
 }
 
-/// Why a schema of so many values and patterns is not checked against a config of so many values and bytes; none
-/// where it is.
+/// Returns the first problems of a config, each with its place and what is allowed there.
+fn problems(validator: &jsonschema::Validator, schema: &Value, config: &Value) -> Vec<String> {
+    validator
+        .iter_errors(config)
+        .take(5)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            let place = if place.is_empty() {
+                "the config".to_owned()
+            } else {
+                format!("`{place}`")
+            };
+            let allowed = allowed(schema, error.schema_path().as_str());
+            format!(
+                "at {}: {}{allowed}",
+                short(&place),
+                short(&error.to_string())
+            )
+        })
+        .collect()
+}
+
+/// Returns why a schema is not checked against a config, given their sizes; `None` if it is checked.
 fn too_much(rules: usize, values: usize, patterns: usize, bytes: usize) -> Option<String> {
     let work = rules.saturating_mul(values);
-    if work > MOST_WORK {
+    if work > MAX_WORK {
         return Some(format!(
-            "its values times those of the config are {work}; the most is {MOST_WORK}"
+            "its values times those of the config are {work}; the maximum is {MAX_WORK}"
         ));
     }
     if patterns > PATTERNS {
         return Some(format!(
-            "it has {patterns} patterns; the most is {PATTERNS}"
+            "it has {patterns} patterns; the maximum is {PATTERNS}"
         ));
     }
     let matched = patterns.saturating_mul(bytes);
-    (matched > MOST_MATCHED).then(|| {
+    (matched > MAX_MATCHES).then(|| {
         format!(
-            "its patterns ({patterns}) times the bytes of the config ({bytes}) are {matched}; the most is \
-             {MOST_MATCHED}"
+            "its patterns ({patterns}) times the bytes of the config ({bytes}) are {matched}; the maximum is \
+             {MAX_MATCHES}"
         )
     })
 }
 
-/// Why it is not told where a config does not obey; none where it is.
-fn too_much_to_tell(rules: usize, patterns: usize, depth: usize, bytes: usize) -> Option<String> {
-    let told = rules.saturating_mul(bytes);
-    if told > MOST_TOLD {
+/// Returns why the problems of a config are not listed, given the sizes; `None` if they are listed.
+fn too_much_to_list(rules: usize, patterns: usize, depth: usize, bytes: usize) -> Option<String> {
+    let work = rules.saturating_mul(bytes);
+    if work > MAX_LISTING_WORK {
         return Some(format!(
-            "the values of the schema ({rules}) times the bytes of the config ({bytes}) are {told}, and {MOST_TOLD}"
+            "the values of the schema ({rules}) times the bytes of the config ({bytes}) are {work}, and {MAX_LISTING_WORK}"
         ));
     }
     let matched = patterns.saturating_mul(bytes).saturating_mul(depth);
-    (matched > MOST_TOLD_MATCHED).then(|| {
+    (matched > MAX_LISTING_MATCHES).then(|| {
         format!(
             "the patterns of the schema ({patterns}) times its levels ({depth}) times the bytes of the config \
-             ({bytes}) are {matched}, and {MOST_TOLD_MATCHED}"
+             ({bytes}) are {matched}, and {MAX_LISTING_MATCHES}"
         )
     })
 }
 
-/// Cuts a text after [`PROBLEM`] characters.
+/// Cuts a text after [`PROBLEM_CHARACTERS`] characters.
 fn short(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(PROBLEM) {
+    match text.char_indices().nth(PROBLEM_CHARACTERS) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
 }
 
-/// The names of the fields or values that are allowed, where one that is not was refused. `path`
-/// is the place of the rule in the schema.
-fn known(schema: &Value, path: &str) -> String {
+/// Returns the allowed fields or values, as the end of a message. `path` is the place of the broken rule in
+/// the schema.
+fn allowed(schema: &Value, path: &str) -> String {
     if path.ends_with("/enum") {
         let values = schema.pointer(path).and_then(Value::as_array);
         let values = values.into_iter().flatten().take(LISTED);
@@ -197,10 +212,10 @@ fn known(schema: &Value, path: &str) -> String {
     })
 }
 
-/// The most names in a message.
+/// Maximum number of names in a message.
 const LISTED: usize = 40;
 
-/// One of several forms that a value may have, in short.
+/// Returns a short form of one case of `oneOf` or `anyOf`.
 fn form(schema: &Value) -> Option<String> {
     if let Some(value) = schema.get("const") {
         return Some(value.to_string());
@@ -280,13 +295,13 @@ mod tests {
     const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"properties":{"keep":{"type":"integer","minimum":1}}}"#;
 
     #[test]
-    fn a_config_that_obeys_is_taken() {
+    fn check_accepts_a_config_that_matches_the_schema() {
         assert!(check("s", r#"{"keep":3}"#, SCHEMA).is_ok());
         assert!(check("s", "{}", "").is_ok());
     }
 
     #[test]
-    fn a_problem_is_told_with_its_place_and_what_is_allowed() {
+    fn problem_names_its_place_and_what_is_allowed() {
         let message = |config| check("s", config, SCHEMA).unwrap_err().to_string();
         assert!(message(r#"{"keep":0}"#).contains("at `/keep`: 0 is less than the minimum of 1"));
         assert!(message(r#"{"kep":3}"#).ends_with("('kep' was unexpected); known: keep"));
@@ -308,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_could_harm_the_host_is_refused() {
+    fn harmful_schema_is_rejected() {
         for schema in [
             r##"{"$ref":"#"}"##,
             r#"{"anyOf":[{"properties":{"z":{}}}],"unevaluatedProperties":false}"#,
@@ -323,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_takes_no_more_memory_than_it_may() {
+    fn patterns_are_limited_in_size_and_number() {
         // Each of these would take some megabytes.
         let large = r#"{"patternProperties":{"(\\w{60}){300}":{}}}"#;
         let many: String = (0..=PATTERNS)
@@ -341,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_config_is_refused_and_a_long_value_not_repeated_whole() {
+    fn large_config_is_rejected_and_a_long_value_is_quoted_in_part() {
         let config = |length: usize| format!(r#"{{"keep":"{}"}}"#, "x".repeat(length));
         let error = check("s", &config(MAX_CONFIG_BYTES), SCHEMA).unwrap_err();
         assert!(matches!(error, ConfigError::TooLarge { bytes } if bytes == MAX_CONFIG_BYTES + 11));
@@ -351,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_and_a_config_that_multiply_are_refused() {
+    fn schema_and_config_with_too_many_comparisons_are_rejected() {
         let list = |item: &str, count: usize| vec![item; count].join(",");
         let schema = format!(r#"{{"items":{{"allOf":[{}]}}}}"#, list("false", 1_000));
         let config = |count: usize| format!("[{}]", list("0", count));
@@ -361,9 +376,9 @@ mod tests {
         assert!(matches!(error, ConfigError::Invalid { .. }), "{error:.200}");
     }
 
-    /// Each form that did not fit would hold a copy of the config.
+    /// Each case that does not match would hold a copy of the config.
     #[test]
-    fn where_many_forms_refuse_a_long_config_only_that_is_told() {
+    fn problems_are_not_listed_for_many_cases_and_a_long_config() {
         let text = |length: usize| format!(r#""{}""#, "x".repeat(length));
         for several in ["anyOf", "oneOf"] {
             let forms = vec![r#"{"type":"integer"}"#; 2_000].join(",");
@@ -383,7 +398,7 @@ mod tests {
 
     /// Each of these patterns takes microseconds for each byte.
     #[test]
-    fn patterns_and_a_config_that_multiply_are_refused() {
+    fn patterns_and_config_with_too_much_matching_are_rejected() {
         let slow: String = (0..8)
             .map(|index| format!(r#"{{"pattern":"[ab]*a[ab]{{800}}[^ab{index}]"}},"#))
             .collect();
@@ -393,7 +408,7 @@ mod tests {
         assert!(matches!(error, ConfigError::Schema { .. }), "{error:.200}");
         let told = "its patterns (8) times the bytes of the config (60002) are 480016";
         assert!(error.to_string().contains(told), "{error:.300}");
-        // Where forms nest, each level would match again.
+        // Each level of nested cases would match again.
         let nested = (0..30).fold(r#"{"pattern":"^c"}"#.to_owned(), |inner, _| {
             format!(r#"{{"anyOf":[{inner}]}}"#)
         });
@@ -409,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_cannot_hang_the_host() {
+    fn pattern_cannot_hang_the_host() {
         let schema = r#"{"properties":{"a":{"pattern":"^(a+)+$"}}}"#;
         let config = format!(r#"{{"a":"{}b"}}"#, "a".repeat(5_000));
         assert!(matches!(

@@ -1,4 +1,4 @@
-//! The host: everything that calls have in common.
+//! The host: what all conversations of a program share.
 
 mod config;
 mod read;
@@ -29,125 +29,141 @@ use crate::state;
 use crate::strategy::{ConfigError, IntrospectError, ShouldCompact, Strategy};
 use crate::trigger;
 
-/// Reads conversations, loads strategies and runs them. One for a program: what it holds (the
-/// pool of sandboxes, compiled code, counts) is shared by all conversations.
+/// Reads conversations, loads strategies and runs compactions.
+///
+/// A program needs one host. All conversations share its pool of sandboxes, its compiled code, and the
+/// quarantine of strategies that fault.
+///
+/// ```
+/// use baler_host::{Budget, Host, Request, Strategy};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let host = Host::builder().without_archive().build()?;
+/// let conversation = host.read(r#"{"model": "gpt-4o", "messages": [
+///     {"role": "user", "content": "Which flights are there to Oslo?"}
+/// ]}"#)?;
+/// let request = Request::new(Budget::Tokens(1_000));
+/// assert!(!host.is_due(&conversation, &request));
+/// let compaction = host.compact(&conversation, &[Strategy::digest()], &request).await?;
+/// assert!(!compaction.is_compacted());                        // the conversation is within its budget
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Host {
     pub(crate) reader: Reader,
     pub(crate) archive: Option<Archive>,
     pub(crate) quarantine: Quarantine,
-    /// What its own summarizer asks, before the chain goes on without a model.
+    /// Model of the `native:summarize` that the host adds to every chain.
     pub(crate) model: Option<ModelGrant>,
-    /// What that summarizer has to pass.
+    /// Gate of that `native:summarize`.
     pub(crate) summarizer_gate: Option<Arc<dyn Gate>>,
     limits: EngineLimits,
     compiler: Compiler,
     state: Option<PathBuf>,
-    /// Made when the first component is loaded: a host that runs only its own strategies has
-    /// no need of a pool.
+    /// Created when the first component is loaded: native strategies need no pool.
     sandbox: OnceLock<Arc<Sandbox>>,
 }
 
-/// Makes a [`Host`].
+/// Options of a [`Host`].
 #[derive(Debug, Default)]
 pub struct HostBuilder {
     limits: EngineLimits,
     compiler: Option<Compiler>,
     state: Option<PathBuf>,
     key: Option<SecretKey>,
-    archive: Keeping,
+    archive: ArchiveChoice,
     format: Option<Format>,
     tokenizer: Option<Tokenizer>,
     model: Option<ModelGrant>,
 }
 
-/// Where what leaves goes.
+/// Archive of a host.
 #[derive(Debug, Default)]
-enum Keeping {
-    /// Into the state folder, where there is one.
+enum ArchiveChoice {
+    /// A folder in the state folder, if there is one.
     #[default]
-    State,
-    Nowhere,
-    In(Archive),
+    InState,
+    None,
+    Given(Archive),
 }
 
 impl HostBuilder {
-    /// Limits of the engine. Default: [`EngineLimits::default`].
+    /// Sets the limits of the engine. Default: [`EngineLimits::default`].
     #[must_use]
     pub fn limits(mut self, limits: EngineLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Where components are compiled. Default: [`Compiler::InProcess`]; see there for why a
-    /// program that takes strangers' components should choose another.
+    /// Sets the process in which components are compiled. Default: [`Compiler::InProcess`]. A program that
+    /// loads untrusted components should use a child process, since a component can attack its compiler.
     #[must_use]
     pub fn compiler(mut self, compiler: Compiler) -> Self {
         self.compiler = Some(compiler);
         self
     }
 
-    /// A folder of the host's own, made where it is not there: for the key that summaries are
-    /// marked with, for compiled code, and in `archive` for what leaves. Without one the key lasts
-    /// as long as the host, so summaries of an earlier run are read as ordinary messages, each
-    /// load compiles, and what leaves is gone where [`HostBuilder::archive`] names no place.
+    /// Sets the state folder, which is created if it does not exist. It holds the key that seals the marks of
+    /// summaries, compiled code, and the folder `archive` for removed content.
+    ///
+    /// Without a state folder the key lasts as long as the host, so summaries of an earlier run are read as
+    /// ordinary messages; each load compiles; and removed content is lost unless [`HostBuilder::archive`]
+    /// sets an archive.
     #[must_use]
     pub fn state(mut self, folder: impl Into<PathBuf>) -> Self {
         self.state = Some(folder.into());
         self
     }
 
-    /// The key that summaries are marked with, for programs that share one. Default: that of
-    /// the state folder.
+    /// Sets the key that seals the marks of summaries, for programs that share a key. Default: the key in the
+    /// state folder.
     #[must_use]
     pub fn key(mut self, key: SecretKey) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Where what leaves a conversation is stored. Default: the folder `archive` in the state
-    /// folder.
+    /// Sets the archive of removed content. Default: the folder `archive` in the state folder.
     #[must_use]
     pub fn archive(mut self, archive: Archive) -> Self {
-        self.archive = Keeping::In(archive);
+        self.archive = ArchiveChoice::Given(archive);
         self
     }
 
-    /// What leaves a conversation is gone, and placeholders carry no references.
+    /// Uses no archive: removed content is lost, and placeholders have no references.
     #[must_use]
     pub fn without_archive(mut self) -> Self {
-        self.archive = Keeping::Nowhere;
+        self.archive = ArchiveChoice::None;
         self
     }
 
-    /// The wire format. Default: detected for each document.
+    /// Sets the wire format of all documents. Default: detected for each document.
     #[must_use]
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
     }
 
-    /// What counts tokens. Default: the vocabulary of the model that the document names.
+    /// Sets the tokenizer. Default: the vocabulary of the model that the document names.
     #[must_use]
     pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
         self.tokenizer = Some(tokenizer);
         self
     }
 
-    /// A model for the host's own summarizer. With it every chain ends with `native:summarize`,
-    /// `native:digest` and `native:truncate`. Strategies are granted theirs one by one
-    /// ([`Strategy::with_model`]).
+    /// Grants a model to the host's own `native:summarize`. Every chain then ends with `native:summarize`,
+    /// `native:digest` and `native:truncate`. Other strategies get a model by [`Strategy::with_model`].
     #[must_use]
     pub fn model(mut self, grant: ModelGrant) -> Self {
         self.model = Some(grant);
         self
     }
 
-    /// The host.
+    /// Creates the host.
     ///
     /// # Errors
-    /// The state folder cannot be made or is open to others; or the system has no random
-    /// numbers for a key.
+    /// The state folder cannot be created, or other users own it or may write to it; its key or its archive
+    /// cannot be opened; or the system has no random numbers for a key.
     pub fn build(self) -> Result<Host, HostError> {
         let key = match (self.key, &self.state) {
             (Some(key), _) => key,
@@ -155,9 +171,9 @@ impl HostBuilder {
             (None, None) => SecretKey::random().map_err(HostError::Random)?,
         };
         let archive = match (self.archive, &self.state) {
-            (Keeping::In(archive), _) => Some(archive),
-            (Keeping::State, Some(folder)) => Some(Archive::open(folder.join("archive"))?),
-            (Keeping::State, None) | (Keeping::Nowhere, _) => None,
+            (ArchiveChoice::Given(archive), _) => Some(archive),
+            (ArchiveChoice::InState, Some(folder)) => Some(Archive::open(folder.join("archive"))?),
+            (ArchiveChoice::InState, None) | (ArchiveChoice::None, _) => None,
         };
         Ok(Host {
             reader: Reader::new(key)
@@ -176,45 +192,46 @@ impl HostBuilder {
 }
 
 impl Host {
-    /// Where what leaves conversations is stored; none where it is gone.
+    /// Returns the archive of removed content; `None` if the host has none.
     #[must_use]
     pub fn archive(&self) -> Option<&Archive> {
         self.archive.as_ref()
     }
 
-    /// A builder with all defaults.
+    /// Returns a builder with default options.
     #[must_use]
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
     }
 
-    /// The same host, where calls of `native:summarize` have to pass this gate when the host itself
-    /// puts it behind a chain ([`HostBuilder::model`]). Strategies that a chain names have gates of
-    /// their own: see [`Strategy::with_gate`].
+    /// Returns the host with a gate for the `native:summarize` that it adds to chains
+    /// ([`HostBuilder::model`]). The strategies that a caller passes have gates of their own: see
+    /// [`Strategy::with_gate`].
     #[must_use]
     pub fn with_summarizer_gate(mut self, gate: Arc<dyn Gate>) -> Self {
         self.summarizer_gate = Some(gate);
         self
     }
 
-    /// Makes a component ready to be called. Nothing of it runs. `name` is how the host will
-    /// call it in marks and receipts, such as the file's name.
+    /// Loads a component from the bytes of its file. No code of the component runs. `name` is its name in
+    /// marks and receipts, such as the file name; characters other than ASCII letters, digits and `-_.`
+    /// become `-`.
     ///
     /// # Errors
-    /// It is no component, or not one of a contract that this host speaks, or it wants more
-    /// than a sandbox has.
+    /// The bytes are no component; the component has no contract that this host supports, does not compile,
+    /// or needs more than a sandbox offers; or the host failed.
     pub async fn load(&self, name: &str, component: &[u8]) -> Result<Strategy, LoadError> {
         let sandbox = self.sandbox()?;
         let guest = sandbox.load(component).await?;
         Ok(Strategy::guest(name, Arc::clone(sandbox), guest))
     }
 
-    /// Gives a strategy its config, after a check against the schema that it declares and by
-    /// the strategy itself.
+    /// Returns the strategy with a config, a JSON object as text. The config is checked against the schema
+    /// that the strategy declares, and by the strategy itself.
     ///
     /// # Errors
-    /// The config is wrong, with the places and what is allowed there; or the strategy could
-    /// not be asked for its schema.
+    /// The config is invalid, with the places and what is allowed there; or the strategy did not return its
+    /// schema.
     pub async fn configure(
         &self,
         strategy: Strategy,
@@ -223,13 +240,13 @@ impl Host {
         let schema = if strategy.is_native() {
             String::new()
         } else {
-            let said = self.introspect(&strategy, None).await.map_err(|error| {
+            let description = self.introspect(&strategy, None).await.map_err(|error| {
                 ConfigError::NoIntrospection {
                     strategy: strategy.name().to_owned(),
                     error: Box::new(error),
                 }
             })?;
-            said.config_schema
+            description.config_schema
         };
         config::check(strategy.name(), config, &schema)?;
         if !strategy.is_native()
@@ -244,10 +261,10 @@ impl Host {
         Ok(strategy.with_checked_config(config))
     }
 
-    /// Asks a strategy who it is. With a config it also tells whether that makes sense to it.
+    /// Asks a strategy to describe itself. With a config, the strategy also checks that config.
     ///
     /// # Errors
-    /// It faulted or reported a failure, or it is native.
+    /// The strategy is native, faulted, or reported a failure, such as an invalid config; or the host failed.
     pub async fn introspect(
         &self,
         strategy: &Strategy,
@@ -264,14 +281,16 @@ impl Host {
         })
     }
 
-    /// Whether it is time by the host's own view: the conversation is over its budget, or over
-    /// what its provider takes. Asking costs next to nothing, however long the conversation.
+    /// Decides, without a strategy, whether to compact now: the conversation is over its budget, or over its
+    /// context window or a limit of its provider. [`Request::cache_price`] can delay it while only the budget
+    /// is exceeded. The cost does not depend on the length of the conversation.
     #[must_use]
     pub fn is_due(&self, conversation: &Conversation, request: &Request) -> bool {
         trigger::is_due(conversation, request)
     }
 
-    /// Asks a strategy whether it is time to compact. A strategy that faults has no opinion.
+    /// Asks a strategy whether to compact now. If the strategy faults or leaves the decision to the host,
+    /// [`Host::is_due`] decides.
     pub async fn should_compact(
         &self,
         conversation: &Conversation,
@@ -322,7 +341,7 @@ impl Host {
         attempt.decided(call.result, request.free_text_in_receipt)
     }
 
-    /// Lets all components that rest because of their faults run again.
+    /// Ends the quarantine of all strategies.
     pub fn lift_quarantine(&self) {
         self.quarantine.lift();
     }

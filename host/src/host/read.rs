@@ -1,4 +1,4 @@
-//! Reading by a host: its format, its tokenizers, its key.
+//! Reading documents with the format, the tokenizer and the key of a host.
 
 use std::sync::Arc;
 
@@ -7,26 +7,25 @@ use baler_conversation::{Conversation, ReadError, ReadOptions};
 use crate::host::Host;
 
 impl Host {
-    /// Reads a document: a request body, its list of messages, or the log of a session of
-    /// Claude Code, Codex, pi or gemini-cli, which becomes the request body that its next
-    /// request would have.
+    /// Reads a document: a request body, its list of messages, or a session log of Claude Code, Codex, pi or
+    /// gemini-cli, which becomes the body of its next request.
     ///
     /// # Errors
-    /// It is no conversation in a known format. One that breaks a rule of its format is read
-    /// all the same: see [`Conversation::violations`].
+    /// The document is no conversation in a known format. A conversation that breaks a rule of its format is
+    /// no error: see [`Conversation::violations`].
     pub fn read(&self, document: impl Into<Arc<str>>) -> Result<Conversation, ReadError> {
         self.reader.read(document)
     }
 
-    /// Reads a document that may not even be text.
+    /// Reads a document from bytes, as [`Host::read`].
     ///
     /// # Errors
-    /// As [`Host::read`], or it is not UTF-8.
+    /// As [`Host::read`], or the bytes are not UTF-8.
     pub fn read_bytes(&self, document: Vec<u8>) -> Result<Conversation, ReadError> {
         self.reader.read_bytes(document)
     }
 
-    /// Reads a document as `options` say.
+    /// Reads a document from bytes with these options.
     ///
     /// # Errors
     /// As [`Host::read_bytes`].

@@ -1,4 +1,4 @@
-//! The shortened text of an output.
+//! Shortens the text of a tool output that the model has not seen.
 
 use std::ops::Range;
 
@@ -12,41 +12,40 @@ use crate::plan::gaps::{self, Body};
 use crate::shortening::UnseenOutput;
 use crate::situation::Situation;
 
-/// The most bytes of a line that tells of an error.
-const PIECE: usize = 240;
+/// Maximum bytes of a line that mentions an error.
+const ERROR_LINE_BYTES: usize = 240;
 
-/// First and last lines are cut at a line break where that costs no more bytes than these, nor a
-/// quarter of their share; else within a line, so that a text without line breaks has a first and a
-/// last line too, and one of long lines is not cut to nothing.
+/// Maximum bytes lost by cutting at a line break; also at most a quarter of the share. Otherwise the cut is
+/// within a line, so that a text without line breaks keeps its two ends, and one of long lines is not cut to
+/// nothing.
 const LINE: usize = 120;
 
-/// Shares of the text for its first and its last lines; the rest is for lines that tell of errors.
+/// Shares of the text for its first and its last lines. The rest is for lines that mention errors.
 const FIRST: (usize, usize) = (2, 5);
 const LAST: (usize, usize) = (2, 5);
 
-/// The most error lines between the first and the last ones.
-const ERRORS: usize = 40;
+/// Maximum number of error lines between the first and the last lines.
+const MAX_ERROR_LINES: usize = 40;
 
-/// How often the text is made and counted at most. One try is enough where all of an output has as
-/// many tokens for its bytes as the rest.
+/// Maximum number of tries, each of which writes the text and counts its tokens. One try is enough if the
+/// tokens are spread evenly over the bytes.
 const TRIES: usize = 12;
 
-/// How many of these go by the tokens of the try before; then the room is halved, which finds what
-/// fits where a part of the text has far more tokens for its bytes than another.
+/// Number of tries that scale the result of the previous try. Later tries halve the interval, which also
+/// works if one part of the text has far more tokens for its bytes than another.
 const GUESSES: usize = 4;
 
-/// What the first line of a shortened output begins with.
+/// Beginning of the first line of a shortened output.
 const HEAD: &str = "[This output was too long for the context window and is shortened";
 
-/// What stands before the reference in this line.
+/// Text before the reference in this line.
 const WHOLE: &str = "; whole: ";
 
-/// The same where the reference names a text that had been shortened already: without an archive, or
-/// by a strategy.
+/// Text before a reference to a text that was already shortened: without an archive, or by a strategy.
 const LONGER: &str = "; longer: ";
 
-/// The text of an output in at most `cap` tokens, in its mark, and its tokens; none where it has no
-/// more already, or would not become smaller.
+/// Returns the text of an output in at most `cap` tokens, in its mark, and its tokens. `None` if the output
+/// has no more than that already, or would not become smaller.
 pub(crate) fn shortened(
     situation: &Situation,
     output: &UnseenOutput,
@@ -85,10 +84,25 @@ pub(crate) fn shortened(
         let tokens = conversation.tokenizer().count(&marked);
         (marked, tokens)
     };
-    // Where the whole has bytes enough, a dense text may have all of its own.
-    let most = (conversation.bytes() > situation.max_bytes).then(|| output.bytes_at(cap));
-    // What fits, and what is too large.
-    let (mut low, mut high) = (0, body.text.len());
+    longest_that_fits(situation, output, cap, body.text.len(), &write)
+        .or_else(|| Some(write(0)).filter(|(_, tokens)| *tokens < output.tokens))
+}
+
+/// Searches the longest text with at most `cap` tokens. `write` makes the text with a body of about so many
+/// bytes, and counts its tokens; `length` are the bytes of the whole body. `None` if no text fits.
+fn longest_that_fits(
+    situation: &Situation,
+    output: &UnseenOutput,
+    cap: u32,
+    length: usize,
+    write: &impl Fn(usize) -> (String, u32),
+) -> Option<(String, u32)> {
+    // Bytes count only if the conversation has too many of them: otherwise a dense text may keep all of its
+    // own.
+    let is_over_bytes = situation.conversation.bytes() > situation.max_bytes;
+    let max_bytes = is_over_bytes.then(|| output.bytes_at(cap));
+    // Bytes of a body that fits, and of one that is too large.
+    let (mut low, mut high) = (0, length);
     let mut best: Option<(String, u32)> = None;
     let mut room = scaled(high, cap as usize, output.tokens as usize);
     for attempt in 0..TRIES {
@@ -97,14 +111,14 @@ pub(crate) fn shortened(
             break;
         }
         let (marked, tokens) = write(room);
-        let bytes = most.map_or(0, |_| json::encode(&marked).len());
+        let bytes = max_bytes.map_or(0, |_| json::encode(&marked).len());
         let mut guess = scaled(room, cap as usize, tokens as usize);
         let mut is_full = is_most_of(tokens as usize, cap as usize);
         let mut fits = tokens <= cap;
-        if let Some(most) = most {
-            guess = guess.min(scaled(room, most, bytes));
-            is_full |= is_most_of(bytes, most);
-            fits &= bytes <= most;
+        if let Some(max_bytes) = max_bytes {
+            guess = guess.min(scaled(room, max_bytes, bytes));
+            is_full |= is_most_of(bytes, max_bytes);
+            fits &= bytes <= max_bytes;
         }
         if fits {
             low = room;
@@ -127,24 +141,23 @@ pub(crate) fn shortened(
             break;
         }
     }
-    best.or_else(|| Some(write(0)).filter(|(_, tokens)| *tokens < output.tokens))
+    best
 }
 
-/// A little less of the room than what makes `whole` become `part`: a text is not the same all
-/// over.
+/// Scales `room` by `part / whole`, and a little less: tokens are not spread evenly over a text.
 fn scaled(room: usize, part: usize, whole: usize) -> usize {
     let share = room as u128 * part as u128 / whole.max(1) as u128 * 15 / 16;
     usize::try_from(share).unwrap_or(usize::MAX)
 }
 
-/// Whether another try would not gain much.
+/// Returns whether another try would gain little.
 fn is_most_of(found: usize, most: usize) -> bool {
     found >= most / 8 * 7
 }
 
-/// What stands above the lines that are left, and the lines. A text that the host shortened before
-/// keeps the line with the reference to the whole. Who else begins like that gets a line above it.
-/// `rewritten` tells of a text that stands in a mark whether it is the host's.
+/// Returns the first line of the shortened text, and the body. A text that the host shortened before keeps
+/// its line with the reference to the whole; any other text that begins like such a line gets a line above
+/// it. `rewritten` is `Some` for a text in a mark, and says whether the host wrote it.
 fn head<'a>(
     situation: &Situation,
     output: &UnseenOutput,
@@ -158,7 +171,7 @@ fn head<'a>(
         Some((line, body)) => {
             let body = Body::shortened_before(body);
             let has_reference = line.contains(WHOLE) || line.contains(LONGER);
-            // What was shortened without an archive gets its reference once there is one.
+            // A text that was shortened without an archive gets a reference once there is an archive.
             if has_reference || !situation.archived {
                 return (format!("{line}\n"), body);
             }
@@ -174,8 +187,8 @@ fn head<'a>(
     (format!("{HEAD}{reference}]\n"), body)
 }
 
-/// At most about `room` bytes of `body`: its first and its last lines, and lines between them
-/// that tell of errors, which are among `errors`.
+/// Returns about `room` bytes of `body`: its first and last lines, and between them the newest of the lines
+/// `errors`.
 fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> String {
     let text = &*body.text;
     if text.len() <= room {
@@ -186,7 +199,7 @@ fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> Strin
     let last = first.max(back(body, share(LAST)));
     let left = room.saturating_sub(first).saturating_sub(text.len() - last);
     let errors = newest(errors, text, first..last, left);
-    // What error lines do not take, first and last lines do.
+    // First and last lines get what error lines do not use.
     let used: usize = errors
         .iter()
         .map(|(start, end)| end - start + gaps::LENGTH)
@@ -210,20 +223,19 @@ fn body_within(body: &Body<'_>, errors: &[(usize, usize)], room: usize) -> Strin
     written
 }
 
-/// The end of the lines that a text begins with, in at most `room` bytes; of a long line its
-/// beginning.
+/// Returns the end of the first lines, in at most `room` bytes. A long line is cut.
 fn front(body: &Body<'_>, room: usize) -> usize {
     let text = &*body.text;
     let end = text.floor_char_boundary(room.min(text.len()));
     let end = match text[..end].rfind('\n') {
-        // A line break near the end is worth more than the rest of a line.
+        // A cut at a line break is worth the loss of a few bytes.
         Some(line) if end - line <= LINE.min(room / 4) => line + 1,
         _ => end,
     };
     body.end_at(end)
 }
 
-/// The start of the lines that a text ends with, in at most `room` bytes.
+/// Returns the start of the last lines, in at most `room` bytes.
 fn back(body: &Body<'_>, room: usize) -> usize {
     let text = &*body.text;
     let start = text.ceil_char_boundary(text.len() - room.min(text.len()));
@@ -236,8 +248,8 @@ fn back(body: &Body<'_>, room: usize) -> usize {
     body.start_at(start)
 }
 
-/// Where lines that tell of errors stand, of a long one its beginning. Looked for once: a text may
-/// be large.
+/// Returns the places of lines that mention errors, of a long line its beginning. Called once for a text,
+/// which may be large.
 fn error_lines(body: &Body<'_>) -> Vec<(usize, usize)> {
     let text = &*body.text;
     let mut found = Vec::new();
@@ -245,15 +257,18 @@ fn error_lines(body: &Body<'_>) -> Vec<(usize, usize)> {
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
         if !Body::is_gap(line) && mentions_error(line) {
-            found.push((start, text.floor_char_boundary(end.min(start + PIECE))));
+            found.push((
+                start,
+                text.floor_char_boundary(end.min(start + ERROR_LINE_BYTES)),
+            ));
         }
         start = end;
     }
     found
 }
 
-/// The last error lines within `between` that find room, in the order of the text. The very last
-/// one is the newest, which its reader works on: it is cut rather than left out.
+/// Returns the last error lines within `between` that fit `room` bytes, in the order of the text. The very
+/// last one is probably what the model works on, so it is cut rather than left out.
 fn newest(
     errors: &[(usize, usize)],
     text: &str,
@@ -265,7 +280,7 @@ fn newest(
     let behind = errors.partition_point(|(start, _)| *start < between.end);
     for (start, end) in errors[..behind].iter().rev() {
         let (start, end) = (*start.max(&between.start), *end.min(&between.end));
-        if end <= start || left < gaps::LENGTH || found.len() == ERRORS {
+        if end <= start || left < gaps::LENGTH || found.len() == MAX_ERROR_LINES {
             break;
         }
         let (end, cost) = if found.is_empty() {

@@ -278,13 +278,13 @@ fn ask(situation: &Situation, strategy: Terms<'_>) -> Result<String, CallFailure
 
 fn unit_out(situation: &Situation, index: usize) -> wire::Unit {
     let unit = &situation.units()[index];
-    let standing = &situation.standing[index];
+    let status = &situation.statuses[index];
     let traits = [
-        (standing.protected, "protected"),
-        (standing.pinned, "pinned"),
+        (status.protected, "protected"),
+        (status.pinned, "pinned"),
         (unit.traits.pending, "pending"),
-        (standing.live, "live"),
-        (standing.unseen, "unseen"),
+        (status.live, "live"),
+        (status.unseen, "unseen"),
         (unit.traits.failed, "failed"),
         (unit.traits.thinking, "thinking"),
         (unit.traits.media, "media"),

@@ -1,54 +1,60 @@
-//! Compiling a component in a child, which can be killed.
+//! Compiles components in a child process with limits.
 //!
-//! The sandbox limits what a component does when it runs; nothing in it limits what the
-//! compiler does with a hostile file. So the program runs itself once more, under limits of
-//! memory and CPU time that the system enforces: bytes in, compiled code out.
+//! The sandbox limits a component while it runs, but it does not limit the compiler that reads a hostile
+//! file. So the program starts itself again, with limits of memory and CPU time that the system enforces. The
+//! child reads the component from its standard input and writes the compiled code to its standard output.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
 use wasmtime::Engine;
 
 use super::{LoadError, engine};
 use crate::bounded::bounded;
 use crate::limits::EngineLimits;
 
-/// Set for the child, to the limits as JSON.
+/// Environment variable of the child: the limits as JSON.
 const VARIABLE: &str = "BALER_COMPILE_COMPONENT";
 
-/// The child's first argument. So a variable that somebody set for all programs makes none of
-/// them a compiler.
+/// First argument of the child. Without it, a variable that is set for all programs makes none of them a
+/// compiler.
 const ARGUMENT: &str = "baler-compile-component";
 
-/// The most bytes of what a child says that is no compiler's error.
-const WORDS: usize = 400;
+/// Maximum bytes of a child's message in [`LoadError::CompilerFailed`].
+const MESSAGE_BYTES: usize = 400;
 
-/// Where components are compiled.
+/// Maximum bytes that are read from a child's standard error.
+const STDERR_BYTES: u64 = 4_096;
+
+/// Process in which components are compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compiler {
-    /// In a child: this program run again. Its `main` has to begin with
+    /// A child process with limits: this program, started again. Its `main` must begin with
     /// [`crate::serve_as_compiler`].
     ThisProgram,
-    /// In a child: another program whose `main` begins so, such as `baler` itself.
+    /// A child process with limits: another program whose `main` begins with [`crate::serve_as_compiler`],
+    /// such as `baler`.
     Program(PathBuf),
-    /// In this process, without limits. For components that one has made oneself.
+    /// This process, without limits. Only for trusted components.
     InProcess,
 }
 
-/// Compiles a component if this process was started to do so, and then gives the code to exit
-/// with; otherwise does nothing. The first line of `main` in a program that uses
-/// [`Compiler::ThisProgram`]:
+/// Compiles a component if this process was started as a compiler, and returns the exit code of the process.
+///
+/// Returns `None` in every other process, and does nothing there. A program that uses
+/// [`Compiler::ThisProgram`] calls it at the beginning of `main`:
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
-///     if let Some(done) = baler_host::serve_as_compiler() {
-///         return done;
+///     if let Some(exit_code) = baler_host::serve_as_compiler() {
+///         return exit_code;
 ///     }
 ///     // …
 ///     # std::process::ExitCode::SUCCESS
@@ -57,10 +63,10 @@ pub enum Compiler {
 #[must_use]
 pub fn serve_as_compiler() -> Option<ExitCode> {
     let limits = limits_of_child()?;
-    let done = serde_json::from_slice(limits.as_encoded_bytes())
+    let result = serde_json::from_slice(limits.as_encoded_bytes())
         .map_err(failed)
         .and_then(|limits| compile_stdin(&limits));
-    Some(match done {
+    Some(match result {
         Ok(()) => ExitCode::SUCCESS,
         Err((code, message)) => {
             let _ = io::stderr().write_all(message.as_bytes());
@@ -69,26 +75,26 @@ pub fn serve_as_compiler() -> Option<ExitCode> {
     })
 }
 
-/// The exit code of a child whose compiler refuses the component.
-const REFUSES: u8 = 1;
+/// Exit code of a child whose compiler refused the component.
+const REFUSED: u8 = 1;
 
-/// The exit code of one that could not do its work, whatever the component is.
+/// Exit code of a child that failed for a reason that is not in the component.
 const FAILED: u8 = 2;
 
-/// How a child ends early: its exit code, and what it says.
-type Early = (u8, String);
+/// Failure of a child: its exit code and its message.
+type ChildFailure = (u8, String);
 
-fn failed(error: impl fmt::Display) -> Early {
+fn failed(error: impl fmt::Display) -> ChildFailure {
     (FAILED, error.to_string())
 }
 
-/// The limits that this process was started with to compile; none where it was not.
+/// Returns the limits, as JSON, if this process was started as a compiler.
 fn limits_of_child() -> Option<OsString> {
     let is_child = std::env::args_os().nth(1)? == ARGUMENT;
     std::env::var_os(VARIABLE).filter(|_| is_child)
 }
 
-fn compile_stdin(limits: &EngineLimits) -> Result<(), Early> {
+fn compile_stdin(limits: &EngineLimits) -> Result<(), ChildFailure> {
     limit_this_process(limits)
         .map_err(|error| failed(format!("the limits cannot be set: {error}")))?;
     let mut bytes = Vec::new();
@@ -96,22 +102,22 @@ fn compile_stdin(limits: &EngineLimits) -> Result<(), Early> {
         .take(limits.component_bytes as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| match error.kind() {
-            // As where any other memory cannot be had: its parent knows that end.
+            // Rust aborts when an allocation fails, and the parent knows that end of a child.
             io::ErrorKind::OutOfMemory => std::process::abort(),
             _ => failed(error),
         })?;
-    let code = compile_here(&bytes, limits).map_err(|what| (REFUSES, what))?;
+    let code = compile_here(&bytes, limits).map_err(|what| (REFUSED, what))?;
     io::stdout()
         .write_all(&code)
         .and_then(|()| io::stdout().flush())
         .map_err(failed)
 }
 
-/// Limits this process, within what it was started with: nobody but root raises that again.
+/// Sets the limits of this process. Limits that it inherited may be lower, and only root can raise them.
 #[cfg(unix)]
 fn limit_this_process(limits: &EngineLimits) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    let most = Most::inherited();
+    let inherited = InheritedLimits::of_this_process();
     let limit = |value| Rlimit {
         current: Some(value),
         maximum: Some(value),
@@ -119,13 +125,13 @@ fn limit_this_process(limits: &EngineLimits) -> io::Result<()> {
     let memory = limits.compile_memory;
     setrlimit(
         Resource::As,
-        limit(most.memory.map_or(memory, |most| most.min(memory))),
+        limit(inherited.memory.map_or(memory, |most| most.min(memory))),
     )?;
     let seconds = seconds(limits);
     let last = seconds.saturating_add(1);
-    let last = most.seconds.map_or(last, |most| most.min(last));
-    // At the first the system tells by its signal that it was this limit, which the one at the
-    // second does not.
+    let last = inherited.seconds.map_or(last, |most| most.min(last));
+    // At the soft limit the system sends SIGXCPU, which names the cause; at the hard limit SIGKILL, which
+    // does not.
     let cpu = Rlimit {
         current: Some(seconds.min(last.saturating_sub(1).max(1)).min(last)),
         maximum: Some(last),
@@ -135,25 +141,24 @@ fn limit_this_process(limits: &EngineLimits) -> io::Result<()> {
     Ok(())
 }
 
-/// Seconds of CPU time that compiling may take.
+/// Returns the seconds of CPU time for compiling.
 #[cfg(unix)]
 fn seconds(limits: &EngineLimits) -> u64 {
     limits.compile_time.as_secs().max(1)
 }
 
-/// The most that whoever started this process lets it have, its children included; none where that
-/// has no limit.
+/// Limits that this process inherited from its parent, and that its children inherit; `None` without a limit.
 #[derive(Debug, Default)]
-struct Most {
+struct InheritedLimits {
     /// Bytes of memory.
     memory: Option<u64>,
     /// Seconds of CPU time.
     seconds: Option<u64>,
 }
 
-impl Most {
+impl InheritedLimits {
     #[cfg(unix)]
-    fn inherited() -> Self {
+    fn of_this_process() -> Self {
         use rustix::process::{Resource, getrlimit};
         Self {
             memory: getrlimit(Resource::As).maximum,
@@ -161,18 +166,19 @@ impl Most {
         }
     }
 
-    /// Elsewhere there are no limits.
+    /// Other systems have no such limits.
     #[cfg(not(unix))]
-    fn inherited() -> Self {
+    fn of_this_process() -> Self {
         Self::default()
     }
 
-    /// Where it is less than compiling may take: which limit that is, and what to do.
-    fn too_little(&self, limits: &EngineLimits) -> Option<String> {
+    /// Returns which of these limits are lower than what compiling may need, and the remedy; `None` if none
+    /// is.
+    fn too_low(&self, limits: &EngineLimits) -> Option<String> {
         let memory = self.memory.filter(|most| *most < limits.compile_memory);
         let memory = memory.map(|most| {
             format!(
-                "`ulimit -v` lets it have {} MiB of memory, and it may need {}",
+                "`ulimit -v` allows it {} MiB of memory, and it may need {}",
                 most >> 20,
                 limits.compile_memory >> 20
             )
@@ -180,10 +186,10 @@ impl Most {
         let wanted = limits.compile_time.as_secs();
         let time = self.seconds.filter(|most| *most < wanted);
         let time = time.map(|most| {
-            format!("`ulimit -t` lets it have {most} s of CPU time, and it may need {wanted}")
+            format!("`ulimit -t` allows it {most} s of CPU time, and it may need {wanted}")
         });
-        let told: Vec<String> = memory.into_iter().chain(time).collect();
-        (!told.is_empty()).then(|| format!("{}: raise what is too low", told.join("; ")))
+        let too_low: Vec<String> = memory.into_iter().chain(time).collect();
+        (!too_low.is_empty()).then(|| format!("{}: raise this limit", too_low.join("; ")))
     }
 }
 
@@ -206,26 +212,67 @@ pub(super) async fn compile(
     limits: &EngineLimits,
 ) -> Result<Vec<u8>, LoadError> {
     if limits_of_child().is_some() && *compiler != Compiler::InProcess {
-        // We are the child, and `main` went past the line that makes it a compiler. Starting
-        // another one would go on for ever.
+        // This process is the child, and its `main` did not call `serve_as_compiler`. Another child would do
+        // the same, without end.
         return Err(LoadError::NotACompiler {
             program: this_program()?,
         });
     }
-    let program = match compiler {
+    match compiler {
         Compiler::InProcess => {
-            return compile_here(bytes, limits)
-                .map_err(|message| LoadError::DoesNotCompile { message });
+            compile_here(bytes, limits).map_err(|message| LoadError::DoesNotCompile { message })
         }
-        Compiler::ThisProgram => this_program()?,
-        Compiler::Program(program) => program.clone(),
-    };
-    let no_compiler = |source: io::Error| LoadError::CompilerNotStarted {
+        Compiler::ThisProgram => compile_in_child(this_program()?, bytes, limits).await,
+        Compiler::Program(program) => compile_in_child(program.clone(), bytes, limits).await,
+    }
+}
+
+/// Compiles `bytes` in a child process that runs `program`.
+async fn compile_in_child(
+    program: PathBuf,
+    bytes: &[u8],
+    limits: &EngineLimits,
+) -> Result<Vec<u8>, LoadError> {
+    let not_started = |source: io::Error| LoadError::CompilerNotStarted {
         program: program.clone(),
         source,
     };
-    let settings = serde_json::to_string(limits).map_err(|error| no_compiler(error.into()))?;
-    let mut child = tokio::process::Command::new(&program)
+    let child = start_child(&program, limits).map_err(not_started)?;
+    let time = limits
+        .compile_time
+        .saturating_mul(2)
+        .max(Duration::from_secs(1));
+    let ChildResult {
+        status,
+        code,
+        stderr,
+    } = tokio::time::timeout(time, run_child(child, bytes))
+        .await
+        .map_err(|_| LoadError::CompilesTooLong { limit: time })?
+        .map_err(not_started)?;
+    if status.success() && !code.is_empty() {
+        return Ok(code);
+    }
+    let message = String::from_utf8_lossy(&stderr).trim().to_owned();
+    Err(match status.code() {
+        Some(code) if code == i32::from(REFUSED) && !message.is_empty() => {
+            LoadError::DoesNotCompile { message }
+        }
+        // The program succeeded, but not in compiling: its `main` does not call `serve_as_compiler`.
+        Some(0) => LoadError::NotACompiler { program },
+        _ => ended_early(
+            status,
+            &message,
+            &InheritedLimits::of_this_process(),
+            limits,
+        ),
+    })
+}
+
+/// Starts `program` as a compiler, with pipes to it.
+fn start_child(program: &Path, limits: &EngineLimits) -> io::Result<Child> {
+    let settings = serde_json::to_string(limits)?;
+    Command::new(program)
         .arg(ARGUMENT)
         .env_clear()
         .env(VARIABLE, settings)
@@ -234,52 +281,46 @@ pub(super) async fn compile(
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .map_err(no_compiler)?;
+}
+
+/// Exit status and output of a compiler child.
+struct ChildResult {
+    status: ExitStatus,
+    /// Compiled code, from the standard output.
+    code: Vec<u8>,
+    /// Error message, cut at [`STDERR_BYTES`].
+    stderr: Vec<u8>,
+}
+
+/// Writes the component to the child and reads its output until it ends.
+async fn run_child(mut child: Child, bytes: &[u8]) -> io::Result<ChildResult> {
     let (Some(mut stdin), Some(mut stdout), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
-        return Err(no_compiler(io::Error::other("it has no pipes")));
+        return Err(io::Error::other("the child process has no pipes"));
     };
-    let time = limits
-        .compile_time
-        .saturating_mul(2)
-        .max(Duration::from_secs(1));
-    let talk = async {
-        let mut code = Vec::new();
-        let mut complaint = Vec::new();
-        let feed = async {
-            // A child that stops reading has a reason, which it tells in its exit code.
-            let _ = stdin.write_all(bytes).await;
-            drop(stdin);
-        };
-        let mut complaints = stderr.take(4_096);
-        let (_, read, _) = tokio::join!(
-            feed,
-            stdout.read_to_end(&mut code),
-            complaints.read_to_end(&mut complaint)
-        );
-        read?;
-        Ok::<_, io::Error>((child.wait().await?, code, complaint))
+    let mut code = Vec::new();
+    let mut message = Vec::new();
+    let feed = async {
+        // A child that stops reading explains that by its exit code.
+        let _ = stdin.write_all(bytes).await;
+        drop(stdin);
     };
-    let (status, code, complaint) = tokio::time::timeout(time, talk)
-        .await
-        .map_err(|_| LoadError::CompilesTooLong { limit: time })?
-        .map_err(no_compiler)?;
-    if status.success() && !code.is_empty() {
-        return Ok(code);
-    }
-    let message = String::from_utf8_lossy(&complaint).trim().to_owned();
-    Err(match status.code() {
-        Some(code) if code == i32::from(REFUSES) && !message.is_empty() => {
-            LoadError::DoesNotCompile { message }
-        }
-        // It succeeded in something, but not in this: not a program that begins as it should.
-        Some(0) => LoadError::NotACompiler { program },
-        _ => ended(status, &message, &Most::inherited(), limits),
+    let mut stderr = stderr.take(STDERR_BYTES);
+    let (_, read, _) = tokio::join!(
+        feed,
+        stdout.read_to_end(&mut code),
+        stderr.read_to_end(&mut message)
+    );
+    read?;
+    Ok(ChildResult {
+        status: child.wait().await?,
+        code,
+        stderr: message,
     })
 }
 
-/// The file of this program.
+/// Returns the path of the running program.
 fn this_program() -> Result<PathBuf, LoadError> {
     std::env::current_exe().map_err(|source| LoadError::CompilerNotStarted {
         program: PathBuf::from("this program"),
@@ -287,29 +328,34 @@ fn this_program() -> Result<PathBuf, LoadError> {
     })
 }
 
-/// What it means that a child ended early, where that tells nothing of the component.
-fn ended(status: ExitStatus, what: &str, most: &Most, limits: &EngineLimits) -> LoadError {
-    let too_little = most.too_little(limits);
-    if is_of_limits(status) && too_little.is_none() {
+/// Returns the error for a child that ended without a result and without blaming the component.
+fn ended_early(
+    status: ExitStatus,
+    message: &str,
+    inherited: &InheritedLimits,
+    limits: &EngineLimits,
+) -> LoadError {
+    let too_low = inherited.too_low(limits);
+    if ended_by_limits(status) && too_low.is_none() {
         return LoadError::CompilerDied {
             memory: limits.compile_memory,
             time: limits.compile_time,
         };
     }
-    let mut told = status.to_string();
-    if !what.is_empty() {
-        told = format!("{told}: {}", bounded(what, WORDS));
+    let mut text = status.to_string();
+    if !message.is_empty() {
+        text = format!("{text}: {}", bounded(message, MESSAGE_BYTES));
     }
-    if let Some(too_little) = too_little {
-        told = format!("{told}; {too_little}");
+    if let Some(too_low) = too_low {
+        text = format!("{text}; {too_low}");
     }
-    LoadError::CompilerFailed { message: told }
+    LoadError::CompilerFailed { message: text }
 }
 
-/// Whether a child ended as one ends that runs into its limits: by the signal for the time, or by
-/// its own hand where it gets no more memory.
+/// Returns whether a child ended by its limits: by the signal for CPU time, or by an abort after a failed
+/// allocation.
 #[cfg(unix)]
-fn is_of_limits(status: ExitStatus) -> bool {
+fn ended_by_limits(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt as _;
 
     use rustix::process::Signal;
@@ -317,9 +363,9 @@ fn is_of_limits(status: ExitStatus) -> bool {
     status.signal().is_some_and(|by| signals.contains(&by))
 }
 
-/// Elsewhere there are no limits.
+/// Other systems have no such limits.
 #[cfg(not(unix))]
-fn is_of_limits(_: ExitStatus) -> bool {
+fn ended_by_limits(_: ExitStatus) -> bool {
     false
 }
 
@@ -331,47 +377,48 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_of_limits_knows_the_ends_that_limits_make() {
+    fn ended_by_limits_recognizes_the_signals_of_limits() {
         // SIGABRT and SIGXCPU, as Linux numbers them.
         for raw in [6, 24] {
-            assert!(is_of_limits(ExitStatus::from_raw(raw)), "{raw}");
+            assert!(ended_by_limits(ExitStatus::from_raw(raw)), "{raw}");
         }
         // SIGKILL, SIGSEGV, SIGTERM; the exit codes 0, 1 and 101, which is a panic.
         for raw in [9, 11, 15, 0, 1 << 8, 101 << 8] {
-            assert!(!is_of_limits(ExitStatus::from_raw(raw)), "{raw}");
+            assert!(!ended_by_limits(ExitStatus::from_raw(raw)), "{raw}");
         }
     }
 
     #[test]
-    fn a_limit_that_was_there_before_is_named_and_not_taken_for_ours() {
+    fn ended_early_names_an_inherited_limit_that_is_too_low() {
         let limits = EngineLimits::default();
         let abort = ExitStatus::from_raw(6);
-        let free = ended(abort, "", &Most::default(), &limits);
+        let free = ended_early(abort, "", &InheritedLimits::default(), &limits);
         assert!(matches!(free, LoadError::CompilerDied { .. }), "{free}");
-        // As much as may be taken is no lower limit.
-        let enough = Most {
+        // Inherited limits that equal the own limits are not lower.
+        let enough = InheritedLimits {
             memory: Some(limits.compile_memory),
             seconds: Some(60),
         };
-        let enough = ended(abort, "", &enough, &limits);
+        let enough = ended_early(abort, "", &enough, &limits);
         assert!(matches!(enough, LoadError::CompilerDied { .. }), "{enough}");
         let (memory, seconds) = (Some(100 << 20), Some(59));
-        let by_memory = "`ulimit -v` lets it have 100 MiB of memory, and it may need 2048";
-        let by_time = "`ulimit -t` lets it have 59 s of CPU time, and it may need 60";
+        let by_memory = "`ulimit -v` allows it 100 MiB of memory, and it may need 2048";
+        let by_time = "`ulimit -t` allows it 59 s of CPU time, and it may need 60";
         for (memory, seconds, expected) in [
             (memory, None, by_memory.to_owned()),
             (None, seconds, by_time.to_owned()),
             (memory, seconds, format!("{by_memory}; {by_time}")),
         ] {
-            // Also where the system's last resort ended it.
+            // SIGABRT and SIGKILL.
             for raw in [6, 9] {
-                let most = Most { memory, seconds };
-                let error = ended(ExitStatus::from_raw(raw), "no room", &most, &limits);
+                let inherited = InheritedLimits { memory, seconds };
+                let status = ExitStatus::from_raw(raw);
+                let error = ended_early(status, "no room", &inherited, &limits);
                 assert_eq!(error.code(), "compiler-failed");
                 let told = error.to_string();
                 assert!(told.contains("no room; "), "{told}");
                 assert!(told.contains(&expected), "{told}");
-                assert!(told.contains("raise what is too low"), "{told}");
+                assert!(told.contains("raise this limit"), "{told}");
             }
         }
     }

@@ -20,16 +20,16 @@ pub(super) fn units(situation: &Situation) -> Vec<history::Unit> {
     situation
         .units()
         .iter()
-        .zip(&situation.standing)
+        .zip(&situation.statuses)
         .enumerate()
-        .map(|(index, (unit, standing))| {
+        .map(|(index, (unit, status))| {
             use history::Traits;
             // Without branches: this runs for each unit of each call.
             let set = |is: bool, flag: Traits| [Traits::empty(), flag][usize::from(is)];
-            let traits = set(standing.protected, Traits::PROTECTED)
-                | set(standing.pinned, Traits::PINNED)
-                | set(standing.live, Traits::LIVE)
-                | set(standing.unseen, Traits::UNSEEN)
+            let traits = set(status.protected, Traits::PROTECTED)
+                | set(status.pinned, Traits::PINNED)
+                | set(status.live, Traits::LIVE)
+                | set(status.unseen, Traits::UNSEEN)
                 | set(unit.traits.pending, Traits::PENDING)
                 | set(unit.traits.failed, Traits::FAILED)
                 | set(unit.traits.thinking, Traits::THINKING)

@@ -1,4 +1,4 @@
-//! The engine: one for a host, with a pool whose every limit is set.
+//! The wasmtime engine of a host, with a pool of sandboxes and all limits set.
 
 use std::num::NonZeroUsize;
 use std::thread;
@@ -9,15 +9,15 @@ use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConf
 use crate::error::HostError;
 use crate::limits::EngineLimits;
 
-/// How often a computing guest is interrupted to look at the clock.
+/// Interval at which a computing component is interrupted to check its time.
 const TICK: Duration = Duration::from_millis(2);
 
-/// Host functions run on the guest's fiber; this is what is left to them beside the guest's
-/// own stack. Less than a megabyte has overflowed in other hosts.
+/// Bytes of stack for host functions, which run on the component's fiber. Less than a megabyte has overflowed
+/// in other hosts.
 const STACK_OF_HOST: usize = 3 << 19;
 
-/// What makes compiled code fit an engine or not: the settings that both the compiling child
-/// and the running host use.
+/// Returns the settings that compiled code depends on: the compiling child and the running host must use the
+/// same.
 pub(super) fn config(limits: &EngineLimits) -> Config {
     let mut config = Config::new();
     config
@@ -34,7 +34,7 @@ pub(super) fn config(limits: &EngineLimits) -> Config {
     config
 }
 
-/// The engine that calls run in, with its ticker.
+/// Creates the engine that runs calls, and starts its ticker.
 pub(super) fn running(limits: &EngineLimits) -> Result<Engine, HostError> {
     let calls = limits.concurrent_calls.max(1);
     let mut pool = PoolingAllocationConfig::new();
@@ -52,21 +52,21 @@ pub(super) fn running(limits: &EngineLimits) -> Result<Engine, HostError> {
         .table_keep_resident(64 << 10);
     let mut pooled = config(limits);
     pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
-    // Where the machine has not enough address space for the pool, memory on demand does: it is
-    // slower and has the same limits, which the store checks.
+    // Without enough address space for a pool, memory is allocated on demand: slower, with the same limits,
+    // which the store checks.
     let engine = Engine::new(&pooled).or_else(|error| {
-        tracing::warn!(%error, "no pool of sandboxes; allocating on demand");
+        tracing::warn!(%error, "cannot allocate a pool of sandboxes; allocating memory on demand");
         Engine::new(&config(limits))
     });
     let engine = engine.map_err(|error| HostError::Sandbox {
-        action: "cannot make the engine",
+        action: "cannot create the engine",
         source: error.into(),
     })?;
     start_ticker(&engine)?;
     Ok(engine)
 }
 
-/// Advances the epoch for as long as the engine lives.
+/// Starts a thread that advances the epoch while the engine exists.
 fn start_ticker(engine: &Engine) -> Result<(), HostError> {
     let weak = engine.weak();
     let ticker = thread::Builder::new().spawn(move || {
@@ -76,6 +76,6 @@ fn start_ticker(engine: &Engine) -> Result<(), HostError> {
             thread::sleep(TICK);
         }
     });
-    // Without it nobody would interrupt a guest.
+    // Without a ticker nothing would interrupt a component, so this is an error.
     ticker.map(drop).map_err(HostError::Thread)
 }

@@ -1,4 +1,4 @@
-//! What a guest may ask of the host. Every argument is a stranger's: no index is used unchecked.
+//! Host functions that components may call. Every argument is untrusted: no index is used unchecked.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use super::convert;
 use super::store::Context;
 use crate::report::LogLevel;
 
-/// The conversation of a call, as the guest's handle stands for it. It is empty: what it gives
-/// access to is the call's own situation, so no handle can reach another call's.
+/// Target of the component's handle to the conversation. It is empty: the handle gives access to the
+/// situation of its own call, so no handle can reach another call's conversation.
 #[expect(unreachable_pub, reason = "the generated bindings re-export it")]
 pub struct Lent;
 
-/// Bytes of messages that one `read` gives, unless a single unit is larger.
+/// Maximum bytes of messages in one `read`, unless a single unit is larger.
 const SLICE_BYTES: usize = 1 << 20;
 
 impl history::Host for Context {}
@@ -86,8 +86,8 @@ impl tokenizer::Host for Context {
     fn count(&mut self, text: String) -> wasmtime::Result<u32> {
         let mut tokens = 0u32;
         for slice in slices(&text) {
-            // Counting a hostile text is slow, and nothing interrupts it: look at the clock
-            // between slices.
+            // Counting a hostile text is slow and cannot be interrupted, so the time is checked between
+            // slices.
             self.host_call()?;
             let Some(situation) = self.situation.as_deref() else {
                 return Ok(0);
@@ -98,11 +98,11 @@ impl tokenizer::Host for Context {
     }
 }
 
-/// Bytes that are counted in one go. The worst text takes some 20 ms for as many.
+/// Maximum bytes that are counted at once. The slowest text of this size takes about 20 ms.
 const COUNTED_BYTES: usize = 64 << 10;
 
-/// `text` in slices of at most [`COUNTED_BYTES`], cut between characters. Cutting can change
-/// the count by a token for each cut.
+/// Cuts `text` into slices of at most [`COUNTED_BYTES`], between characters. Each cut can change the count by
+/// a token.
 fn slices(mut text: &str) -> impl Iterator<Item = &str> {
     let mut first = true;
     std::iter::from_fn(move || {
@@ -116,7 +116,7 @@ fn slices(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a log line costs beside its text.
+/// Bytes that a log line counts in addition to its text.
 const LINE_BYTES: usize = 32;
 
 impl log::Host for Context {
@@ -142,15 +142,17 @@ impl log::Host for Context {
     }
 }
 
-/// When a question is given up. A guest that is to go on without an answer needs time for that: a
-/// tenth of what is left, and no more than a little.
-fn answered_by(deadline: Instant) -> Instant {
-    const LITTLE: Duration = Duration::from_secs(5);
+/// Returns the deadline of a question to a model. The component keeps a tenth of its time, at most
+/// [`RESERVE`], to continue without an answer.
+fn question_deadline(deadline: Instant) -> Instant {
     let left = deadline.saturating_duration_since(Instant::now());
     deadline
-        .checked_sub((left / 10).min(LITTLE))
+        .checked_sub((left / 10).min(RESERVE))
         .unwrap_or(deadline)
 }
+
+/// Maximum time that remains for the component after a question.
+const RESERVE: Duration = Duration::from_secs(5);
 
 impl model::Host for Context {
     fn available(&mut self) -> wasmtime::Result<Option<model::Info>> {
@@ -181,7 +183,7 @@ impl model::Host for Context {
                 grant,
                 convert::question(request),
                 situation.conversation.tokenizer(),
-                answered_by(self.deadline),
+                question_deadline(self.deadline),
             )
             .await;
         Ok(answer.map(convert::answer).map_err(convert::model_error))

@@ -1,4 +1,4 @@
-//! What a component file is, before anything in it is compiled or run.
+//! Inspects a component file before anything in it is compiled or run.
 
 use wasmparser::{Encoding, Parser, Payload};
 
@@ -6,19 +6,19 @@ use super::LoadError;
 use super::bindings::CONTRACTS;
 use crate::limits::EngineLimits;
 
-/// What was found in a component file.
+/// Imports and contract of a component file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inspection {
-    /// The names of what it imports, in order.
+    /// Names of the imported interfaces, in order.
     pub(crate) imports: Vec<String>,
-    /// The contract that it exports, such as `baler:compaction@0.1.0`.
+    /// Exported contract, such as `baler:compaction@0.1.0`.
     pub(crate) contract: String,
 }
 
-/// The interface that makes a component a strategy, up to its version.
+/// Name of the interface that every strategy exports, without its version.
 const STRATEGY: &str = "baler:compaction/strategy@";
 
-/// Checks size and kind, and reads the names of imports and exports.
+/// Checks the size and the kind of a file, and reads the names of its imports and exports.
 pub(crate) fn inspect(bytes: &[u8], limits: &EngineLimits) -> Result<Inspection, LoadError> {
     if bytes.is_empty() {
         return Err(LoadError::Empty);
@@ -30,7 +30,7 @@ pub(crate) fn inspect(bytes: &[u8], limits: &EngineLimits) -> Result<Inspection,
         });
     }
     if !bytes.starts_with(b"\0asm") {
-        // Precompiled code is an ELF file. It is native code and never taken from a file.
+        // Precompiled code is an ELF file with native code, which is never loaded from a file.
         return Err(if bytes.starts_with(b"\x7fELF") {
             LoadError::Precompiled
         } else {

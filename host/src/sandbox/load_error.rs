@@ -1,4 +1,4 @@
-//! Why a component cannot be made ready.
+//! Errors of loading a component.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,127 +6,128 @@ use std::time::Duration;
 use super::bindings::CONTRACTS;
 use crate::error::{Cause, HostError, with_causes};
 
-/// A component was refused before anything of it ran.
+/// Error of loading a component. No code of the component ran.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// No bytes.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
-    /// More bytes than the limit.
-    #[error("the file has {bytes} bytes, over the limit for components: {limit}")]
+    /// The file is larger than
+    /// [`EngineLimits::component_bytes`](crate::strategy::EngineLimits::component_bytes).
+    #[error("the file has {bytes} bytes; the limit for components is {limit}")]
     TooLarge {
-        /// Its size.
+        /// Size of the file in bytes.
         bytes: usize,
-        /// The limit.
+        /// Limit in bytes.
         limit: usize,
     },
-    /// Not WebAssembly.
+    /// The file is not WebAssembly.
     #[error("the file is not WebAssembly: it does not begin with `\\0asm`")]
     NotWasm,
-    /// Native code.
+    /// The file is precompiled native code.
     #[error(
-        "the file is precompiled native code, which is never taken from a file: give the component that it was made from"
+        "the file is precompiled native code, which is never loaded from a file: give the component that it was compiled from"
     )]
     Precompiled,
-    /// A core module, which is the common mistake.
+    /// The file is a core module, which is a common mistake.
     #[error(
         "the file is a core WebAssembly module and not a component: wrap it with `wasm-tools component new MODULE.wasm -o STRATEGY.wasm`"
     )]
     CoreModule,
-    /// Broken bytes.
+    /// The file is not valid WebAssembly.
     #[error("the file is broken at byte {offset}")]
     Malformed {
-        /// The offset in the file.
+        /// Offset in the file in bytes.
         offset: usize,
-        /// What is broken.
+        /// Error of the parser.
         #[source]
         source: Cause,
     },
-    /// Another kind of component.
+    /// The component is no strategy.
     #[error("the component exports no `baler:compaction/strategy`: it is no compaction strategy")]
     NoStrategy,
-    /// Made for another version of the contract.
-    #[error("the component is made for `{contract}`, and this host speaks {}: get a build of it for one of these, or a host that speaks its contract", CONTRACTS.join(", "))]
+    /// The component implements a contract that this host does not support.
+    #[error("the component is made for `{contract}`, and this host supports {}: get a build of it for one of these, or a host that supports its contract", CONTRACTS.join(", "))]
     OtherContract {
-        /// The contract of the component.
+        /// Contract of the component.
         contract: String,
     },
-    /// It wants what this host does not give.
+    /// The component imports an interface that this host does not offer.
     #[error(
         "the component imports `{import}`, which this host does not offer: {}",
         hint(import)
     )]
     ImportNotOffered {
-        /// The import.
+        /// Name of the import.
         import: String,
     },
-    /// Its imports or exports have other types than the contract.
+    /// An import or export of the component has another type than in the contract.
     #[error("the component does not fit its contract")]
     DoesNotFit {
-        /// Which import or export, and why.
+        /// Import or export, and the difference.
         #[source]
         source: Cause,
     },
-    /// The compiler refuses it.
+    /// The compiler rejects the component.
     #[error("the component does not compile: {message}")]
     DoesNotCompile {
-        /// The message of the compiler.
+        /// Message of the compiler.
         message: String,
     },
-    /// The compiler took too long.
+    /// The compiler exceeded its wall-clock time.
     #[error("compiling the component took longer than {}", humantime(*limit))]
     CompilesTooLong {
-        /// The limit on the clock.
+        /// Limit of wall-clock time.
         limit: Duration,
     },
-    /// The compiler was ended by its limits.
+    /// The compiler exceeded its memory or its CPU time.
     #[error("compiling the component took more than {} MiB of memory or {} of CPU time", memory >> 20, humantime(*time))]
     CompilerDied {
-        /// The limit in bytes.
+        /// Limit of memory in bytes.
         memory: u64,
-        /// The limit of CPU time.
+        /// Limit of CPU time.
         time: Duration,
     },
-    /// The compiler ended early, and nothing tells that it was by its limits.
+    /// The compiler ended early, for another or an unknown reason.
     #[error(
         "the compiler ended before it was done ({message}); the machine may lack memory, threads or processes: try again when it has more of them"
     )]
     CompilerFailed {
-        /// How it ended, and its message.
+        /// Exit status and message of the compiler.
         message: String,
     },
     /// The compiler could not be started.
     #[error("the compiler `{}` cannot be started", program.display())]
     CompilerNotStarted {
-        /// The program that was to compile.
+        /// Path of the compiler.
         program: PathBuf,
-        /// Why not.
+        /// Error of the system.
         #[source]
         source: std::io::Error,
     },
-    /// The program that was to compile does something else.
-    #[error("the program `{}` is no compiler: it does not begin with `serve_as_compiler`", program.display())]
+    /// The program that was started as a compiler does not compile.
+    #[error("the program `{}` is no compiler: call `serve_as_compiler` at the beginning of its `main`", program.display())]
     NotACompiler {
-        /// The program.
+        /// Path of the program.
         program: PathBuf,
     },
-    /// The host failed.
+    /// The host or the machine failed.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// It has more memories, tables or instances, or larger ones, than the pool gives.
+    /// The component has more or larger memories, tables or instances than a sandbox.
     #[error("the component needs more than a sandbox has ({memories} memories of {} MiB, {tables} tables, {instances} instances)", memory >> 20)]
     OverLimits {
-        /// What it needs more of.
+        /// What the component needs more of.
         #[source]
         source: Cause,
-        /// Memories of a component.
+        /// Maximum number of memories.
         memories: u32,
-        /// Tables of a component.
+        /// Maximum number of tables.
         tables: u32,
-        /// Instances of a component.
+        /// Maximum number of instances.
         instances: u32,
-        /// Bytes of a memory.
+        /// Maximum bytes of one memory.
         memory: usize,
     },
 }
@@ -138,7 +139,7 @@ impl LoadError {
         with_causes(self)
     }
 
-    /// A short, stable name.
+    /// Returns a short, stable name of the error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -169,8 +170,8 @@ fn humantime(duration: Duration) -> String {
 
 fn hint(import: &str) -> &'static str {
     if import.starts_with("wasi:") {
-        "strategies have no files, clocks or network; build it for `wasm32-unknown-unknown`, or switch WASI features off in the language's toolchain"
+        "strategies have no files, clocks or network; build it for `wasm32-unknown-unknown`, or switch off the WASI features of the toolchain"
     } else {
-        "only `baler:compaction` with history, tokenizer and log is"
+        "strategies may import only the interfaces history, tokenizer, log and model of `baler:compaction`"
     }
 }

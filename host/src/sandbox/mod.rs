@@ -1,7 +1,7 @@
-//! The sandbox: the only place that names wasmtime.
+//! The sandbox for components: the only module that names wasmtime.
 //!
-//! A component is inspected, compiled in a child, and kept ready. Every call gets a fresh
-//! store and instance, which are thrown away after it, whatever happened.
+//! A component is inspected, compiled in a child process, and kept ready. Every call gets a fresh store and
+//! instance, which are dropped after it.
 
 mod bindings;
 mod cache;
@@ -19,9 +19,9 @@ use std::fmt;
 use std::hash::{Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use wasmtime::component::{Component, HasSelf, Linker, Resource};
 use wasmtime::{Engine, Store};
 
@@ -51,16 +51,22 @@ pub(crate) struct Sandbox {
     limits: EngineLimits,
     compiler: Compiler,
     cache: Option<CodeCache>,
-    /// As many calls as the pool has room for.
+    /// Calls that run: as many as the pool has room for.
     running: Semaphore,
-    /// Those, and as many that wait.
+    /// Calls that run or wait: twice as many.
     admitted: Semaphore,
-    /// Calls that may ask a model, and so take long: no more than half, so that the others find
-    /// room.
+    /// Running calls that may ask a model, and so take long: at most half of all, so that others can run too.
     asking: Semaphore,
 }
 
-/// A component, ready to run.
+/// Permits of one call. Dropping them lets other calls run.
+struct Permits<'a> {
+    _running: SemaphorePermit<'a>,
+    _asking: Option<SemaphorePermit<'a>>,
+    _admitted: SemaphorePermit<'a>,
+}
+
+/// A loaded component, ready to run.
 pub(crate) struct Guest {
     pub(crate) hash: ContentHash,
     pub(crate) contract: String,
@@ -70,14 +76,15 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Whether it imports the model.
+    /// Returns whether the component imports the model interface.
     pub(crate) fn may_ask(&self) -> bool {
         self.permissions.contains(&Permission::Model)
     }
 }
 
 impl Sandbox {
-    /// `state` is the folder for compiled code; without one each load compiles.
+    /// Creates the sandbox. `state` is the state folder, which will hold compiled code; without it, each load
+    /// compiles.
     pub(crate) fn new(
         limits: EngineLimits,
         compiler: Compiler,
@@ -118,7 +125,7 @@ impl Sandbox {
         })
     }
 
-    /// Makes a component ready. Nothing of it runs.
+    /// Inspects, compiles and links a component. No code of the component runs.
     pub(crate) async fn load(&self, bytes: &[u8]) -> Result<Guest, LoadError> {
         let inspection = inspect::inspect(bytes, &self.limits)?;
         let mut permissions = Vec::with_capacity(inspection.imports.len());
@@ -147,6 +154,7 @@ impl Sandbox {
         })
     }
 
+    /// Returns the compiled component, from the cache or newly compiled.
     async fn component(&self, bytes: &[u8], hash: &ContentHash) -> Result<Component, LoadError> {
         if let Some(cache) = &self.cache
             && let Some(code) = cache.get(hash)
@@ -167,10 +175,9 @@ impl Sandbox {
         reason = "compiled code is native code; see the comment inside"
     )]
     fn deserialize(&self, code: &[u8]) -> Result<Component, LoadError> {
-        // SAFETY: `code` is what our own compiler gave for our own engine settings: it came
-        // from the child just now, or from the cache, whose entries carry a digest keyed with
-        // a secret that only this user has. There is no other way to get here, and none to
-        // load compiled code from a path.
+        // SAFETY: `code` comes from our own compiler with our own engine settings: from the child process, or
+        // from the cache, whose entries carry a hash keyed with a secret of this user. No other caller
+        // exists, and compiled code is never loaded from a path.
         unsafe { Component::deserialize(&self.engine, code) }.map_err(|error| {
             LoadError::OverLimits {
                 source: error.into(),
@@ -182,7 +189,8 @@ impl Sandbox {
         })
     }
 
-    /// Asks the guest who it is. It sees no conversation, and has not much to say.
+    /// Asks the component to describe itself. It sees no conversation, and its answer is limited to
+    /// [`INTROSPECTION_BYTES`].
     pub(crate) async fn introspect(
         &self,
         guest: &Guest,
@@ -194,16 +202,16 @@ impl Sandbox {
             ..limits
         };
         self.call(guest, None, limits, None, async |strategy, store, _| {
-            let said = strategy
+            let answer = strategy
                 .baler_compaction_strategy()
                 .call_introspect(store, config)
                 .await?;
-            Ok(said.map(convert::introspection).map_err(convert::failure))
+            Ok(answer.map(convert::introspection).map_err(convert::failure))
         })
         .await
     }
 
-    /// Asks the guest whether it is time.
+    /// Asks the component whether to compact now.
     pub(crate) async fn should_compact(
         &self,
         guest: &Guest,
@@ -215,20 +223,20 @@ impl Sandbox {
             guest,
             Some(situation),
             *terms.limits,
-            // A model is for the work, not for the question whether there is any.
+            // A model may be asked only during a compaction.
             None,
             async |strategy, store, handle| {
-                let said = strategy
+                let answer = strategy
                     .baler_compaction_strategy()
                     .call_should_compact(store, handle, &lent, terms.config)
                     .await?;
-                Ok(said.map(convert::decision).map_err(convert::failure))
+                Ok(answer.map(convert::decision).map_err(convert::failure))
             },
         )
         .await
     }
 
-    /// Asks the guest for a plan.
+    /// Asks the component for a plan.
     pub(crate) async fn compact(
         &self,
         guest: &Guest,
@@ -243,18 +251,39 @@ impl Sandbox {
             limits,
             terms.model,
             async |strategy, store, handle| {
-                let said = strategy
+                let answer = strategy
                     .baler_compaction_strategy()
                     .call_compact(store, handle, &lent, terms.config)
                     .await?;
-                Ok(said.map(convert::report).map_err(convert::failure))
+                Ok(answer.map(convert::report).map_err(convert::failure))
             },
         )
         .await
     }
 
-    /// Runs `ask` in a fresh instance. Dropping the future stops the guest at its next
-    /// interruption and leaves nothing behind.
+    /// Waits for the permits of a call. The waiting does not count as the component's time.
+    async fn permits(&self, may_ask_model: bool) -> Result<Permits<'_>, HostError> {
+        let Ok(admitted) = self.admitted.try_acquire() else {
+            return Err(HostError::Overloaded {
+                limit: self.limits.concurrent_calls as usize,
+            });
+        };
+        let asking = match may_ask_model {
+            true => self.asking.acquire().await.ok(),
+            false => None,
+        };
+        let Ok(running) = self.running.acquire().await else {
+            return Err(HostError::Closed);
+        };
+        Ok(Permits {
+            _running: running,
+            _asking: asking,
+            _admitted: admitted,
+        })
+    }
+
+    /// Runs `ask` in a fresh instance. Dropping the future stops the component at its next interruption and
+    /// drops the instance.
     async fn call<T>(
         &self,
         guest: &Guest,
@@ -267,82 +296,79 @@ impl Sandbox {
             Resource<imports::Lent>,
         ) -> wasmtime::Result<Result<T, (DeclaredFailure, String)>>,
     ) -> Call<T> {
-        let failed = |failure| Call {
-            result: Err(failure),
+        let not_run = |error| Call {
+            result: Err(CallFailure::Host(error)),
             has_started: false,
             usage: CallUsage::default(),
         };
-        let Ok(_admitted) = self.admitted.try_acquire() else {
-            return failed(CallFailure::Host(HostError::Overloaded {
-                limit: self.limits.concurrent_calls as usize,
-            }));
-        };
-        // Waiting for room is the host's time and not the guest's.
-        let asking = grant.filter(|_| guest.may_ask());
-        let _asking = match asking {
-            Some(_) => self.asking.acquire().await.ok(),
-            None => None,
-        };
-        let Ok(_running) = self.running.acquire().await else {
-            return failed(CallFailure::Host(HostError::Closed));
+        let grant = grant.filter(|_| guest.may_ask());
+        let _permits = match self.permits(grant.is_some()).await {
+            Ok(permits) => permits,
+            Err(error) => return not_run(error),
         };
         let start = Instant::now();
         let deadline = start + limits.time;
         let mut store =
-            match store::fresh(&self.engine, situation.cloned(), limits, asking, deadline) {
+            match store::fresh(&self.engine, situation.cloned(), limits, grant, deadline) {
                 Ok(store) => store,
-                Err(error) => return failed(CallFailure::Host(error)),
+                Err(error) => return not_run(error),
             };
         let mut has_started = false;
-        let talk = async {
-            // A guest can loop where it starts; so this is inside of the timeout.
+        let run = async {
+            // The timeout includes the start, since a component can loop there.
             let strategy = guest.pre.instantiate_async(&mut store).await?;
             has_started = true;
             let own = store.data_mut().table.push(imports::Lent)?;
             let handle = Resource::new_borrow(own.rep());
             ask(&strategy, &mut store, handle).await
         };
-        let outcome = tokio::time::timeout_at(deadline.into(), talk).await;
+        let outcome = tokio::time::timeout_at(deadline.into(), run).await;
         let time = start.elapsed();
-        let mut fuel_is_known = true;
         let result = match outcome {
-            Err(_) => {
-                fuel_is_known = false;
-                Err(CallFailure::Fault(Fault::timeout(limits.time)))
-            }
-            Ok(Ok(Ok(said))) => Ok(said),
-            Ok(Ok(Err((declared, words)))) => Err(CallFailure::Declared(declared, words)),
+            Err(_) => Err(CallFailure::Fault(Fault::timeout(limits.time))),
+            Ok(Ok(Ok(answer))) => Ok(answer),
+            Ok(Ok(Err((declared, text)))) => Err(CallFailure::Declared(declared, text)),
             Ok(Err(error)) => {
-                // It executes nothing without fuel, also where it starts.
+                // All execution uses fuel, also that of the start.
                 let has_run = has_started || store.get_fuel().is_ok_and(|left| left < limits.fuel);
                 let failure = classify::classify(error, &limits, &self.limits, has_run);
-                // A function that is interrupted keeps its count in a register.
-                fuel_is_known = !matches!(failure, CallFailure::Fault(Fault::Timeout { .. }));
                 Err(failure)
             }
         };
-        let left = store.get_fuel().ok().filter(|_| fuel_is_known);
-        let meter = std::mem::take(&mut store.data_mut().meter);
+        let is_timeout = matches!(result, Err(CallFailure::Fault(Fault::Timeout { .. })));
         Call {
             result,
             has_started,
-            usage: CallUsage {
-                fuel: left.map(|left| limits.fuel.saturating_sub(left)),
-                time,
-                memory: meter.memory,
-                host_calls: meter.host_calls,
-                log: meter.log,
-                log_dropped: meter.log_dropped,
-            },
+            usage: usage_of(&mut store, &limits, time, is_timeout),
         }
     }
 }
 
-/// Bytes that a guest may tell of itself.
+/// Returns what a finished call used. After a timeout the fuel is unknown: an interrupted function keeps its
+/// count in a register.
+fn usage_of(
+    store: &mut Store<Context>,
+    limits: &Limits,
+    time: Duration,
+    is_timeout: bool,
+) -> CallUsage {
+    let left = store.get_fuel().ok().filter(|_| !is_timeout);
+    let meter = std::mem::take(&mut store.data_mut().meter);
+    CallUsage {
+        fuel: left.map(|left| limits.fuel.saturating_sub(left)),
+        time,
+        memory: meter.memory,
+        host_calls: meter.host_calls,
+        log: meter.log,
+        log_dropped: meter.log_dropped,
+    }
+}
+
+/// Maximum bytes of a component's description of itself.
 const INTROSPECTION_BYTES: usize = 1 << 20;
 
-/// What compiled code depends on beside the component: the compiler's version, its settings
-/// and the machine, all of which wasmtime puts into one hash.
+/// Returns what compiled code depends on besides the component: the version of the compiler, its settings and
+/// the machine, which wasmtime combines into one hash.
 fn settings(engine: &Engine) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);

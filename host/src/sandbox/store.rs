@@ -1,4 +1,4 @@
-//! The store of one call: what it may use, and what it used.
+//! The store of one call: its limits, and what the call used.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::model::ModelGrant;
 use crate::situation::Situation;
 
-/// A limit that was broken, on its way through wasmtime's errors.
+/// A fault of the component, wrapped to pass through wasmtime's errors.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Broken(pub(super) Fault);
@@ -20,30 +20,31 @@ pub(super) struct Broken(pub(super) Fault);
 /// The state of one call.
 pub(crate) struct Context {
     pub(super) table: ResourceTable,
-    /// The conversation and what is wanted; none for `introspect`, which sees nothing.
+    /// Conversation and request; `None` for `introspect`, which sees no conversation.
     pub(super) situation: Option<Arc<Situation>>,
     pub(super) meter: Meter,
-    /// The model that it may ask; none where it was not granted.
+    /// Granted model; `None` without a grant.
     pub(super) grant: Option<ModelGrant>,
     limits: Limits,
     pub(super) deadline: Instant,
 }
 
-/// What a call used.
+/// What a call has used so far.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
+    /// Bytes of all memories together.
     pub(crate) memory: usize,
     table_elements: usize,
     pub(crate) host_calls: u64,
-    /// Log lines, within the limit.
+    /// Log lines, up to the limit.
     pub(crate) log: Vec<(crate::report::LogLevel, String)>,
     pub(super) log_bytes: usize,
     pub(crate) log_dropped: u64,
 }
 
 impl Context {
-    /// Counts a call of a host function, and stops a guest that floods the host with them or
-    /// whose time is over: a guest in a loop of host calls never computes for long.
+    /// Counts a call of a host function. Fails if the component has made too many of them or if its time is
+    /// over: a component that calls the host in a loop may not reach an epoch interruption.
     pub(super) fn host_call(&mut self) -> wasmtime::Result<()> {
         self.meter.host_calls += 1;
         if self.meter.host_calls > self.limits.host_calls {
@@ -65,8 +66,8 @@ impl Context {
     }
 }
 
-/// Memory and tables, counted over all of them together: the ready-made limiter counts each
-/// alone. A refusal is an error and not a `false`, which the guest could hide.
+/// Limits all memories together and all tables together; wasmtime's own limiter counts each of them
+/// separately. A refusal is an error and not `false`, which a component could ignore.
 impl ResourceLimiter for Context {
     fn memory_growing(
         &mut self,
@@ -108,8 +109,8 @@ impl ResourceLimiter for Context {
         Ok(true)
     }
 
-    // Counts are refused when a component is loaded, by the same limits; these are the second
-    // line, above what one component can have.
+    // The numbers of instances, tables and memories are checked when a component is loaded. These limits are
+    // a second check, above what a loaded component can have.
     fn instances(&self) -> usize {
         64
     }
@@ -123,7 +124,7 @@ impl ResourceLimiter for Context {
     }
 }
 
-/// A fresh store with every limit set.
+/// Creates a store with every limit set.
 pub(super) fn fresh(
     engine: &Engine,
     situation: Option<Arc<Situation>>,
@@ -151,8 +152,8 @@ pub(super) fn fresh(
             action: "cannot set the fuel",
             source: error.into(),
         })?;
-    // At every tick the guest gives way to the executor, so that the timeout around the call
-    // can end it, and is ended here if the executor is too busy to do so.
+    // At every tick the component yields to the executor, so that the timeout around the call can end it. If
+    // the executor is too busy for that, the component ends here.
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|context| {
         let context = context.data();

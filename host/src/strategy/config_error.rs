@@ -1,73 +1,72 @@
-//! Why a config cannot be used.
+//! Errors of configs.
 
 use super::IntrospectError;
 use super::MAX_CONFIG_BYTES;
 
-/// A config cannot be used.
+/// Error of a config, or of the schema that it is checked against.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// It is not JSON.
+    /// The config is not JSON.
     #[error("the config is not JSON: {0}")]
     NotJson(String),
-    /// It is too large to be checked.
-    #[error("the config has {bytes} bytes; the most is {}", MAX_CONFIG_BYTES)]
+    /// The config is larger than 64 KiB.
+    #[error("the config has {bytes} bytes; the maximum is {}", MAX_CONFIG_BYTES)]
     TooLarge {
-        /// Its size.
+        /// Size of the config in bytes.
         bytes: usize,
     },
-    /// The strategy takes none.
-    #[error("`{strategy}` takes no config")]
+    /// The strategy accepts no config.
+    #[error("`{strategy}` accepts no config")]
     NotTaken {
-        /// The strategy.
+        /// Name of the strategy.
         strategy: String,
     },
-    /// It does not obey the strategy's schema.
-    #[error("the config of `{strategy}` is wrong: {}", problems.join("; "))]
+    /// The config does not match the strategy's schema.
+    #[error("the config of `{strategy}` is invalid: {}", problems.join("; "))]
     Invalid {
-        /// The strategy.
+        /// Name of the strategy.
         strategy: String,
-        /// Where, and what is allowed there.
+        /// Problems, each with its place and what is allowed there.
         problems: Vec<String>,
     },
-    /// The strategy itself does not take it.
-    #[error("the config of `{strategy}` is wrong: {words}")]
+    /// The strategy itself rejects the config.
+    #[error("the config of `{strategy}` is invalid: {words}")]
     Declared {
-        /// The strategy.
+        /// Name of the strategy.
         strategy: String,
-        /// Its own words, which can hold whatever it was ever shown.
+        /// Free-text message of the strategy. It may quote anything that the strategy ever saw.
         words: String,
     },
     /// The strategy's schema cannot be used.
     #[error("`{strategy}` declares a config schema that cannot be used: {what}")]
     Schema {
-        /// The strategy.
+        /// Name of the strategy.
         strategy: String,
-        /// Why not.
+        /// Reason.
         what: String,
     },
-    /// The strategy could not be asked for its schema.
-    #[error("`{strategy}` could not be asked for its config schema: {error}")]
+    /// The strategy did not return its schema.
+    #[error("`{strategy}` did not return its config schema: {error}")]
     NoIntrospection {
-        /// The strategy.
+        /// Name of the strategy.
         strategy: String,
-        /// What happened.
+        /// Error of the introspection.
         error: Box<IntrospectError>,
     },
 }
 
 impl ConfigError {
-    /// What is wrong, without what a strategy says of it in words of its own. One that serves
-    /// many can put into these what another of its users showed it. Its schema is quoted: that it
-    /// tells to everybody who asks who it is.
+    /// Returns the message without free text of the strategy. A strategy that serves several clients could
+    /// quote the data of another client there. Its schema is quoted, since it declares that to every client.
     #[must_use]
     pub fn without_free_text(&self) -> String {
         match self {
             Self::Declared { strategy, .. } => {
-                format!("the strategy `{strategy}` does not take this config")
+                format!("the strategy `{strategy}` rejects this config")
             }
             Self::NoIntrospection { strategy, error } => format!(
-                "`{strategy}` could not be asked for its config schema: {}",
+                "`{strategy}` did not return its config schema: {}",
                 error.without_free_text()
             ),
             error => error.to_string(),

@@ -1,28 +1,28 @@
-//! Why a strategy could not be asked to describe itself.
+//! Errors of introspection.
 
 use crate::error::HostError;
 use crate::fault::Fault;
 
-/// A strategy could not be asked who it is.
+/// Error of a strategy's description of itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntrospectError {
-    /// It is one of the host's own and has nothing to tell.
-    #[error("`{0}` is the host's own and takes no config")]
+    /// The strategy with this name is native, so it has no description and no config.
+    #[error("`{0}` is native: it has no description and accepts no config")]
     Native(String),
-    /// It faulted.
-    #[error("the strategy cannot say who it is: {0}")]
+    /// The strategy faulted.
+    #[error("the strategy failed to describe itself: {0}")]
     Fault(Fault),
-    /// It reported a failure, in its own words.
+    /// The strategy reported a failure, with this message of its own (at most 500 bytes).
     #[error("the strategy reports: {0}")]
     Declared(String),
-    /// The host failed.
+    /// The host or the machine failed.
     #[error(transparent)]
     Host(HostError),
 }
 
 impl IntrospectError {
-    /// What happened, without the strategy's own words: see [`super::ConfigError::without_free_text`].
+    /// Returns the message without free text of the strategy: see [`super::ConfigError::without_free_text`].
     #[must_use]
     pub fn without_free_text(&self) -> String {
         match self {

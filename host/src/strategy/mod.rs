@@ -1,4 +1,4 @@
-//! Strategies, as a host knows them.
+//! Strategies that a host can call.
 
 mod config_error;
 mod introspect_error;
@@ -27,18 +27,30 @@ use crate::runner::{Runner, Terms};
 use crate::sandbox::{self, Guest, GuestRunner, Sandbox};
 use crate::strategy_name::StrategyName;
 
-/// The most bytes of a config, and of the schema that a strategy declares for it.
+/// Maximum bytes of a config, and of the schema that a strategy declares for it.
 pub(crate) const MAX_CONFIG_BYTES: usize = 64 << 10;
 
-/// Returns the contracts that hosts of this version speak, newest first.
+/// Returns the contracts that this version of the host supports, newest first.
 #[must_use]
 pub fn contracts() -> &'static [&'static str] {
     sandbox::CONTRACTS
 }
 
-/// A strategy that can be called: a component that was loaded, or one of the host's own.
+/// Strategy that a host can call: a loaded component, a remote strategy, or a native strategy.
 ///
-/// Cheap to clone.
+/// Components come from [`Host::load`](crate::Host::load). Cloning is cheap.
+///
+/// ```
+/// use std::time::Duration;
+/// use baler_host::{Limits, Strategy};
+///
+/// let chain = [
+///     Strategy::digest().with_limits(Limits::default().with_time(Duration::from_millis(500))),
+///     Strategy::truncate(),
+/// ];
+/// assert_eq!(chain[0].name(), "native:digest");
+/// assert!(chain[1].is_native() && chain[1].component().is_none());
+/// ```
 #[derive(Clone)]
 pub struct Strategy {
     name: StrategyName,
@@ -51,41 +63,43 @@ pub struct Strategy {
 }
 
 impl Strategy {
-    /// The names of the strategies that need no component.
+    /// Names of the native strategies, which need no component.
     pub const NATIVE: &[&str] = &["native:digest", "native:summarize", "native:truncate"];
 
-    /// The strategy of the host's own called `name`, such as `native:digest`.
+    /// Returns the native strategy with this name, such as `native:digest`; `None` if it does not exist.
     #[must_use]
     pub fn native(name: &str) -> Option<Self> {
         match name {
             "native:digest" => Some(Self::digest()),
             "native:truncate" => Some(Self::truncate()),
-            // Without a model it fails, as any strategy does that was granted none.
+            // Without a grant it reports a failure.
             "native:summarize" => Some(Self::native_of("native:summarize", native::Summarize)),
             _ => None,
         }
     }
 
-    /// `native:digest`: a structured summary of what is dropped, written without a model.
+    /// Returns `native:digest`, which keeps the newest part and replaces the rest by a structured summary,
+    /// without a model.
     #[must_use]
     pub fn digest() -> Self {
         Self::native_of("native:digest", native::Digest)
     }
 
-    /// `native:summarize`: the newest messages, and a summary of the others that this model writes.
+    /// Returns `native:summarize`, which keeps the newest messages and replaces the rest by a summary of this
+    /// model.
     #[must_use]
     pub fn summarize(grant: ModelGrant) -> Self {
         Self::native_of("native:summarize", native::Summarize).with_model(grant)
     }
 
-    /// `native:truncate`: the newest turns that fit, with a note for the rest.
+    /// Returns `native:truncate`, which keeps the newest turns that fit and replaces the rest by a note.
     #[must_use]
     pub fn truncate() -> Self {
         Self::native_of("native:truncate", native::Truncate)
     }
 
-    /// A strategy that runs somewhere else. Nothing is asked of it yet. It may take ten minutes
-    /// where it does not say how long it wants, and never more: see [`Strategy::with_limits`].
+    /// Returns a remote strategy. Its server is not contacted yet. A call may take ten minutes at most, or
+    /// the time that the strategy declares if that is less; [`Strategy::with_limits`] changes this limit.
     #[must_use]
     pub fn remote(remote: Arc<dyn Remote>) -> Self {
         Self::connected(Arc::new(Connected::new(remote)))
@@ -122,14 +136,14 @@ impl Strategy {
         }
     }
 
-    /// The name under which the host knows it, and which stands in marks and receipts.
+    /// Returns the name in marks and receipts.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    /// The same strategy under another name, unless that is empty or not fit for a strategy
-    /// from outside.
+    /// Returns the strategy under another name, or under its own if `name` is not valid for a strategy that
+    /// is not native.
     pub(crate) fn known_as(mut self, name: &str) -> Self {
         if let Some(name) = StrategyName::exact(name) {
             self.name = name;
@@ -161,20 +175,20 @@ impl Strategy {
         self.config.as_deref()
     }
 
-    /// What a call of it may use.
+    /// Returns the limits of each call.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The same strategy under other limits.
+    /// Returns the strategy with other limits for each call.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The same strategy, which has no more time than what is left of a deadline.
+    /// Returns the strategy with at most `left` time for a call.
     pub(crate) fn within(mut self, left: Duration) -> Self {
         self.limits.time = self.limits.time.min(left);
         self.limits.undeclared_time = self.limits.undeclared_time.min(left);
@@ -182,15 +196,15 @@ impl Strategy {
         self
     }
 
-    /// The same strategy, which may ask this model. Without a grant no strategy asks any.
+    /// Returns the strategy with permission to ask a model. Without a grant, a strategy cannot ask any model.
     #[must_use]
     pub fn with_model(mut self, grant: ModelGrant) -> Self {
         self.model = Some(grant);
         self
     }
 
-    /// The same strategy, whose calls have to pass this gate. It is asked just before the strategy
-    /// is, and left just after. Where it lets a call not in, a chain goes on without the strategy
+    /// Returns the strategy with a gate for its calls. A permit is requested just before a call and dropped
+    /// just after it. If the gate refuses a call, the next strategy of the chain runs
     /// ([`crate::receipt::AttemptResult::Busy`]).
     #[must_use]
     pub fn with_gate(mut self, gate: Arc<dyn Gate>) -> Self {
@@ -198,7 +212,7 @@ impl Strategy {
         self
     }
 
-    /// Passes its gate, for one call; `None` where it may not be asked now.
+    /// Requests a permit of the gate for one call; `None` if the gate refuses it.
     pub(crate) fn enter(&self) -> Option<Permit> {
         match &self.gate {
             None => Some(Box::new(())),
@@ -206,19 +220,19 @@ impl Strategy {
         }
     }
 
-    /// The same strategy, in whose insertions headings of a digest count: the next digest reads back,
-    /// section by section, what they say that was done, and what the user asked and ruled. In what any
-    /// other strategy inserts these headings become plain lines.
+    /// Returns the strategy as a trusted writer of digests: the headings of a digest keep their meaning in
+    /// its insertions, so the next digest reads its sections back, such as what the user asked and ruled. In
+    /// insertions of other strategies these headings become plain lines.
     ///
-    /// Only for a component that one vouches for, by its bytes and not by its name, such as `tiered` as it
-    /// ships with baler (`baler_strategies::writes_digests`).
+    /// Only for trusted components, recognized by their bytes and not by their name, such as the `tiered`
+    /// that ships with baler (`baler_strategies::writes_digests`).
     #[must_use]
     pub fn writing_digests(mut self) -> Self {
         self.is_vouched_for = true;
         self
     }
 
-    /// As the author of a plan.
+    /// Returns the strategy as the author of a plan.
     pub(crate) fn author(&self) -> Author<'_> {
         Author {
             name: self.name(),
@@ -226,7 +240,7 @@ impl Strategy {
         }
     }
 
-    /// On which terms it is called.
+    /// Returns the terms of a call.
     pub(crate) fn terms(&self) -> Terms<'_> {
         Terms {
             name: self.name(),
@@ -236,13 +250,13 @@ impl Strategy {
         }
     }
 
-    /// Whether it wants to ask a model, and was not granted one.
+    /// Returns whether the strategy asks a model, but has no grant.
     #[must_use]
     pub fn lacks_model(&self) -> bool {
         self.model.is_none() && self.runner.wants_model()
     }
 
-    /// Whether it wants to ask a model, and was granted one: then a call of it can take long.
+    /// Returns whether the strategy asks a model and has a grant. Its calls can then take long.
     #[must_use]
     pub fn may_ask_model(&self) -> bool {
         self.model.is_some() && self.runner.wants_model()
@@ -252,7 +266,7 @@ impl Strategy {
         self.model.as_ref()
     }
 
-    /// The same strategy with a config that was checked: see [`crate::Host::configure`].
+    /// Returns the strategy with a config that was checked: see [`crate::Host::configure`].
     pub(crate) fn with_checked_config(mut self, config: &str) -> Self {
         self.config = Some(config.into());
         self

@@ -1,17 +1,17 @@
-//! The answer to whether to compact now.
+//! The decision whether to compact now.
 
 use crate::receipt::Attempt;
 use crate::report::Decision;
 
-/// A strategy's answer to whether it is time, and what asking it cost.
+/// Decision of a strategy whether to compact now, and what the question cost.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ShouldCompact {
-    /// The answer; [`Decision::HostDecides`] where the strategy failed.
+    /// Answer of the strategy; [`Decision::HostDecides`] if it failed or was not asked.
     pub decision: Decision,
-    /// Whether it is time, the host's own view included: where the strategy leaves it to the
-    /// host, it is when the conversation is over its budget.
+    /// Whether to compact now. If the strategy leaves that to the host, [`Host::is_due`](crate::Host::is_due)
+    /// decides; if it wants to wait, [`Request::required`](crate::Request::required) overrides it.
     pub is_due: bool,
-    /// The strategy's turn.
+    /// Result and cost of the question.
     pub attempt: Attempt,
 }
