@@ -1,15 +1,16 @@
-//! From a URL to an archive.
+//! Opens the archive at a URL.
 
 use super::Archive;
 use crate::error::{ArchiveError, HostError};
 
-/// What can be given.
+/// The URLs that are supported.
 #[cfg(feature = "cloud")]
-const KNOWN: &str = "give a folder, `file:///…`, `s3://bucket/prefix`, `gs://bucket/prefix` or `az://container/prefix`";
+const SUPPORTED_URLS: &str = "expected a folder, `file:///…`, `s3://bucket/prefix`, `gs://bucket/prefix` or `az://container/prefix`";
 #[cfg(not(feature = "cloud"))]
-const KNOWN: &str = "give a folder or `file:///…`; for `s3://…`, `gs://…` and `az://…` this baler lacks the feature `cloud`";
+const SUPPORTED_URLS: &str = "expected a folder or `file:///…`; for `s3://…`, `gs://…` and `az://…` build baler with the feature `cloud`";
 
-/// What is done where a folder is no archive yet. Stores make nothing before something is stored.
+/// Whether to create an archive in a folder that is none yet. In a store nothing is created before the first
+/// write.
 #[derive(Debug, Clone, Copy)]
 enum Wanted {
     Made,
@@ -17,16 +18,17 @@ enum Wanted {
 }
 
 impl Archive {
-    /// The archive at a URL: `file:///folder`, `memory:`, and with the feature `cloud`
-    /// `s3://bucket/prefix` (and all that speaks S3), `gs://bucket/prefix` or
-    /// `az://container/prefix`. `options` are those of the crate `object_store`, such as
-    /// `aws_endpoint`, `aws_region`, `aws_access_key_id` and `aws_secret_access_key`, and `timeout`
-    /// of one request (15s); names that it does not know are passed over. Nothing is asked of the store before something is
-    /// stored or read. A store over the network needs
-    /// a runtime of tokio with I/O and time.
+    /// Opens the archive at a URL: `file:///folder`, `memory:`, and with the feature `cloud` also
+    /// `s3://bucket/prefix` (every store with the S3 protocol), `gs://bucket/prefix` and `az://container/prefix`.
+    ///
+    /// `options` are those of the crate `object_store`, such as `aws_endpoint`, `aws_region`,
+    /// `aws_access_key_id` and `aws_secret_access_key`, and `timeout`, the time limit of one request (default:
+    /// `15s`). Unknown names are ignored. No request is sent before something is stored or read. A store over the
+    /// network needs a tokio runtime with I/O and time.
     ///
     /// # Errors
-    /// It is no such URL, an option is missing or makes no sense, or as [`Archive::open`].
+    /// Returns an error if the URL is not supported, if an option is missing or invalid, or for the reasons of
+    /// [`Archive::open`].
     pub fn at<K: AsRef<str>, V: Into<String>>(
         url: &str,
         options: impl IntoIterator<Item = (K, V)>,
@@ -34,10 +36,11 @@ impl Archive {
         Self::at_url(url, options, Wanted::Made)
     }
 
-    /// As [`Archive::at`], to be read or cleared: nothing is created.
+    /// Opens an existing archive at a URL, to read or clear it. Creates nothing. URLs and options are those of
+    /// [`Archive::at`].
     ///
     /// # Errors
-    /// As [`Archive::at`], or as [`Archive::open_existing`].
+    /// Returns an error for the reasons of [`Archive::at`] and [`Archive::open_existing`].
     pub fn existing_at<K: AsRef<str>, V: Into<String>>(
         url: &str,
         options: impl IntoIterator<Item = (K, V)>,
@@ -55,15 +58,15 @@ impl Archive {
         }
         let wrong = |what: &str| {
             HostError::Archive(ArchiveError::NoPlace {
-                url: shown(url),
+                url: without_secrets(url),
                 what: what.to_owned(),
             })
         };
-        let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong(KNOWN))?;
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong(SUPPORTED_URLS))?;
         match scheme {
-            "file" if rest.contains('%') || !rest.starts_with('/') => {
-                Err(wrong("give the folder as a plain path"))
-            }
+            "file" if rest.contains('%') || !rest.starts_with('/') => Err(wrong(
+                "expected an absolute path without `%` after `file://`; pass the folder as a plain path",
+            )),
             "file" => match wanted {
                 Wanted::Made => Self::open(rest),
                 Wanted::Existing => Self::open_existing(rest),
@@ -73,16 +76,16 @@ impl Archive {
                 super::cloud::store(scheme, url, rest, options).map_err(|what| wrong(&what))
             }
             _ => {
-                // Without the feature nobody asks for them.
+                // Used only with the feature `cloud`.
                 let _ = options;
-                Err(wrong(KNOWN))
+                Err(wrong(SUPPORTED_URLS))
             }
         }
     }
 }
 
-/// A URL without what may be a secret in it.
-pub(super) fn shown(url: &str) -> String {
+/// Removes from a URL what may be secret: user, password, query and fragment.
+pub(super) fn without_secrets(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     match plain.split_once("://") {
         Some((scheme, rest)) => {
