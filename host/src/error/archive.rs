@@ -17,7 +17,7 @@ pub enum ArchiveError {
     },
     /// Nothing is stored under the reference.
     #[error(
-        "nothing is stored under `{reference}` in the archive `{place}`; it may be in another archive, or was cleared from this one"
+        "nothing is stored under `{reference}` in `{place}`; it may be in another archive, or was cleared from this one"
     )]
     Missing {
         /// The reference.
