@@ -65,8 +65,8 @@ impl Backend {
         }
     }
 
-    /// Like [`Backend::read`], but also returns `None` for more than [`SMALL_BYTES`]. (A store over the network
-    /// may already have sent the content by then.)
+    /// Like [`Backend::read`], but also returns `None` for more than [`SMALL_BYTES`]. (A store over the
+    /// network may already have sent the content by then.)
     pub(super) async fn read_small(
         &self,
         path: &str,

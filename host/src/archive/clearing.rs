@@ -61,20 +61,20 @@ impl Archive {
         Ok(Contents::of(self.find_old(than).await?.iter().flatten()))
     }
 
-    /// Clears the undo records of compactions that are older than `than`, and entries that were not stored again
-    /// since a day and an hour before that. Younger compactions can still be undone. Also clears the unfinished
-    /// files of killed runs, whatever their age. Returns how much was cleared.
+    /// Clears the undo records of compactions that are older than `than`, and entries that were not stored
+    /// again since a day and an hour before that. Younger compactions can still be undone. Also clears the
+    /// unfinished files of killed runs, whatever their age. Returns how much was cleared.
     ///
     /// Other processes may store content at the same time: it is kept, even if it is an old entry that is
     /// rewritten at the moment of its removal. (In an object store this does not hold if the store performs a
-    /// removal after its request timed out, if this process is killed at that moment, or if `than` is less than an
-    /// hour.)
+    /// removal after its request timed out, if this process is killed at that moment, or if `than` is less
+    /// than an hour.)
     ///
     /// Removes only files that have an archive's names, in the archive's own folders.
     ///
     /// # Errors
-    /// Returns an error if the archive cannot be read or written; what was cleared until then is gone. Also returns
-    /// an error if a store holds other objects among the archive's; then nothing was cleared.
+    /// Returns an error if the archive cannot be read or written; what was cleared until then is gone. Also
+    /// returns an error if a store holds other objects among the archive's; then nothing was cleared.
     pub async fn clear(&self, than: Duration) -> Result<Contents, ArchiveError> {
         let old = self.find_old(than).await?;
         let contents = Contents::of(old.iter().flatten());

@@ -31,8 +31,8 @@ pub(super) struct Folder {
 enum FolderState {
     /// An archive, with its marker file.
     Marked,
-    /// No marker file, and only names of an archive: an archive of an earlier version of baler, or one that is
-    /// being created.
+    /// No marker file, and only names of an archive: an archive of an earlier version of baler, or one that
+    /// is being created.
     Unmarked,
     Empty,
 }
@@ -179,8 +179,8 @@ impl Folder {
         self.remove(&list(&self.path, STAGING)?.items)
     }
 
-    /// Locks an unfinished file whose writer has ended. Returns `None` if its writer still runs, or if the file is
-    /// gone.
+    /// Locks an unfinished file whose writer has ended. Returns `None` if its writer still runs, or if the
+    /// file is gone.
     fn claim(&self, path: &str) -> io::Result<Option<File>> {
         let Some(file) = open_regular(&self.path, path)? else {
             return Ok(None);

@@ -38,8 +38,8 @@ pub(super) fn path_of(kind: Kind, reference: &str) -> String {
 }
 
 impl Role {
-    /// Returns the role of the file at this path, relative to the archive's location; `None` if the archive writes
-    /// no such name.
+    /// Returns the role of the file at this path, relative to the archive's location; `None` if the archive
+    /// writes no such name.
     pub(super) fn of(path: &str) -> Option<Self> {
         let (folder, name) = path.split_once('/')?;
         if folder == STAGING {

@@ -19,16 +19,17 @@ enum Wanted {
 
 impl Archive {
     /// Opens the archive at a URL: `file:///folder`, `memory:`, and with the feature `cloud` also
-    /// `s3://bucket/prefix` (every store with the S3 protocol), `gs://bucket/prefix` and `az://container/prefix`.
+    /// `s3://bucket/prefix` (every store with the S3 protocol), `gs://bucket/prefix` and
+    /// `az://container/prefix`.
     ///
     /// `options` are those of the crate `object_store`, such as `aws_endpoint`, `aws_region`,
-    /// `aws_access_key_id` and `aws_secret_access_key`, and `timeout`, the time limit of one request (default:
-    /// `15s`). Unknown names are ignored. No request is sent before something is stored or read. A store over the
-    /// network needs a tokio runtime with I/O and time.
+    /// `aws_access_key_id` and `aws_secret_access_key`, and `timeout`, the time limit of one request
+    /// (default: `15s`). Unknown names are ignored. No request is sent before something is stored or read. A
+    /// store over the network needs a tokio runtime with I/O and time.
     ///
     /// # Errors
-    /// Returns an error if the URL is not supported, if an option is missing or invalid, or for the reasons of
-    /// [`Archive::open`].
+    /// Returns an error if the URL is not supported, if an option is missing or invalid, or for the reasons
+    /// of [`Archive::open`].
     pub fn at<K: AsRef<str>, V: Into<String>>(
         url: &str,
         options: impl IntoIterator<Item = (K, V)>,
@@ -36,8 +37,8 @@ impl Archive {
         Self::at_url(url, options, Wanted::Made)
     }
 
-    /// Opens an existing archive at a URL, to read or clear it. Creates nothing. URLs and options are those of
-    /// [`Archive::at`].
+    /// Opens an existing archive at a URL, to read or clear it. Creates nothing. URLs and options are those
+    /// of [`Archive::at`].
     ///
     /// # Errors
     /// Returns an error for the reasons of [`Archive::at`] and [`Archive::open_existing`].

@@ -54,8 +54,8 @@ const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 /// clears younger entries while others store.
 const STORING: Duration = Duration::from_secs(60 * 60);
 
-/// Store of removed content: units of conversations, single messages as they were before a repair, and an undo
-/// record for each compaction.
+/// Store of removed content: units of conversations, single messages as they were before a repair, and an
+/// undo record for each compaction.
 ///
 /// The key of an entry, its reference, is the beginning of the SHA-256 of its content, so no entry is stored
 /// twice. Writes are atomic. Several processes may use one archive at once. Clones share the archive.
@@ -109,8 +109,8 @@ impl Kind {
         }
     }
 
-    /// The age from which content is rewritten when it is stored again. A record is always rewritten: its age is
-    /// that of the last compaction of the document, not of the first.
+    /// The age from which content is rewritten when it is stored again. A record is always rewritten: its age
+    /// is that of the last compaction of the document, not of the first.
     const fn fresh(self) -> Duration {
         match self {
             Self::Entry => FRESH,
@@ -120,8 +120,8 @@ impl Kind {
 }
 
 impl Archive {
-    /// Returns whether a path is a file of an archive, or would be one if it were written. Other files in the folder
-    /// of an archive are not.
+    /// Returns whether a path is a file of an archive, or would be one if it were written. Other files in the
+    /// folder of an archive are not.
     #[must_use]
     pub fn owns(file: &Path) -> bool {
         file.ancestors().any(|path| {
@@ -132,16 +132,16 @@ impl Archive {
         })
     }
 
-    /// The most file descriptors that an archive in a folder and its clones use at once. Further reads and writes
-    /// wait.
+    /// The most file descriptors that an archive in a folder and its clones use at once. Further reads and
+    /// writes wait.
     pub const DESCRIPTORS: usize = slots::DESCRIPTORS;
 
-    /// Opens the archive in `folder`, and creates it if the folder is missing or empty. Removes unfinished files
-    /// of killed runs.
+    /// Opens the archive in `folder`, and creates it if the folder is missing or empty. Removes unfinished
+    /// files of killed runs.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be created, if other users have access to it, or if it holds other
-    /// files and is no archive.
+    /// Returns an error if the folder cannot be created, if other users have access to it, or if it holds
+    /// other files and is no archive.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, HostError> {
         let folder = folder.as_ref();
         Ok(Self::in_folder(Folder::open(folder)?, folder))
@@ -192,8 +192,8 @@ impl Archive {
     /// Retrieves the messages that are stored under this reference, as the text of a JSON list.
     ///
     /// # Errors
-    /// Returns an error if `reference` is not a reference, if nothing or something damaged is stored under it, or
-    /// if the archive cannot be read.
+    /// Returns an error if `reference` is not a reference, if nothing or something damaged is stored under
+    /// it, or if the archive cannot be read.
     pub async fn get(&self, reference: &str) -> Result<String, ArchiveError> {
         let messages = self.read(Kind::Entry, reference).await?;
         if is_list(&messages) {
@@ -264,10 +264,11 @@ impl Archive {
         ArchiveError::store(action, &self.place, problem)
     }
 
-    /// Stores contents under their references. Undamaged content that is younger than `fresh` is not rewritten.
+    /// Stores contents under their references. Undamaged content that is younger than `fresh` is not
+    /// rewritten.
     ///
-    /// Starts no further write after a failure, but waits for those that were started: a folder writes on threads
-    /// that cannot be stopped, and would leave unfinished files behind.
+    /// Starts no further write after a failure, but waits for those that were started: a folder writes on
+    /// threads that cannot be stopped, and would leave unfinished files behind.
     ///
     /// Returns what [`Archive::look_again`] has to check.
     async fn put_all(
@@ -295,8 +296,8 @@ impl Archive {
         put.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// Checks again the old content that was rewritten, and writes it again if it is gone: another process that
-    /// clears the store may have checked its age before it was rewritten, and removed it afterwards.
+    /// Checks again the old content that was rewritten, and writes it again if it is gone: another process
+    /// that clears the store may have checked its age before it was rewritten, and removed it afterwards.
     async fn look_again(
         &self,
         renewed: [(Kind, BTreeMap<String, String>); 2],
@@ -352,8 +353,8 @@ impl Archive {
     }
 }
 
-/// Whether a text is exactly one JSON list. The text is embedded in other JSON, where it must not become more than
-/// one value.
+/// Whether a text is exactly one JSON list. The text is embedded in other JSON, where it must not become more
+/// than one value.
 fn is_list(text: &str) -> bool {
     serde_json::from_str::<Vec<IgnoredAny>>(text).is_ok()
 }

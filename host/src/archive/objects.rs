@@ -13,12 +13,12 @@ use super::layout::{Role, path_of};
 use super::{CONCURRENCY, Kind};
 use crate::reference::reference_of;
 
-/// A removal is prompt if it ends within this time after the last check of the object. Whoever rewrites an old
-/// object waits for this time, and then checks whether the object still exists.
+/// A removal is prompt if it ends within this time after the last check of the object. Whoever rewrites an
+/// old object waits for this time, and then checks whether the object still exists.
 pub(super) const PROMPT_REMOVAL: Duration = Duration::from_secs(2);
 
-/// Some stores report times in whole seconds in one response, and more exactly in another. What is cleared was
-/// written long before, so this tolerance does no harm.
+/// Some stores report times in whole seconds in one response, and more exactly in another. What is cleared
+/// was written long before, so this tolerance does no harm.
 const PRECISION: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
@@ -92,8 +92,8 @@ impl Objects {
         self.remove_all(large, 1).await
     }
 
-    /// Starts no further removal after a failure, but waits for those that were started, because they may have to
-    /// put their object back.
+    /// Starts no further removal after a failure, but waits for those that were started, because they may
+    /// have to put their object back.
     async fn remove_all(&self, items: Vec<Item>, at_once: usize) -> Result<(), Problem> {
         let has_failed = &AtomicBool::new(false);
         let removals = items.into_iter().map(|item| {
@@ -114,9 +114,9 @@ impl Objects {
         removed.into_iter().collect()
     }
 
-    /// Removes an object, unless it was rewritten since it was listed. A store cannot remove conditionally, so the
-    /// removal may hit an object that was written after the last check. If the removal was prompt, the writer
-    /// notices it ([`PROMPT_REMOVAL`]); otherwise the object is put back.
+    /// Removes an object, unless it was rewritten since it was listed. A store cannot remove conditionally,
+    /// so the removal may hit an object that was written after the last check. If the removal was prompt, the
+    /// writer notices it ([`PROMPT_REMOVAL`]); otherwise the object is put back.
     async fn remove_as_listed(&self, item: &Item) -> Result<(), Problem> {
         let Some(found) = self.get(&item.path).await? else {
             return Ok(());

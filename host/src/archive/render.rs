@@ -12,8 +12,8 @@ use crate::error::ArchiveError;
 const MAX_VALUES: usize = 1 << 20;
 
 impl Archive {
-    /// Retrieves the messages that are stored under this reference, as text: the role, text, calls and outputs
-    /// of each message. Pictures and other media are named, not included.
+    /// Retrieves the messages that are stored under this reference, as text: the role, text, calls and
+    /// outputs of each message. Pictures and other media are named, not included.
     ///
     /// # Errors
     /// Returns an error for the reasons of [`Archive::get`].
@@ -88,8 +88,8 @@ fn push_text(rendered: &mut String, document: &Document, place: &Place) {
     }
 }
 
-/// Writes a message. Only baler's own words are at the beginning of a line. Every line of the message's text is
-/// indented, so that no text can be mistaken for another message or part.
+/// Writes a message. Only baler's own words are at the beginning of a line. Every line of the message's text
+/// is indented, so that no text can be mistaken for another message or part.
 fn push_message(rendered: &mut String, document: &Document, message: &Message) {
     rendered.push_str(&format!("[{}]", message.role.name()));
     for part in &message.parts {

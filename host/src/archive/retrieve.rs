@@ -124,8 +124,8 @@ impl Retrieve {
         format.tool_definition(name, DESCRIPTION, &parameters)
     }
 
-    /// Returns the output for a call of the model with these `arguments`, as JSON text. The output has at most
-    /// about 17,000 bytes. It tells the model if something is wrong with the arguments or the archive.
+    /// Returns the output for a call of the model with these `arguments`, as JSON text. The output has at
+    /// most about 17,000 bytes. It tells the model if something is wrong with the arguments or the archive.
     pub async fn answer(&self, arguments: &str) -> String {
         let arguments: Arguments = match serde_json::from_str(arguments) {
             Ok(arguments) => arguments,

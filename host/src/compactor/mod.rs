@@ -628,7 +628,7 @@ impl Compactor {
             return true;
         }
         let result = compaction.conversation();
-        let Some(next) = later::behind(compaction, snapshot, &self.view) else {
+        let Some(next) = later::append_later(compaction, snapshot, &self.view) else {
             return false;
         };
         let mut pinned = self.pinned.clone();
