@@ -68,7 +68,8 @@ pub struct UnitChange {
 }
 
 impl Changes {
-    /// Collects the changes of `before` from the outcomes of its units and the origins of the result's messages.
+    /// Collects the changes of `before` from the outcomes of its units and the origins of the result's
+    /// messages.
     pub(crate) fn of(
         before: &Conversation,
         outcomes: Vec<UnitOutcome>,

@@ -1,7 +1,7 @@
 //! Receipts: what the host did, and why.
 //!
-//! They hold counts, names, content hashes and declared codes. A strategy's free-text messages are in one field,
-//! which is off by default (invariant I9).
+//! They hold counts, names, content hashes and declared codes. A strategy's free-text messages are in one
+//! field, which is off by default (invariant I9).
 
 pub use crate::changes::{Changes, Origin, UnitChange, UnitOutcome};
 pub use crate::content_hash::ContentHash;
@@ -81,8 +81,8 @@ pub struct Receipt {
     pub undo: Option<String>,
     /// Number of failures that strategies declared in a row, this compaction included.
     pub failures_in_a_row: u32,
-    /// The repairs of broken rules, which come before the compaction. All sizes and units `before` are those of
-    /// the repaired conversation. At most the first 1,000, in the order of messages.
+    /// The repairs of broken rules, which come before the compaction. All sizes and units `before` are those
+    /// of the repaired conversation. At most the first 1,000, in the order of messages.
     pub repairs: Vec<Repair>,
     /// Number of repairs of each kind, listed or not.
     pub repair_counts: RepairCounts,
@@ -154,7 +154,8 @@ pub enum Unchanged {
     AtFloor,
     /// The input broke a rule of its wire format.
     InvalidInput,
-    /// The request continues a conversation that the provider stored, so the document holds only a part of it.
+    /// The request continues a conversation that the provider stored, so the document holds only a part of
+    /// it.
     StoredByProvider,
     /// The request asks the provider to compact the conversation, and the provider needs all of it for that.
     ProviderCompacts,
@@ -345,8 +346,8 @@ pub struct CacheEffect {
     pub tokens_thrown_away: u32,
     /// Tokens by which each later request is smaller.
     pub tokens_saved: u32,
-    /// Number of requests after which the compaction has paid for itself, if a cached token costs a tenth of a
-    /// fresh one; 0 if the compaction costs nothing.
+    /// Number of requests after which the compaction has paid for itself, if a cached token costs a tenth of
+    /// a fresh one; 0 if the compaction costs nothing.
     pub pays_after_requests: u32,
 }
 
@@ -374,8 +375,8 @@ pub struct Units {
     pub removed: usize,
     /// Texts that were inserted.
     pub inserted: usize,
-    /// Thinking blocks that were removed from units in the result: because the provider refuses thinking after a
-    /// changed beginning, or because a strategy removed thinking of finished turns.
+    /// Thinking blocks that were removed from units in the result: because the provider refuses thinking
+    /// after a changed beginning, or because a strategy removed thinking of finished turns.
     pub thinking_removed: usize,
     /// Unseen tool outputs that the host shortened because they were too large for the budget.
     pub outputs_shortened: usize,

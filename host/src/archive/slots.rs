@@ -30,8 +30,8 @@ impl Slots {
         Self(Arc::new(Semaphore::new(MAX_ENTRIES)))
     }
 
-    /// Runs `work` as soon as a slot is free. Dropping the future cancels `work`; a thread that `work` started
-    /// keeps the slot for as long as it runs.
+    /// Runs `work` as soon as a slot is free. Dropping the future cancels `work`; a thread that `work`
+    /// started keeps the slot for as long as it runs.
     pub(super) async fn take<T, W, F>(&self, work: W) -> Result<T, Problem>
     where
         T: Send + 'static,

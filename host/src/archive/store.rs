@@ -24,8 +24,8 @@ pub(crate) struct Stored {
 }
 
 impl Archive {
-    /// Stores a whole conversation before a compaction with these `outcomes` of its units. Removed and rewritten
-    /// units can be retrieved one by one; with the kept units the whole document can be restored.
+    /// Stores a whole conversation before a compaction with these `outcomes` of its units. Removed and
+    /// rewritten units can be retrieved one by one; with the kept units the whole document can be restored.
     ///
     /// # Errors
     /// The document or its undo record is too large to be restored, or the archive cannot be written.

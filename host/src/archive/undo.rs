@@ -134,8 +134,8 @@ impl Archive {
     /// ([`crate::Receipt::undo`]), byte for byte.
     ///
     /// # Errors
-    /// Returns an error if `reference` is not a reference, if nothing or something damaged is stored under it, if
-    /// the record is too large or of another version, or if the archive cannot be read.
+    /// Returns an error if `reference` is not a reference, if nothing or something damaged is stored under
+    /// it, if the record is too large or of another version, or if the archive cannot be read.
     pub async fn undo(&self, reference: &str) -> Result<String, ArchiveError> {
         let damaged = || self.damaged(reference);
         let record = self.read(Kind::Undo, reference).await?;
@@ -215,8 +215,9 @@ impl Archive {
     }
 }
 
-/// Appends the messages of a unit, with the text after each, and returns where in the document they are. Returns
-/// `None` if the piece does not fit the messages, or if the document would have more than `most` bytes.
+/// Appends the messages of a unit, with the text after each, and returns where in the document they are.
+/// Returns `None` if the piece does not fit the messages, or if the document would have more than `most`
+/// bytes.
 fn append(
     document: &mut String,
     piece: &Piece,

@@ -25,8 +25,8 @@ pub enum CompactorConfig {
     Off,
     /// Compaction with this strategy and these options.
     On {
-        /// The name of the strategy, which the program resolves: a native strategy, one that it loaded, a file or a
-        /// URL.
+        /// The name of the strategy, which the program resolves: a native strategy, one that it loaded, a
+        /// file or a URL.
         strategy: String,
         /// The strategy's config as JSON text, which the strategy merges over its defaults; empty for none.
         config: String,

@@ -23,8 +23,9 @@ pub enum Event {
     Ended(Arc<Receipt>),
     /// A hook vetoed the compaction, for this reason.
     Vetoed(String),
-    /// The result was discarded: the conversation was changed in the meantime, or the provider would refuse the
-    /// result with the messages that were appended since, or a person gave instructions after the work began.
+    /// The result was discarded: the conversation was changed in the meantime, or the provider would refuse
+    /// the result with the messages that were appended since, or a person gave instructions after the work
+    /// began.
     Outdated,
     /// The host failed, with this message. The conversation is unchanged.
     Failed(String),

@@ -33,8 +33,8 @@ impl Size {
     }
 }
 
-/// Returns the value at which a trigger of `least` is reached, if the newest compaction left `left`. Without the
-/// required growth each step would compact again what cannot become smaller, or halve what can.
+/// Returns the value at which a trigger of `least` is reached, if the newest compaction left `left`. Without
+/// the required growth each step would compact again what cannot become smaller, or halve what can.
 pub(super) fn fires_from(least: u64, left: Option<u64>) -> u64 {
     let grown = |left: u64| left.saturating_add((least / REGROWTH).max(1));
     left.map_or(least, |left| least.max(grown(left)))

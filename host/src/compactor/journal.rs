@@ -1,6 +1,7 @@
 //! The journal: an append-only record of a conversation's messages and compactions.
 //!
-//! The view, which the model sees, is derived from it: the result of the newest compaction and later messages.
+//! The view, which the model sees, is derived from it: the result of the newest compaction and later
+//! messages.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -24,8 +25,8 @@ pub(super) enum Entry {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Slot {
-    /// A run of appended messages, unchanged: the number of the first, counted from 0 over all appended messages,
-    /// and how many.
+    /// A run of appended messages, unchanged: the number of the first, counted from 0 over all appended
+    /// messages, and how many.
     Came(usize, usize),
     /// A message that this or an earlier compaction wrote.
     Written(Box<RawValue>),
@@ -47,8 +48,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Notes an appended message. A request's `input` that is a text is noted as the message that it stands for,
-    /// because later messages turn the input into a list.
+    /// Notes an appended message. A request's `input` that is a text is noted as the message that it stands
+    /// for, because later messages turn the input into a list.
     pub(super) fn message(&mut self, raw: &str) {
         // Text that is not JSON was refused before.
         if let Ok(raw) = RawValue::from_string(as_message(raw.trim()).into_owned()) {
@@ -83,7 +84,8 @@ impl Journal {
         }
         view.extend(self.view.drain(before.min(self.view.len())..));
         self.view = view;
-        // Messages that were appended while it ran are before it in the journal, and after its result in the view.
+        // Messages that were appended while it ran are before it in the journal, and after its result in the
+        // view.
         let later = self.view.len() - after.message_count();
         let at = self.entries.len() - later;
         self.entries.insert(at, Entry::Compaction(slots));
@@ -103,15 +105,15 @@ impl Journal {
         })
     }
 
-    /// Returns what the model saw just before the compaction with this number, counted from 0; or what it sees now,
-    /// if there is no such compaction.
+    /// Returns what the model saw just before the compaction with this number, counted from 0; or what it
+    /// sees now, if there is no such compaction.
     pub(super) fn view_before(&self, compaction: usize) -> Vec<&str> {
         let seen = self.replay(compaction).unwrap_or_default();
         seen.into_iter().map(|seen| seen.raw).collect()
     }
 
-    /// Derives the fields that are not saved. Returns false if the journal names messages that were not appended
-    /// before.
+    /// Derives the fields that are not saved. Returns false if the journal names messages that were not
+    /// appended before.
     pub(super) fn restore(&mut self) -> bool {
         let Some(seen) = self.replay(usize::MAX) else {
             return false;
@@ -122,8 +124,8 @@ impl Journal {
         true
     }
 
-    /// Returns what the model saw after this number of compactions, just before the next one or now. `None` if one of
-    /// them names messages that were not appended before it.
+    /// Returns what the model saw after this number of compactions, just before the next one or now. `None`
+    /// if one of them names messages that were not appended before it.
     fn replay(&self, compactions: usize) -> Option<Vec<Seen<'_>>> {
         let mut came: Vec<Seen<'_>> = Vec::new();
         let mut view: Vec<Seen<'_>> = Vec::new();

@@ -43,9 +43,9 @@ impl Later<'_> {
     }
 }
 
-/// Returns the result of a compaction of `snapshot`, followed by the messages that `view` has in addition. These lose
-/// thinking that the provider has bound to the old messages. Returns `None` if the provider would refuse the
-/// combination although it accepts `view`, or if a later message continues a removed unit.
+/// Returns the result of a compaction of `snapshot`, followed by the messages that `view` has in addition.
+/// These lose thinking that the provider has bound to the old messages. Returns `None` if the provider would
+/// refuse the combination although it accepts `view`, or if a later message continues a removed unit.
 pub(super) fn append_later(
     compaction: &Compaction,
     snapshot: &Conversation,
@@ -77,8 +77,8 @@ pub(super) fn append_later(
     instructions_moved(compaction, &later).filter(|moved| is_sound(&moved.view, view))
 }
 
-/// Whether a later message of `view` continues a unit of the snapshot, such as a call that follows its reasoning, and
-/// the unit was removed or split. Validation does not notice missing reasoning.
+/// Whether a later message of `view` continues a unit of the snapshot, such as a call that follows its
+/// reasoning, and the unit was removed or split. Validation does not notice missing reasoning.
 fn continues_removed_unit(
     compaction: &Compaction,
     snapshot: &Conversation,
@@ -129,16 +129,18 @@ fn fitting<'a>(compaction: &Compaction, view: &'a Conversation, first: usize) ->
         .collect()
 }
 
-/// Returns the turn of the newest step, if the request requires thinking at the start of an open loop (ANTH-5).
+/// Returns the turn of the newest step, if the request requires thinking at the start of an open loop
+/// (ANTH-5).
 fn turn_with_thinking(view: &Conversation) -> Option<u32> {
     let mut units = view.units().iter().rev();
     let newest = units.find(|unit| unit.kind == UnitKind::Step)?;
     view.envelope().wants_thinking().then_some(newest.turn)
 }
 
-/// Like [`append_later`], but moves the instructions at the end of the result after the later user messages, because the
-/// provider accepts them only before a message of the model (ANTH-1). Instructions that expire with the next user
-/// message are removed, because they would apply again. Returns `None` if there are no such instructions.
+/// Like [`append_later`], but moves the instructions at the end of the result after the later user messages,
+/// because the provider accepts them only before a message of the model (ANTH-1). Instructions that expire
+/// with the next user message are removed, because they would apply again. Returns `None` if there are no
+/// such instructions.
 fn instructions_moved(compaction: &Compaction, later: &[Later<'_>]) -> Option<Continued> {
     let result = compaction.conversation();
     let messages = result.all_messages();

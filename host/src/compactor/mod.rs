@@ -1,8 +1,9 @@
 //! The compactor: keeps one conversation of an agent within its window over time.
 //!
 //! It holds the conversation that the agent should send. The agent appends messages as they arrive, and calls
-//! [`Compactor::step`] before each request to the model, which compacts when a trigger is reached. A journal holds
-//! every message that was ever appended: [`Compactor::save`] writes it, [`Compactor::resume`] continues from it.
+//! [`Compactor::step`] before each request to the model, which compacts when a trigger is reached. A journal
+//! holds every message that was ever appended: [`Compactor::save`] writes it, [`Compactor::resume`] continues
+//! from it.
 
 mod config;
 mod events;
@@ -88,7 +89,8 @@ pub struct Compactor {
     events: broadcast::Sender<Event>,
     journal: Journal,
     view: Conversation,
-    /// Replaced whenever the view changes other than by appending, or the pins change. Unique among all compactors.
+    /// Replaced whenever the view changes other than by appending, or the pins change. Unique among all
+    /// compactors.
     generation: Generation,
     reported: Option<Usage>,
     failures: u32,
@@ -153,11 +155,12 @@ impl Step {
 }
 
 impl Compactor {
-    /// Creates a compactor for `conversation`. `chain` holds the strategies in the order in which they are tried;
-    /// the host's own strategies end every chain.
+    /// Creates a compactor for `conversation`. `chain` holds the strategies in the order in which they are
+    /// tried; the host's own strategies end every chain.
     ///
     /// # Errors
-    /// Returns an error if an option is invalid, or if the only trigger is a share of an unknown context window.
+    /// Returns an error if an option is invalid, or if the only trigger is a share of an unknown context
+    /// window.
     pub fn new(
         host: Arc<Host>,
         conversation: Conversation,
@@ -271,15 +274,15 @@ impl Compactor {
         self.journal.all()
     }
 
-    /// Returns the messages that the model saw just before the compaction with this number, counted from 0, as JSON
-    /// texts; `None` if there is no such compaction.
+    /// Returns the messages that the model saw just before the compaction with this number, counted from 0,
+    /// as JSON texts; `None` if there is no such compaction.
     #[must_use]
     pub fn seen_before(&self, compaction: usize) -> Option<Vec<&str>> {
         (compaction < self.journal.compactions()).then(|| self.journal.view_before(compaction))
     }
 
-    /// Returns the tool that lets the agent's model retrieve what was removed from this conversation until now;
-    /// `None` if the host has no archive.
+    /// Returns the tool that lets the agent's model retrieve what was removed from this conversation until
+    /// now; `None` if the host has no archive.
     #[must_use]
     pub fn retrieve_tool(&self) -> Option<Retrieve> {
         let mut retrieve = Retrieve::new(self.host.archive()?.clone());
@@ -300,8 +303,8 @@ impl Compactor {
     /// Appends messages, such as all outputs of a step. See [`Conversation::append_all`].
     ///
     /// # Errors
-    /// Returns an error at the first text that is not a message of this format. The messages before it are appended;
-    /// it and those after it are not.
+    /// Returns an error at the first text that is not a message of this format. The messages before it are
+    /// appended; it and those after it are not.
     pub fn append_all<'m>(
         &mut self,
         messages: impl IntoIterator<Item = &'m str>,
@@ -320,8 +323,9 @@ impl Compactor {
         Ok(())
     }
 
-    /// Notes the tokens that the provider reported for its newest response, input and output together. Call it after
-    /// the response was appended. The figure takes precedence over the host's count until the next compaction.
+    /// Notes the tokens that the provider reported for its newest response, input and output together. Call
+    /// it after the response was appended. The figure takes precedence over the host's count until the next
+    /// compaction.
     pub fn reported(&mut self, tokens: u32) {
         let counted = self.view.tokens();
         self.reported = (tokens > 0).then_some(Usage {
@@ -331,8 +335,8 @@ impl Compactor {
         self.view.mark_sent();
     }
 
-    /// Returns the tokens of the next request: the figure that the provider reported, plus the host's count of later
-    /// messages; without such a figure, the host's count of all.
+    /// Returns the tokens of the next request: the figure that the provider reported, plus the host's count
+    /// of later messages; without such a figure, the host's count of all.
     #[must_use]
     pub fn tokens(&self) -> u32 {
         let counted = self.view.tokens();
@@ -346,8 +350,9 @@ impl Compactor {
 
     /// Compacts if a compaction is due. Call it before each request to the model.
     ///
-    /// Otherwise its cost is negligible, except for a strategy that is asked ([`CompactorOptions::ask_strategy`]):
-    /// for that, all messages are counted again if the provider reported a figure.
+    /// Otherwise its cost is negligible, except for a strategy that is asked
+    /// ([`CompactorOptions::ask_strategy`]): for that, all messages are counted again if the provider
+    /// reported a figure.
     ///
     /// # Errors
     /// Returns an error if the host failed, for example if removed content could not be archived. Then the
@@ -362,8 +367,8 @@ impl Compactor {
         };
         step.pressure = pressure;
         let Some(pressure) = pressure else {
-            // If the host would compact and the strategy says wait, no early compaction begins either. Below the
-            // trigger, wait only means "not yet".
+            // If the host would compact and the strategy says wait, no early compaction begins either. Below
+            // the trigger, wait only means "not yet".
             if by_host.is_none() {
                 self.begin_early();
             }
@@ -405,9 +410,9 @@ impl Compactor {
         Ok(step)
     }
 
-    /// Compacts now, at the request of a person or program. `wish` holds instructions for the strategy. Triggers and
-    /// earlier futile attempts do not count. Without a wish, an early compaction is applied instead; with a wish, it
-    /// is discarded, because it began without the wish.
+    /// Compacts now, at the request of a person or program. `wish` holds instructions for the strategy.
+    /// Triggers and earlier futile attempts do not count. Without a wish, an early compaction is applied
+    /// instead; with a wish, it is discarded, because it began without the wish.
     ///
     /// # Errors
     /// Returns an error for the reasons of [`Compactor::step`].
@@ -431,22 +436,22 @@ impl Compactor {
         Ok(step)
     }
 
-    /// Returns a compaction that can run independently of the compactor, on another task. [`Compactor::apply`]
-    /// accepts its result.
+    /// Returns a compaction that can run independently of the compactor, on another task.
+    /// [`Compactor::apply`] accepts its result.
     #[must_use]
     pub fn work(&self) -> Work {
         self.work_for(Trigger::Scheduled, Pressure::Tokens)
     }
 
-    /// Applies finished work. Messages that were appended in the meantime follow the result, without thinking that
-    /// the model accepts only after the messages that it was bound to.
+    /// Applies finished work. Messages that were appended in the meantime follow the result, without thinking
+    /// that the model accepts only after the messages that it was bound to.
     ///
-    /// The result is discarded ([`Event::Outdated`]) if the conversation was compacted or the pins changed since the
-    /// work began, if the work belongs to another compactor, if the provider would refuse the combined
-    /// conversation, or if an appended message continues a removed unit.
+    /// The result is discarded ([`Event::Outdated`]) if the conversation was compacted or the pins changed
+    /// since the work began, if the work belongs to another compactor, if the provider would refuse the
+    /// combined conversation, or if an appended message continues a removed unit.
     ///
-    /// Call it before a request, not while the model is answering: if an answer is appended afterwards, the compactor
-    /// cannot tell which messages its thinking is bound to.
+    /// Call it before a request, not while the model is answering: if an answer is appended afterwards, the
+    /// compactor cannot tell which messages its thinking is bound to.
     ///
     /// # Errors
     /// Returns an error for the reasons of [`Compactor::step`].
@@ -539,8 +544,8 @@ impl Compactor {
         self.take(finished, step)
     }
 
-    /// Returns the view, with counts corrected by the provider's figure if there is one. That counts all messages
-    /// again, so it is only for compactions and for strategies that are asked.
+    /// Returns the view, with counts corrected by the provider's figure if there is one. That counts all
+    /// messages again, so it is only for compactions and for strategies that are asked.
     fn snapshot(&self) -> Conversation {
         match self.reported {
             Some(_) => self.view.counting(self.tokens()),
@@ -607,8 +612,8 @@ impl Compactor {
         Ok(())
     }
 
-    /// Applies a compaction. `tried` is its snapshot, with the snapshot's tokens by the host's count. Returns false
-    /// if the result does not fit the messages that were appended since; then nothing has changed.
+    /// Applies a compaction. `tried` is its snapshot, with the snapshot's tokens by the host's count. Returns
+    /// false if the result does not fit the messages that were appended since; then nothing has changed.
     fn settle(&mut self, tried: (&Conversation, u32), compaction: &Compaction) -> bool {
         let (snapshot, counted) = tried;
         let receipt = compaction.receipt();

@@ -10,8 +10,8 @@ use crate::situation::Situation;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Triggers {
-    /// Share of the context window, above 0 and at most 1. It needs [`CompactorOptions::context_window`]: without it
-    /// the share is ignored if another trigger is set, and an error otherwise.
+    /// Share of the context window, above 0 and at most 1. It needs [`CompactorOptions::context_window`]:
+    /// without it the share is ignored if another trigger is set, and an error otherwise.
     pub share: Option<f64>,
     /// Tokens of the whole request.
     pub tokens: Option<u32>,
@@ -66,21 +66,21 @@ pub struct CompactorOptions {
     pub context_window: Option<u32>,
     /// When to compact.
     pub triggers: Triggers,
-    /// Target size of the result, as a share of the tokens (or bytes) between what must stay (overhead, pins, the
-    /// newest message …) and the trigger, in addition to what must stay. Above 0 and at most 0.9, because a result
-    /// just below the trigger would reach it again at once.
+    /// Target size of the result, as a share of the tokens (or bytes) between what must stay (overhead, pins,
+    /// the newest message …) and the trigger, in addition to what must stay. Above 0 and at most 0.9, because
+    /// a result just below the trigger would reach it again at once.
     pub target_share: f64,
     /// Target size of the result in tokens. It takes precedence over the share, up to 90 % of the trigger.
     pub target_tokens: Option<u32>,
-    /// Share of the trigger's tokens from which a compaction starts in parallel with the agent, above 0 and at most
-    /// 1. A later step applies its result. `None`: no early compaction.
+    /// Share of the trigger's tokens from which a compaction starts in parallel with the agent, above 0 and
+    /// at most 1. A later step applies its result. `None`: no early compaction.
     pub early: Option<f64>,
     /// Whether each step asks the strategy whether to compact now.
     pub ask_strategy: bool,
     /// Number of messages that must be appended after a futile compaction before the next attempt.
     pub retry_after: usize,
-    /// Time limit of a call, in milliseconds, for a strategy that declares no timeout, if it is below the strategy's
-    /// limits. `None`: the strategy's limits.
+    /// Time limit of a call, in milliseconds, for a strategy that declares no timeout, if it is below the
+    /// strategy's limits. `None`: the strategy's limits.
     pub undeclared_timeout_ms: Option<u32>,
     /// What plans may do.
     pub policy: Policy,
@@ -189,8 +189,8 @@ impl CompactorOptions {
 
     /// Checks that a trigger can be reached if one is set: a share of an unknown window never is.
     ///
-    /// It is separate from [`CompactorOptions::check`], because a program may know its model's window even if its
-    /// user's settings do not name it.
+    /// It is separate from [`CompactorOptions::check`], because a program may know its model's window even if
+    /// its user's settings do not name it.
     pub(super) fn check_share(&self) -> Result<(), OptionError> {
         if self.triggers.share.is_some() && !self.has_trigger() {
             return Err(OptionError {
@@ -233,9 +233,9 @@ impl CompactorOptions {
         self.threshold().is_some() || messages.is_some() || turns.is_some() || bytes.is_some()
     }
 
-    /// Returns the target size of the result in tokens: what must stay, plus a share of the tokens between that and
-    /// the trigger. If the conversation is already below that, or what must stay exceeds the trigger, it is what
-    /// must stay plus a share of what can be removed.
+    /// Returns the target size of the result in tokens: what must stay, plus a share of the tokens between
+    /// that and the trigger. If the conversation is already below that, or what must stay exceeds the
+    /// trigger, it is what must stay plus a share of what can be removed.
     pub(super) fn target(&self, situation: &Situation) -> u32 {
         let now = situation.conversation.tokens();
         let floor = situation.floor;
@@ -259,8 +259,8 @@ impl CompactorOptions {
             .max(1)
     }
 
-    /// Returns the target size in bytes by the same rule, if there is a trigger for bytes; at most what the provider
-    /// accepts.
+    /// Returns the target size in bytes by the same rule, if there is a trigger for bytes; at most what the
+    /// provider accepts.
     pub(super) fn target_bytes(&self, situation: &Situation) -> Option<usize> {
         let trigger = self.triggers.bytes?;
         let conversation = &situation.conversation;

@@ -8,8 +8,8 @@ use crate::changes::Changes;
 use crate::error::HostError;
 use crate::request::Pins;
 
-/// What is pinned. Units are identified by messages of the view, because the number of a unit changes with compactions,
-/// and when an appended message merges several units.
+/// What is pinned. Units are identified by messages of the view, because the number of a unit changes with
+/// compactions, and when an appended message merges several units.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Pinned {
@@ -81,7 +81,8 @@ impl Pinned {
         }
     }
 
-    /// Updates the pins after messages moved; `moved` is sorted. Returns false if a pinned message was removed.
+    /// Updates the pins after messages moved; `moved` is sorted. Returns false if a pinned message was
+    /// removed.
     pub(super) fn move_to(&mut self, moved: &[(usize, Option<usize>)]) -> bool {
         if let Self::Messages(messages) = self {
             for message in messages {

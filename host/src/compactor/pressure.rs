@@ -46,8 +46,8 @@ impl Pressure {
     }
 }
 
-/// Returns why the host would compact now; `left` is the size that the newest compaction left. The cost does not
-/// depend on the conversation's length.
+/// Returns why the host would compact now; `left` is the size that the newest compaction left. The cost does
+/// not depend on the conversation's length.
 pub(super) fn of(
     conversation: &Conversation,
     tokens: u32,

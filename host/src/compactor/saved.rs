@@ -18,8 +18,8 @@ use crate::strategy::Strategy;
 /// Version of the format.
 const VERSION: u32 = 1;
 
-/// The saved state. It is generic so that it can be written from references: a journal holds every message that was
-/// ever appended.
+/// The saved state. It is generic so that it can be written from references: a journal holds every message
+/// that was ever appended.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Saved<J, L, P> {
@@ -88,9 +88,9 @@ pub enum ResumeError {
 }
 
 impl Compactor {
-    /// Returns the state as JSON text: every message that was ever appended, the results of compactions, the pins,
-    /// and how tokens are counted. It does not hold options, strategies, hooks and the context, which the program
-    /// supplies, nor repairs ([`Conversation::repaired`]) that no receipt has reported yet.
+    /// Returns the state as JSON text: every message that was ever appended, the results of compactions, the
+    /// pins, and how tokens are counted. It does not hold options, strategies, hooks and the context, which
+    /// the program supplies, nor repairs ([`Conversation::repaired`]) that no receipt has reported yet.
     ///
     /// # Errors
     /// Returns an error if the state cannot be written as JSON, for which no cause is known.
@@ -116,8 +116,8 @@ impl Compactor {
     }
 
     /// Continues from the output of [`Compactor::save`]. Messages are byte-identical and counts are the same,
-    /// whatever tokenizer this host has. White space between messages may differ, and an `input` that was a text
-    /// becomes a list of one message. Only a host with the same key recognises summaries.
+    /// whatever tokenizer this host has. White space between messages may differ, and an `input` that was a
+    /// text becomes a list of one message. Only a host with the same key recognises summaries.
     ///
     /// # Errors
     /// Returns an error if `saved` is not such a state, or if an option is invalid.

@@ -14,8 +14,8 @@ use crate::host::Host;
 use crate::request::Request;
 use crate::strategy::Strategy;
 
-/// The identity of a compactor's view, shared with the work that began from it. A number would not do: another
-/// compactor, or a resumed one, could have the same.
+/// The identity of a compactor's view, shared with the work that began from it. A number would not do:
+/// another compactor, or a resumed one, could have the same.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Generation(Arc<()>);
 

@@ -71,8 +71,8 @@ pub enum ArchiveError {
         /// The reason, in the words of the store.
         what: String,
     },
-    /// This process or machine has no file descriptor or memory left to access the archive. This may be different
-    /// once the load is lower.
+    /// This process or machine has no file descriptor or memory left to access the archive. This may be
+    /// different once the load is lower.
     #[error(
         "cannot {action} the archive `{place}`: {what}; try again later, raise the limit of open files (`ulimit -n`), or do less at once"
     )]
@@ -120,8 +120,8 @@ impl ArchiveError {
         }
     }
 
-    /// Converts the error of a store. It takes the message of the innermost cause, which says what happened; the
-    /// outer errors only repeat paths and addresses.
+    /// Converts the error of a store. It takes the message of the innermost cause, which says what happened;
+    /// the outer errors only repeat paths and addresses.
     pub(crate) fn store(
         action: &'static str,
         place: &str,
@@ -150,7 +150,8 @@ impl ArchiveError {
     }
 }
 
-/// Whether an error says that this process or machine lacks descriptors or memory. A full disk does not count.
+/// Whether an error says that this process or machine lacks descriptors or memory. A full disk does not
+/// count.
 fn is_out_of_room(error: &io::Error) -> bool {
     #[cfg(unix)]
     {

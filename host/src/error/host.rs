@@ -38,8 +38,8 @@ pub enum HostError {
     /// The host is being dropped.
     #[error("the host is shutting down")]
     Closed,
-    /// A question to a remote strategy, or its answer, cannot be written as JSON. The cause is not included, because
-    /// its text may quote the conversation.
+    /// A question to a remote strategy, or its answer, cannot be written as JSON. The cause is not included,
+    /// because its text may quote the conversation.
     #[error("the {what} of a remote strategy cannot be written as JSON")]
     NotWritten {
         /// `question` or `answer`.

@@ -150,8 +150,8 @@ impl Spending {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Asks a question within the rest of the grant and before `deadline`. The question counts before it is sent,
-    /// because it may reach the provider even if the future is dropped.
+    /// Asks a question within the rest of the grant and before `deadline`. The question counts before it is
+    /// sent, because it may reach the provider even if the future is dropped.
     pub(crate) async fn ask(
         &self,
         grant: &ModelGrant,
@@ -196,8 +196,8 @@ impl Spending {
         })
     }
 
-    /// Checks that the grant allows the question, limits the answer to the tokens that are left, and counts the
-    /// question.
+    /// Checks that the grant allows the question, limits the answer to the tokens that are left, and counts
+    /// the question.
     fn admit(
         &self,
         grant: &ModelGrant,
@@ -224,8 +224,8 @@ impl Spending {
         Ok(())
     }
 
-    /// Returns whether the grant allows a retry, and counts the failed request before it, which may be billed.
-    /// `settle` counts the last request.
+    /// Returns whether the grant allows a retry, and counts the failed request before it, which may be
+    /// billed. `settle` counts the last request.
     fn admit_again(&self, grant: &ModelGrant, question: &Question, input: u64) -> bool {
         let mut used = self.lock();
         let mut after = *used;

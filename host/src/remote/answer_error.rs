@@ -25,7 +25,8 @@ pub enum AnswerError {
     /// The conversation cannot be read.
     #[error("the conversation cannot be read")]
     Conversation(#[source] ReadError),
-    /// This host divides the conversation into other units than the asking host, so a plan would have another meaning.
+    /// This host divides the conversation into other units than the asking host, so a plan would have another
+    /// meaning.
     #[error(
         "this host divides the conversation into other units than the asking host; use the same version of baler on both"
     )]

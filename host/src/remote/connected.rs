@@ -31,8 +31,8 @@ pub(crate) struct Connected {
     /// Content hash of the address, by which faults are counted.
     hash: ContentHash,
     remote: Arc<dyn Remote>,
-    /// The cached introspection and its time. Locked during an introspection, so that only one of many concurrent
-    /// calls asks for it.
+    /// The cached introspection and its time. Locked during an introspection, so that only one of many
+    /// concurrent calls asks for it.
     introspection: Mutex<Option<(Instant, Option<Introspection>)>>,
     vocabulary: std::sync::Mutex<Vocabulary>,
 }
@@ -348,8 +348,8 @@ impl From<wire::Failure> for (DeclaredFailure, String) {
 }
 
 impl From<wire::Introspection> for Introspection {
-    /// Converts to texts that are safe to show: one line each, without control characters. Keeps only valid codes
-    /// and metric names.
+    /// Converts to texts that are safe to show: one line each, without control characters. Keeps only valid
+    /// codes and metric names.
     fn from(said: wire::Introspection) -> Self {
         let line = |text: String, bytes| bounded(&text, bytes).replace('\n', " ");
         Self {

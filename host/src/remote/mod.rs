@@ -1,8 +1,8 @@
 //! Remote strategies, and this host as a remote strategy for other hosts.
 //!
 //! The host exchanges JSON texts with a remote strategy through [`Remote`]; it does no networking itself.
-//! `docs/serve.md` describes the texts, and `wire` defines them. The host checks answers exactly like those of a
-//! component.
+//! `docs/serve.md` describes the texts, and `wire` defines them. The host checks answers exactly like those
+//! of a component.
 
 mod answer_error;
 mod connected;
@@ -48,17 +48,17 @@ pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<u8>, RemoteEr
 /// assert_eq!(strategy.address(), Some("http://unplugged"));
 /// ```
 pub trait Remote: fmt::Debug + Send + Sync {
-    /// Returns a name for marks and receipts, such as the server's host and path. Characters other than letters,
-    /// digits and `-_.` become `-`. A name of more than 48 characters is cut, and ends in digits of the address's
-    /// content hash, so that it stays unique.
+    /// Returns a name for marks and receipts, such as the server's host and path. Characters other than
+    /// letters, digits and `-_.` become `-`. A name of more than 48 characters is cut, and ends in digits of
+    /// the address's content hash, so that it stays unique.
     fn name(&self) -> &str;
 
-    /// Returns the address, such as a URL. Faults are counted by address: two strategies with the same address are
-    /// quarantined together.
+    /// Returns the address, such as a URL. Faults are counted by address: two strategies with the same
+    /// address are quarantined together.
     fn address(&self) -> &str;
 
-    /// Sends a question, as JSON text, and returns the answer. An answer of more than `most_bytes` bytes must not be
-    /// read to its end; return [`RemoteError::TooLarge`] instead.
+    /// Sends a question, as JSON text, and returns the answer. An answer of more than `most_bytes` bytes must
+    /// not be read to its end; return [`RemoteError::TooLarge`] instead.
     fn ask(&self, question: Operation, request: String, most_bytes: usize) -> AnswerFuture<'_>;
 }
 
@@ -117,8 +117,8 @@ pub enum RemoteError {
     Unreachable,
     /// The connection timed out. The server or the network may be overloaded.
     ConnectTimeout,
-    /// This process or machine had no descriptor, port or memory for a connection, so the remote was not asked. It
-    /// never counts as a fault of the remote.
+    /// This process or machine had no descriptor, port or memory for a connection, so the remote was not
+    /// asked. It never counts as a fault of the remote.
     NoRoom,
     /// The connection broke before the answer was whole.
     Connection,
@@ -130,8 +130,8 @@ pub enum RemoteError {
     TooLarge,
 }
 
-/// Time limit of a remote strategy that declares no timeout. Two minutes proved too short for models that people
-/// host themselves; [`crate::Limits::time`] sets a lower limit.
+/// Time limit of a remote strategy that declares no timeout. Two minutes proved too short for models that
+/// people host themselves; [`crate::Limits::time`] sets a lower limit.
 pub(crate) const TIME: Duration = Duration::from_secs(600);
 
 /// Time limit of an introspection.

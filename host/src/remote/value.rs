@@ -1,5 +1,5 @@
-//! The value of a metric in JSON. A visitor reads it: serde's `untagged` would first buffer any value, which takes many
-//! times the memory of a remote's whole answer.
+//! The value of a metric in JSON. A visitor reads it: serde's `untagged` would first buffer any value, which
+//! takes many times the memory of a remote's whole answer.
 
 use std::fmt;
 

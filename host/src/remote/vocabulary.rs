@@ -1,9 +1,9 @@
 //! The codes and names of a remote strategy that may stand in receipts.
 //!
-//! The strategy chooses them, and could choose them after it saw a conversation. So they are few and short, of
-//! characters that form no sentence, and only those count that it declared before this process sent it a
-//! conversation (invariant I9). This is tracked for each strategy, not for each server: the host does not know which
-//! strategies exchange what they saw (`docs/serve.md`).
+//! The strategy chooses them, and could choose them after it saw a conversation. So they are few and short,
+//! of characters that form no sentence, and only those count that it declared before this process sent it a
+//! conversation (invariant I9). This is tracked for each strategy, not for each server: the host does not
+//! know which strategies exchange what they saw (`docs/serve.md`).
 
 use crate::report::Introspection;
 
@@ -22,7 +22,8 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Notes an introspection. Only the first one counts, and only if the strategy saw no conversation before.
+    /// Notes an introspection. Only the first one counts, and only if the strategy saw no conversation
+    /// before.
     pub(crate) fn hear(&mut self, said: &Introspection) {
         if self.declared.is_none() && self.shown == 0 {
             self.declared = Some(said.clone());

@@ -1,5 +1,5 @@
-//! The JSON of questions and answers. It follows the contract name by name: a variant is an object with one member, and
-//! a case without content is a string.
+//! The JSON of questions and answers. It follows the contract name by name: a variant is an object with one
+//! member, and a case without content is a string.
 
 use std::borrow::Cow;
 
@@ -74,8 +74,8 @@ pub(crate) struct Unit {
     pub(crate) bytes: usize,
     /// Number of pictures, documents and the like.
     pub(crate) media: u32,
-    /// Those of `protected`, `pinned`, `pending`, `live`, `unseen`, `failed`, `thinking`, `media`, `opaque` that
-    /// apply.
+    /// Those of `protected`, `pinned`, `pending`, `live`, `unseen`, `failed`, `thinking`, `media`, `opaque`
+    /// that apply.
     pub(crate) traits: Vec<Cow<'static, str>>,
     /// The parts that a rewrite may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -124,8 +124,8 @@ pub(crate) struct Situation {
     pub(crate) floor: u32,
     /// What a mark and a separate message add to the text of each insertion.
     pub(crate) insertion_overhead: u32,
-    /// The size of the host's note for a result that would begin with a step, if the wire format requires a user
-    /// message there; 0 otherwise.
+    /// The size of the host's note for a result that would begin with a step, if the wire format requires a
+    /// user message there; 0 otherwise.
     pub(crate) opening_note: u32,
     /// Leading units that the provider is believed to hold in its prompt cache.
     pub(crate) cached_units: u32,
@@ -171,8 +171,8 @@ pub(crate) struct Introspection {
     pub(crate) reason_codes: Vec<String>,
     /// The names of its metrics, of the same kind. Others are not shown.
     pub(crate) metric_names: Vec<String>,
-    /// The time that an answer needs, in milliseconds. Anything but a positive integer counts as absent. The host may
-    /// allow less.
+    /// The time that an answer needs, in milliseconds. Anything but a positive integer counts as absent. The
+    /// host may allow less.
     #[schemars(with = "Option<u64>")]
     pub(crate) timeout_ms: Option<Box<RawValue>>,
     /// Present if the strategy rejects the config of the question.
@@ -354,8 +354,8 @@ pub(crate) enum Purpose {
     Note,
 }
 
-/// Where an inserted text goes. A text that would join a protected message becomes a separate message next to it, so
-/// that it can be removed later.
+/// Where an inserted text goes. A text that would join a protected message becomes a separate message next to
+/// it, so that it can be removed later.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Placement {
